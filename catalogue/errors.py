@@ -1,0 +1,17 @@
+"""What can be wrong with a model's entry."""
+
+
+class CatalogueError(Exception):
+    """A model cannot be served as asked."""
+
+
+class ModelUnknownError(CatalogueError):
+    """No entry of the catalogue has this id."""
+
+
+class EntryInvalidError(CatalogueError):
+    """An entry of the catalogue does not say what an entry must say; the message names the file and the field."""
+
+
+class FamilyUnsupportedError(CatalogueError):
+    """The checkpoint's architecture belongs to no family whose visual budget is known."""

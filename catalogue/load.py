@@ -1,0 +1,58 @@
+"""Reads the catalogue: the entries that ship with the package, then those of the operator's own folders."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from catalogue.entry import CatalogueEntry
+from catalogue.errors import EntryInvalidError, ModelUnknownError
+
+SHIPPED = Path(__file__).parent / "models"
+
+
+class Catalogue(Mapping[str, CatalogueEntry]):
+    """The models that can be served, by id."""
+
+    def __init__(self, entries: Sequence[CatalogueEntry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    def __getitem__(self, model_id: str) -> CatalogueEntry:
+        try:
+            return self._entries[model_id]
+        except KeyError:
+            known = ", ".join(sorted(self._entries))
+            raise ModelUnknownError(f"model '{model_id}' is not in the catalogue; it has: {known}") from None
+
+    def __contains__(self, model_id: object) -> bool:
+        return model_id in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def load_catalogue(*folders: Path) -> Catalogue:
+    """Read the shipped entries and those in `folders`; a later entry replaces an earlier one of the same id.
+
+    Raises EntryInvalidError naming the file.
+    """
+    paths = [path for folder in (SHIPPED, *folders) for path in sorted(folder.glob("*.toml"))]
+    return Catalogue([read_entry(path) for path in paths])
+
+
+def read_entry(path: Path) -> CatalogueEntry:
+    """Read one entry; raises EntryInvalidError naming the file and every field that is wrong."""
+    try:
+        entry = CatalogueEntry.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EntryInvalidError(f"{path}: {error}") from error
+    except ValidationError as error:
+        fields = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise EntryInvalidError(f"{path}: {fields}") from error
+    if entry.id != path.stem:
+        raise EntryInvalidError(f"{path}: the id '{entry.id}' differs from the file's name")
+    return entry

@@ -1,0 +1,214 @@
+"""The contract between rooms: what a job, a request, a bundle and a response are. Frozen, JSON in and out, no Redis."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+
+from catalogue.entry import Decoding
+from tiling.geometry import Size
+from tiling.views import View
+
+Condition = Literal["V0", "V1", "V2", "V3", "V4"]
+
+
+class Contract(BaseModel):
+    """Base of everything that crosses between rooms."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class JobStatus(StrEnum):
+    """Statuses of a job, named as OpenAI's batches name them."""
+
+    VALIDATING = "validating"
+    FAILED = "failed"
+    IN_PROGRESS = "in_progress"
+    FINALIZING = "finalizing"
+    COMPLETED = "completed"
+    EXPIRED = "expired"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing more will happen to the job by itself."""
+        return self in FINAL_STATUSES
+
+
+FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.EXPIRED, JobStatus.CANCELLED})
+
+
+class Cell(Contract):
+    """One pair of a plan: how samples are asked, and what is shown."""
+
+    protocol: str = Field(examples=["S0"])
+    condition: Condition
+
+
+class Sampling(Decoding):
+    """Sampling parameters of one request; `seed` makes its draws repeatable."""
+
+    seed: int | None = None
+
+
+class JobSpec(Contract):
+    """What a client asks for. Fields left out of `sampling` take the model's own decoding from the catalogue."""
+
+    dataset: str
+    models: tuple[str, ...] = Field(min_length=1)
+    plan: str | None = Field(default=None, description="a named plan; or list `cells` instead")
+    cells: tuple[Cell, ...] = ()
+    repeats: PositiveInt = 1
+    sampling: dict[str, Any] = Field(default_factory=dict, description="overrides of the model's decoding")
+    seed: int = 0
+    priority: Literal["interactive", "batch"] = "batch"
+    thumbnail: PositiveInt = Field(default=1024, description="longest side of V1 in pixels")
+    samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
+    metadata: dict[str, str] = Field(default_factory=dict)
+
+
+class RequestCounts(Contract):
+    """How many requests a job has, and how many are recorded as answered or as failed."""
+
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+
+
+class Job(Contract):
+    """A job as the registry knows it."""
+
+    id: str
+    spec: JobSpec
+    status: JobStatus
+    request_counts: RequestCounts = RequestCounts()
+    dataset_digest: str | None = None
+    created_at: datetime
+    in_progress_at: datetime | None = None
+    finished_at: datetime | None = None
+    errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
+
+
+class Turn(Contract):
+    """One question of a chat. `given` is an answer put into the history in place of the model's own (UltraVR's S5)."""
+
+    text: str
+    given: str | None = None
+    step_id: str | None = Field(default=None, description="the annotated step; None for the final question")
+
+
+class InferenceRequest(Contract):
+    """One chat to play for one sample under one (model, protocol, condition, repeat).
+
+    All views come before the first turn's text. The id is unique within its job and a function of those five.
+    """
+
+    id: str
+    sample_id: str
+    model: str
+    protocol: str
+    condition: Condition
+    repeat: int = 0
+    system: str | None = None
+    views: tuple[View, ...] = ()
+    turns: tuple[Turn, ...] = Field(min_length=1)
+    sampling: Sampling
+
+
+class Bundle(Contract):
+    """The requests of one job that share (model, image): what is queued, leased and acknowledged."""
+
+    id: str
+    job_id: str
+    model: str
+    image: str
+    priority: Literal["interactive", "batch"] = "batch"
+    requests: tuple[InferenceRequest, ...] = Field(min_length=1)
+
+
+class RasterRecord(Contract):
+    """Where one raster of a prompt came from."""
+
+    view: View
+    source_size: Size = Field(description="level-0 pixels of the image")
+    source_format: str
+    region: str = Field(description="the view's region in level-0 pixels: x,y,w,h")
+    level: int = Field(description="pyramid level that was read")
+    downsample: float = Field(description="level-0 pixels per pixel of that level")
+    raster_size: Size
+    visual_tokens: int
+    digest: str = Field(description="content digest of the image file")
+    key: str = Field(description="identity of the raster: content, region, sizing and raster size")
+
+
+class Usage(Contract):
+    """Tokens of one turn as the engine counted them; `cached_tokens` of the prompt came from the prefix cache."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class Timings(Contract):
+    """Seconds that one turn spent in each phase, as measured by the worker's monotonic clock."""
+
+    queued: float = 0.0
+    prefill: float = 0.0
+    decode: float = 0.0
+
+
+class TurnResponse(Contract):
+    """The raw answer to one turn."""
+
+    text: str
+    finish_reason: str
+    step_id: str | None = None
+    usage: Usage = Usage()
+    timings: Timings = Timings()
+
+
+class EngineInfo(Contract):
+    """What generated a response."""
+
+    name: str = Field(examples=["vllm", "simulated"])
+    version: str
+    model_revision: str | None = None
+    device: str = "cpu"
+    simulated: bool = False
+
+
+class Failure(Contract):
+    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help."""
+
+    type: str
+    message: str
+    retryable: bool = False
+
+
+class Response(Contract):
+    """What became of one request: the raw text of every turn, or a failure, with usage, timing and provenance."""
+
+    request_id: str
+    job_id: str
+    sample_id: str
+    model: str
+    protocol: str
+    condition: Condition
+    repeat: int = 0
+    turns: tuple[TurnResponse, ...] = ()
+    failure: Failure | None = None
+    rasters: tuple[RasterRecord, ...] = ()
+    sampling: Sampling
+    worker: str
+    engine: EngineInfo | None = None
+    attempt: int = 1
+    queued_seconds: float = Field(default=0.0, description="from enqueueing to the claim of the bundle")
+    rendering_seconds: float = 0.0
+    created_at: datetime
+
+    @property
+    def ok(self) -> bool:
+        """Whether every turn was answered."""
+        return self.failure is None

@@ -1,0 +1,88 @@
+"""Sizes and regions, and the IIIF region grammar. Pure: no pixels.
+
+Frames of coordinates, and the suffix that a name carries in each:
+
+- `_l0`: pixels of level 0, the full-resolution image after EXIF orientation; origin top left, x to the right, y down.
+- `_l`: pixels of one pyramid level; `_l0 = _l * downsample`.
+- `_n`: normalized, each axis of the full image scaled to [0, 1]; boxes are `[x1, y1, x2, y2]`.
+- `_r`: pixels of a raster, the picture that a model sees.
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+from tiling.errors import RegionError
+
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_PIXELS = re.compile(r"(\d+),(\d+),(\d+),(\d+)")
+_PERCENT = re.compile(rf"pct:{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
+
+
+class Size(NamedTuple):
+    """Width and height in pixels."""
+
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        """Number of pixels."""
+        return self.width * self.height
+
+
+class Region(NamedTuple):
+    """A rectangle in level-0 pixels: left, top, width, height."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def size(self) -> Size:
+        """Width and height, in level-0 pixels."""
+        return Size(self.width, self.height)
+
+    def __str__(self) -> str:
+        return f"{self.x},{self.y},{self.width},{self.height}"
+
+
+def resolve_region(text: str, size: Size) -> Region:
+    """Turn `full`, `x,y,w,h` (level-0 pixels) or `pct:x,y,w,h` into a region of an image of `size`.
+
+    Percentages are rounded outwards to whole pixels and clipped to the image.
+    Raises RegionError for any other text, for an empty region, and for pixels outside the image: a region that IIIF
+    would silently crop would be evidence that the model never saw. Source: IIIF Image API 3.0, section 4.1.
+    """
+    if text == "full":
+        return Region(0, 0, size.width, size.height)
+    if match := _PIXELS.fullmatch(text):
+        region = Region(*(int(number) for number in match.groups()))
+    elif match := _PERCENT.fullmatch(text):
+        region = _from_percent([float(number) for number in match.groups()], size)
+    else:
+        raise RegionError(f"region '{text}' is none of full, x,y,w,h and pct:x,y,w,h")
+    if region.width < 1 or region.height < 1:
+        raise RegionError(f"region '{text}' is empty in an image of {size.width}x{size.height}")
+    if region.x + region.width > size.width or region.y + region.height > size.height:
+        raise RegionError(f"region '{text}' reaches outside an image of {size.width}x{size.height}")
+    return region
+
+
+def _from_percent(percent: list[float], size: Size) -> Region:
+    x, y, w, h = percent
+    if x + w > 100 or y + h > 100:
+        raise RegionError(f"region 'pct:{x:g},{y:g},{w:g},{h:g}' reaches beyond 100 %")
+    left, top = math.floor(x * size.width / 100), math.floor(y * size.height / 100)
+    right = min(size.width, math.ceil((x + w) * size.width / 100))
+    bottom = min(size.height, math.ceil((y + h) * size.height / 100))
+    return Region(left, top, right - left, bottom - top)
+
+
+def fit_longest_side(size: Size, longest: int) -> Size:
+    """Scale a size down so that its longest side is at most `longest` pixels; never up, never below one pixel."""
+    scale = longest / max(size)
+    if scale >= 1:
+        return size
+    return Size(max(1, round(size.width * scale)), max(1, round(size.height * scale)))

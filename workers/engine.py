@@ -1,0 +1,83 @@
+"""The interface of everything that generates text: a chat with rasters in, raw text and counts out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobs.models import EngineInfo, Sampling, TurnResponse
+
+
+@dataclass(frozen=True)
+class PromptRaster:
+    """One picture of a prompt: `pixels` is H x W x 3 uint8 RGB; `key` names content, region and size in every cache."""
+
+    key: str
+    pixels: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a chat. Rasters come before the text."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    rasters: Sequence[PromptRaster] = ()
+
+
+@dataclass(frozen=True)
+class EngineStats:
+    """Counters since start and gauges of now. Work is counted so that it can be compared with the unique work."""
+
+    running: int = 0
+    waiting: int = 0
+    prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    generated_tokens: int = 0
+    processed_rasters: int = 0
+    kv_cache_usage: float = 0.0
+    extra: dict[str, float] = field(default_factory=dict)
+
+
+class EngineError(Exception):
+    """The engine could not answer this prompt; others are not affected."""
+
+
+class EngineDeadError(Exception):
+    """The engine is gone with everything that it was generating; a new one must be started."""
+
+
+class Engine(Protocol):
+    """One model, loaded. All methods belong to one event loop."""
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is, for the provenance of responses."""
+        ...
+
+    async def start(self) -> None:
+        """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
+        ...
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
+
+        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        """
+        ...
+
+    async def stats(self) -> EngineStats:
+        """Counters and gauges of now."""
+        ...
+
+    async def healthy(self) -> bool:
+        """Whether the engine can answer."""
+        ...
+
+    async def stop(self) -> None:
+        """End the engine and everything that it started; safe to call twice and after its death."""
+        ...
