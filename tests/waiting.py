@@ -1,0 +1,25 @@
+"""Polling instead of sleeping."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+
+def wait_until(condition: Callable[[], object], *, timeout: float = 10.0, what: str = "the condition") -> None:
+    """Poll `condition` until it is true; fails the test after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true within {timeout:g} s")
+        time.sleep(0.02)
+
+
+async def async_wait_until(
+    condition: Callable[[], Awaitable[object]], *, timeout: float = 10.0, what: str = "the condition"
+) -> None:
+    """Poll the coroutine function `condition` until it returns something true; fails the test after `timeout` s."""
+    deadline = time.monotonic() + timeout
+    while not await condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true within {timeout:g} s")
+        await asyncio.sleep(0.02)
