@@ -1,0 +1,26 @@
+# `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test clean
+BIN := .venv/bin
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## make .venv; the second run takes about a second
+	@scripts/setup
+
+demo: setup ## run the whole service on a small model, and print the report
+	@GIGAVQA_HOME="$(CURDIR)/.gigavqa" $(BIN)/gigavqa demo
+
+check: setup ## lint, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check ## check, then every test, those with the real engine included
+	$(BIN)/pytest
+
+clean: ## delete .venv, caches and the demo's data
+	rm -rf .venv .gigavqa build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
