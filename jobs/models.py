@@ -111,6 +111,9 @@ class InferenceRequest(Contract):
     protocol: str
     condition: Condition
     repeat: int = 0
+    prompt_version: str | None = Field(
+        default=None, description="version of the prompt texts, as the protocol names it"
+    )
     system: str | None = None
     views: tuple[View, ...] = ()
     turns: tuple[Turn, ...] = Field(min_length=1)
@@ -197,6 +200,9 @@ class Response(Contract):
     protocol: str
     condition: Condition
     repeat: int = 0
+    prompt_version: str | None = Field(
+        default=None, description="version of the prompt texts, as the protocol names it"
+    )
     turns: tuple[TurnResponse, ...] = ()
     failure: Failure | None = None
     rasters: tuple[RasterRecord, ...] = ()

@@ -1,0 +1,58 @@
+"""What can be wrong with a data set, a plan, or a file of responses. Every class's docstring states the fact."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a file; `line` counts from 1, `record` is the sample's id where it is known."""
+
+    file: str
+    line: int | None
+    record: str | None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}" if self.record is None else f"{place}: {self.record}: {self.message}"
+
+
+class EvaluationError(Exception):
+    """What was asked cannot be expanded or scored."""
+
+
+class _ProblemsError(EvaluationError):
+    """Several things are wrong; `problems` lists all of them."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = list(problems)
+
+
+class DatasetInvalidError(_ProblemsError):
+    """The data set has records that cannot be evaluated; `problems` lists all of them."""
+
+
+class ResponsesInvalidError(_ProblemsError):
+    """The file of responses has lines that are no responses; `problems` lists all of them."""
+
+
+class PlanUnknownError(EvaluationError):
+    """The job names no plan that exists, or both a plan and cells, or neither."""
+
+
+class ProtocolUnavailableError(EvaluationError):
+    """The plan asks for a protocol, or a condition of one, that is not built."""
+
+
+class SampleUnknownError(EvaluationError):
+    """The job asks for samples that the data set does not have."""
+
+
+class SamplingInvalidError(EvaluationError):
+    """The job's sampling parameters have an unknown name or a value out of range."""
+
+
+class EvidenceMissingError(EvaluationError):
+    """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
