@@ -9,6 +9,10 @@ class ImageNotFoundError(TilingError):
     """The image file does not exist under its root."""
 
 
+class PathEscapesError(TilingError):
+    """The image's name is absolute, or leads out of its root."""
+
+
 class ImageUnreadableError(TilingError):
     """The file is not an image that can be decoded: empty, truncated, corrupt, or of another kind."""
 

@@ -1,0 +1,151 @@
+"""How a TIFF container is laid out: which pages are pyramid levels, and which library decodes them.
+
+Needs tifffile alone, no codec, so that a header can be read on any machine.
+"""
+
+import logging
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from tifffile import TiffFile, TiffPage
+
+from tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from tiling.geometry import Size
+from tiling.orientation import TAG, valid_orientation
+
+FAULTS = (ValueError, OSError, RuntimeError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
+"""What tifffile and imagecodecs raise for files that break the format's rules."""
+
+_MAX_PAGES = 64
+_MAX_STRIP_BYTES = 512 * 2**20
+_OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
+_COMPRESSIONS = frozenset({1, 5, 7, 8, 32773, 32946, 33005, 34712, 34925, 50000, 50001})
+_PHOTOMETRICS = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
+_CONVERTED_BY_CODEC = frozenset({7, 34712, 33005, 50001})
+
+logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about bad files is raised here
+
+
+@dataclass(frozen=True)
+class TiffLayout:
+    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame."""
+
+    format: str
+    pages: tuple[TiffPage, ...]
+    orientation: int
+    microns_per_pixel: float | None
+    read_by_openslide: bool
+
+    @property
+    def size_s(self) -> Size:
+        """Width and height of level 0 in the stored frame."""
+        return page_size(self.pages[0])
+
+    @property
+    def is_tiled(self) -> bool:
+        """Whether a region can be read without all that lies above it."""
+        return bool(self.pages[0].is_tiled)
+
+
+@contextmanager
+def tiff_faults(path: Path) -> Iterator[None]:
+    """Turn what tifffile raises for a broken file into ImageUnreadableError."""
+    try:
+        yield
+    except FAULTS as error:
+        raise ImageUnreadableError(f"{path}: {error}") from error
+
+
+def page_size(page: TiffPage) -> Size:
+    """Width and height of a page in pixels."""
+    return Size(page.imagewidth, page.imagelength)
+
+
+def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
+    """Find out what an open TIFF holds.
+
+    Raises ImageUnreadableError for broken structure and ImageUnsupportedError for pixels that cannot be shown as they
+    are meant: several planes, floating point, compressions without a decoder.
+    """
+    with tiff_faults(path):
+        first = file.pages[0]
+        if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
+            raise ImageUnreadableError(f"{path}: the first page holds no image")
+        _refuse_stitched(file, path)
+        by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
+        if not by_openslide:
+            _check_pixels_known(file, first, path)
+        return TiffLayout(
+            format=_format(file),
+            pages=tuple(_levels(file, first)),
+            orientation=valid_orientation(first.tags.valueof(TAG)),
+            microns_per_pixel=_microns_per_pixel(file, first),
+            read_by_openslide=by_openslide,
+        )
+
+
+def _format(file: TiffFile) -> str:
+    names = {"svs": file.is_svs, "ndpi": file.is_ndpi, "philips": file.is_philips, "ome-tiff": file.is_ome}
+    return next((name for name, applies in names.items() if applies), "tiff")
+
+
+def _refuse_stitched(file: TiffFile, path: Path) -> None:
+    if file.is_scn or file.is_bif:
+        raise ImageUnsupportedError(
+            f"{path}: only OpenSlide puts this slide's parts together; `gigavqa ingest` converts it to a tiled pyramid"
+        )
+
+
+def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
+    kind = _PHOTOMETRICS.get(page.photometric)
+    samples = "bool, uint8 or uint16"
+    if kind is None or (page.photometric == 6 and page.compression not in _CONVERTED_BY_CODEC):
+        raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
+    if page.compression not in _COMPRESSIONS:
+        raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
+    if str(page.dtype) not in samples or (page.bitspersample not in {1, 8, 16} and kind != "palette"):
+        raise ImageUnsupportedError(f"{path}: pixels of type {page.dtype} ({page.bitspersample} bit) are not {samples}")
+    if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
+        raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
+    strip = page.rowsperstrip * page.imagewidth * page.samplesperpixel * page.bitspersample // 8
+    if not page.is_tiled and page.compression != 1 and min(strip, page.nbytes) > _MAX_STRIP_BYTES:
+        raise ImageUnsupportedError(f"{path}: one compressed strip of {strip} bytes cannot be read in parts")
+
+
+def _levels(file: TiffFile, first: TiffPage) -> Iterator[TiffPage]:
+    """Level 0 and the smaller tiled pages of the same shape: in an SVS, page 1 is a thumbnail in strips."""
+    yield first
+    if not first.is_tiled:
+        return
+    last = first
+    for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
+        if isinstance(page, TiffPage) and page.is_tiled and _is_smaller_copy(page, last, first):
+            yield page
+            last = page
+
+
+def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
+    scale = first.imagewidth / page.imagewidth
+    return (
+        page.imagewidth < last.imagewidth
+        and page.imagelength <= last.imagelength
+        and abs(first.imagelength / scale - page.imagelength) <= 1 + first.imagelength / first.imagewidth
+        and (page.samplesperpixel, page.photometric, page.dtype)
+        == (first.samplesperpixel, first.photometric, first.dtype)
+    )
+
+
+def _microns_per_pixel(file: TiffFile, page: TiffPage) -> float | None:
+    if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
+        return float(match.group(1))
+    if file.is_ome and (match := re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")):
+        return float(match.group(1)) if 'PhysicalSizeXUnit="' not in (file.ome_metadata or "") else None
+    resolution, unit = page.tags.valueof(282), page.tags.valueof(296)
+    if unit == 3 and resolution and resolution[0]:
+        return float(10_000 * resolution[1] / resolution[0])
+    return None
