@@ -1,0 +1,41 @@
+"""What can go wrong with a job. Every class's docstring states the fact; messages name the job."""
+
+
+class JobsError(Exception):
+    """A job could not be kept, queued or read as asked."""
+
+
+class ServerUnavailableError(JobsError):
+    """The embedded server could not be started: no binary, or it ended before it answered."""
+
+
+class JobNotFoundError(JobsError):
+    """There is no job of this id."""
+
+
+class JobActiveError(JobsError):
+    """The job has not reached a final status, so it can be neither deleted nor retried."""
+
+
+class JobNotRetryableError(JobsError):
+    """The job is final but not `completed`, so its failed requests cannot be asked again."""
+
+
+class IdempotencyConflictError(JobsError):
+    """The idempotency key was used before with another job specification."""
+
+
+class QueueFullError(JobsError):
+    """The job's requests would exceed the number that may be outstanding at once; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class JobTooLargeError(JobsError):
+    """The job has more requests than the queue may ever hold at once, so waiting does not help."""
+
+
+class TextMissingError(JobsError):
+    """A response was recorded, and its text is neither hot nor in the Parquet part that it points to."""

@@ -1,0 +1,108 @@
+"""Every key of the server, one method a key."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+PRIORITIES: tuple[Literal["interactive", "batch"], ...] = ("interactive", "batch")
+"""The lanes of a model's queue, first served first."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Names of all keys under one prefix. Keys of one job carry its id and go when the job is deleted."""
+
+    prefix: str = "gigavqa"
+
+    def jobs(self) -> str:
+        """Sorted set of all job ids by time of creation in microseconds."""
+        return f"{self.prefix}:jobs"
+
+    def idempotency(self, key: str) -> str:
+        """Hash of the job id and the digest of the specification that this idempotency key stands for. Has a TTL."""
+        return f"{self.prefix}:idempotency:{key}"
+
+    def outstanding(self) -> str:
+        """Number of requests that are reserved in the queue and not recorded, over all jobs."""
+        return f"{self.prefix}:outstanding"
+
+    def depth(self) -> str:
+        """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""
+        return f"{self.prefix}:depth"
+
+    def models(self) -> str:
+        """Set of the models that were ever queued for."""
+        return f"{self.prefix}:models"
+
+    def queue(self, model: str, priority: str) -> str:
+        """Stream of the bundles that wait for a model, read by the consumer group of its workers."""
+        return f"{self.prefix}:queue:{model}:{priority}"
+
+    def probation(self, model: str) -> str:
+        """Stream of the bundles of a model whose last attempt is due."""
+        return f"{self.prefix}:probation:{model}"
+
+    def unsunk(self) -> str:
+        """Stream of the responses whose text no Parquet part holds yet, read by the sink."""
+        return f"{self.prefix}:unsunk"
+
+    def sink_lock(self) -> str:
+        """Who drives the sink. Has a TTL."""
+        return f"{self.prefix}:sink"
+
+    def workers(self) -> str:
+        """Set of the names of the workers that announced themselves."""
+        return f"{self.prefix}:workers"
+
+    def worker(self, name: str) -> str:
+        """The last announcement of a worker. Has a TTL."""
+        return f"{self.prefix}:worker:{name}"
+
+    def job(self, job_id: str) -> str:
+        """Hash of a job: specification, status, counts, times."""
+        return f"{self.prefix}:job:{job_id}"
+
+    def events(self, job_id: str) -> str:
+        """Capped stream of a job's events."""
+        return f"{self.job(job_id)}:events"
+
+    def bundles(self, job_id: str) -> str:
+        """Hash from bundle id to `REMAINING MODEL`: how many of its requests are not recorded; 0 when done."""
+        return f"{self.job(job_id)}:bundles"
+
+    def payloads(self, job_id: str) -> str:
+        """Hash from bundle id to the bundle itself, zstd JSON, until it is done."""
+        return f"{self.job(job_id)}:payloads"
+
+    def leased(self, job_id: str) -> str:
+        """Set of the ids of a job's bundles that some worker holds."""
+        return f"{self.job(job_id)}:leased"
+
+    def suspects(self, job_id: str) -> str:
+        """Hash from bundle id to the request that runs on probation."""
+        return f"{self.job(job_id)}:suspects"
+
+    def results(self, job_id: str) -> str:
+        """Stream of a job's recorded requests in their order of recording; its entry ids are the cursors."""
+        return f"{self.job(job_id)}:results"
+
+    def texts(self, job_id: str) -> str:
+        """Hash from request id to the whole response, zstd JSON, until the sink has moved it."""
+        return f"{self.job(job_id)}:texts"
+
+    def response(self, job_id: str, request_id: str) -> str:
+        """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
+        return f"{self.job(job_id)}:response:{request_id}"
+
+    def history(self, job_id: str) -> str:
+        """List of the failure responses that a retry replaced."""
+        return f"{self.job(job_id)}:history"
+
+    def of_job(self, job_id: str) -> list[str]:
+        """Every key of a job but those of its responses."""
+        of_id = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
+        of_results = (self.results, self.texts, self.history)
+        return [self.job(job_id), *(key(job_id) for key in (*of_id, *of_results))]
+
+
+KEYS = Keys()
+"""The names that an installation uses."""

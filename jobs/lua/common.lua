@@ -1,0 +1,120 @@
+-- Shared by all scripts. KEY is generated from jobs/keys.py; the server is one node, so scripts build keys themselves.
+local GROUP = 'workers'
+local EVENTS_KEPT = 1000
+local PROGRESS_MICROSECONDS = 2000000
+local FINAL = {completed = true, failed = true, cancelled = true, expired = true}
+local call = redis.call
+
+local function key(name, id)
+  local parts = KEY[name]
+  if id then return parts[1] .. id .. parts[2] end
+  return parts[1]
+end
+
+local function now()
+  local t = call('TIME')
+  return t[1] .. string.format('%06d', t[2])
+end
+
+local function number(job, field)
+  return tonumber(call('HGET', key('job', job), field) or 0) or 0
+end
+
+local function emit(job, kind, status)
+  local n = call('HMGET', key('job', job), 'total', 'completed', 'failed', 'status')
+  local data = string.format('{"status":"%s","request_counts":{"total":%d,"completed":%d,"failed":%d}}',
+    n[4], tonumber(n[1]), tonumber(n[2]), tonumber(n[3]))
+  call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
+end
+
+local function set_status(job, status)
+  call('HSET', key('job', job), 'status', status)
+  emit(job, 'status')
+end
+
+-- Gives requests of the job's reservation back to the queue's limit.
+local function release(job, requests)
+  requests = math.min(requests, number(job, 'reserved'))
+  if requests > 0 then
+    call('HINCRBY', key('job', job), 'reserved', -requests)
+    call('DECRBY', key('outstanding'), requests)
+  end
+end
+
+-- Remaining requests and model of a bundle; nil when it is unknown or done.
+local function bundle_state(job, bundle)
+  local state = call('HGET', key('bundles', job), bundle)
+  if not state then return nil end
+  local remaining, model = string.match(state, '^(%d+) (.*)$')
+  if remaining == '0' then return nil end
+  return tonumber(remaining), model
+end
+
+local function set_remaining(job, bundle, remaining, model)
+  call('HSET', key('bundles', job), bundle, remaining .. ' ' .. model)
+end
+
+local function take_lease(job, bundle, model)
+  if call('SADD', key('leased', job), bundle) == 1 then
+    call('HINCRBY', key('depth'), 'waiting:' .. model, -1)
+    call('HINCRBY', key('depth'), 'leased:' .. model, 1)
+  end
+end
+
+local function end_lease(job, bundle, model)
+  if call('SREM', key('leased', job), bundle) == 1 then
+    call('HINCRBY', key('depth'), 'leased:' .. model, -1)
+    call('HINCRBY', key('depth'), 'waiting:' .. model, 1)
+  end
+end
+
+-- Nothing is left to do for the bundle: answered or dropped. Its id stays known, so that a repeated enqueue skips it.
+local function close_bundle(job, bundle, model)
+  end_lease(job, bundle, model)
+  call('HINCRBY', key('depth'), 'waiting:' .. model, -1)
+  set_remaining(job, bundle, 0, model)
+  call('HDEL', key('payloads', job), bundle)
+  call('HDEL', key('suspects', job), bundle)
+  return call('HINCRBY', key('job', job), 'open', -1)
+end
+
+-- A final status: whatever is left of the job's bundles and reservation goes.
+local function finish(job, status)
+  if number(job, 'open') > 0 then
+    local bundles = call('HKEYS', key('bundles', job))
+    for _, bundle in ipairs(bundles) do
+      local remaining, model = bundle_state(job, bundle)
+      if remaining then close_bundle(job, bundle, model) end
+    end
+  end
+  release(job, number(job, 'reserved'))
+  call('UNLINK', key('bundles', job), key('payloads', job), key('leased', job), key('suspects', job))
+  call('HSET', key('job', job), 'finished_at', now(), 'open', 0)
+  set_status(job, status)
+end
+
+local function finish_if_all_done(job)
+  local n = call('HMGET', key('job', job), 'status', 'total', 'completed', 'failed', 'open')
+  if n[1] == 'cancelling' and tonumber(n[5]) <= 0 then
+    finish(job, 'cancelled')
+  elseif n[1] == 'in_progress' and tonumber(n[3]) + tonumber(n[4]) >= tonumber(n[2]) then
+    set_status(job, 'finalizing')
+    finish(job, 'completed')
+  end
+end
+
+-- Drops a bundle of a job that is being cancelled.
+local function drop_bundle(job, bundle, remaining, model)
+  release(job, remaining)
+  close_bundle(job, bundle, model)
+  finish_if_all_done(job)
+end
+
+local function enqueue_bundle(job, bundle, requests, model, lane, payload)
+  set_remaining(job, bundle, requests, model)
+  call('HSET', key('payloads', job), bundle, payload)
+  call('HINCRBY', key('job', job), 'open', 1)
+  call('HINCRBY', key('depth'), 'waiting:' .. model, 1)
+  call('SADD', key('models'), model)
+  call('XADD', lane, '*', 'job', job, 'bundle', bundle)
+end

@@ -1,0 +1,20 @@
+-- Atomic: entries that no worker holds or will read leave the lane; leases that ran out on ended jobs are dropped.
+-- ARGV: lane, lease in ms
+local stream, lease_ms = ARGV[1], ARGV[2]
+for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1000)) do
+  local entry = call('XRANGE', stream, p[1], p[1])[1]
+  local job, bundle = entry[2][2], entry[2][4]
+  local status = call('HGET', key('job', job), 'status')
+  local remaining, model = bundle_state(job, bundle)
+  if not remaining or status == 'cancelling' then
+    call('XACK', stream, GROUP, p[1])
+    if remaining then drop_bundle(job, bundle, remaining, model) end
+  end
+end
+local oldest = call('XPENDING', stream, GROUP)[2]
+local group = call('XINFO', 'GROUPS', stream)[1]
+local read = '0-0'
+for i = 1, #group, 2 do
+  if group[i] == 'last-delivered-id' then read = group[i + 1] end
+end
+return call('XTRIM', stream, 'MINID', oldest or read)

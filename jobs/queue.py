@@ -1,0 +1,274 @@
+"""The queue of bundles: one stream per model and priority, leases, and a probation lane for suspected poison."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from jobs.codec import pack, unpack
+from jobs.connection import BLOCK_SECONDS
+from jobs.crashes import crashed_response
+from jobs.errors import JobActiveError, JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.keys import KEYS, PRIORITIES, Keys
+from jobs.leases import Lease
+from jobs.models import Bundle, Job, JobStatus
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.scripts import Scripts
+
+GROUP = "workers"
+
+_CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
+_RETRY_AFTER_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class QueueDepth:
+    """Bundles of one model that wait for a worker, and that workers hold."""
+
+    waiting: int
+    leased: int
+
+
+class JobQueue:
+    """Bundles between the gateway that enqueues them and the workers that claim them.
+
+    `limit_requests` bounds the requests that are queued and not recorded, over all jobs. A lease that is not renewed
+    for `lease_seconds` passes to whoever claims next; the last of `max_attempts` is made on probation.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        *,
+        limit_requests: int = 200_000,
+        lease_seconds: float = 30.0,
+        max_attempts: int = 3,
+        keys: Keys = KEYS,
+    ) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._scripts = Scripts(redis, keys)
+        self._registry = JobRegistry(redis, keys=keys)
+        self._results = ResultStore(redis, keys=keys)
+        self._limit = limit_requests
+        self._lease_seconds = lease_seconds
+        self._max_attempts = max_attempts
+        self._grouped: set[str] = set()
+
+    async def enqueue(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None) -> Job:
+        """Reserve room for the whole job, append its bundles and put it in progress; safe to repeat after a crash.
+
+        A job that was cancelled or failed meanwhile is returned as it is. Raises QueueFullError, JobTooLargeError,
+        JobNotFoundError.
+        """
+        requests = sum(len(bundle.requests) for bundle in bundles)
+        status = await self._scripts.run("reserve", job_id, requests, self._limit, dataset_digest or "")
+        self._check_reserved(status, job_id, requests)
+        for start in range(0, len(bundles), _CHUNK_BUNDLES):
+            if status != b"validating":
+                break
+            chunk = bundles[start : start + _CHUNK_BUNDLES]
+            await self._ensure_groups({bundle.model for bundle in chunk})
+            status = await self._scripts.run("append", job_id, *self._appended(chunk))
+        await self._scripts.run("start", job_id)
+        return await self._registry.get(job_id)
+
+    async def reopen(self, job_id: str, bundles: Sequence[Bundle]) -> Job:
+        """Set the failure responses of these bundles' requests aside and queue the bundles again.
+
+        Requests that were answered stay so. Raises JobActiveError, JobNotRetryableError, QueueFullError,
+        JobTooLargeError, JobNotFoundError.
+        """
+        await self._ensure_groups({bundle.model for bundle in bundles})
+        arguments: list[str | bytes | int] = []
+        for bundle in bundles:
+            lane = self._keys.queue(bundle.model, bundle.priority)
+            arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
+            arguments += [request.id for request in bundle.requests]
+        status = await self._scripts.run("reopen", job_id, self._limit, *arguments)
+        self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
+        if status in {b"validating", b"cancelling", b"finalizing"}:
+            raise JobActiveError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
+        if status in {b"failed", b"cancelled", b"expired"}:
+            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
+        return await self._registry.get(job_id)
+
+    async def claim(
+        self,
+        models: Sequence[str],
+        worker: str,
+        max_bundles: int,
+        block_seconds: float,
+        *,
+        probation: bool = False,
+    ) -> list[Lease]:
+        """Lease up to `max_bundles` bundles: `interactive` before `batch`, expired leases before new bundles.
+
+        With `probation`, a bundle of the probation lane comes first, and alone. Waits up to `block_seconds` while
+        there is nothing to lease, and then returns an empty list.
+        """
+        await self._ensure_groups(models)
+        deadline = time.monotonic() + block_seconds
+        while True:
+            seen = await self._newest(models)
+            if probation and (leases := await self._claim_probation(models, worker)):
+                return leases
+            more, leases = await self._run_claim(models, worker, max_bundles, probation=False)
+            left = deadline - time.monotonic()
+            if leases or (left <= 0 and not more):
+                return leases
+            if not more:
+                await self._wait_for_news(seen, left)
+
+    async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
+        """Keep leases for another `lease_seconds`; returns those that are lost to another worker or ended."""
+        lost: list[Lease] = []
+        for worker in {lease.worker for lease in leases}:
+            held = [lease for lease in leases if lease.worker == worker]
+            pairs = (part for lease in held for part in (lease.stream, lease.entry_id))
+            renewed = await self._scripts.run("renew", worker, *pairs)
+            lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
+        return lost
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Give a bundle up: claimable at once, its attempt unspent.
+
+        It is dropped instead when its job is being cancelled, and acknowledged when all its requests are recorded.
+        Does nothing when the lease was lost.
+        """
+        ids = (request.id for request in lease.bundle.requests)
+        await self._scripts.run("hand_back", *self._held(lease), lease.deliveries, *self._named(lease), *ids)
+
+    async def begin_probation(self, lease: Lease, request_id: str) -> bool:
+        """Mark the request that runs next; it takes the blame if the worker dies. False when the lease was lost."""
+        return bool(await self._scripts.run("suspect", *self._held(lease), *self._named(lease), request_id))
+
+    async def cancelled(self, job_ids: Iterable[str]) -> set[str]:
+        """Return which of these jobs need no more playing: being cancelled, ended, or deleted."""
+        ids = sorted(set(job_ids))
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for job_id in ids:
+                pipeline.hget(self._keys.job(job_id), "status")
+            statuses = await pipeline.execute()
+        going_on = {JobStatus.VALIDATING, JobStatus.IN_PROGRESS, JobStatus.FINALIZING}
+        return {
+            job_id for job_id, status in zip(ids, statuses, strict=True) if (status or b"").decode() not in going_on
+        }
+
+    async def depth(self, model: str) -> QueueDepth:
+        """Count the bundles of a model that wait and that are leased."""
+        waiting, leased = await self._redis.hmget(self._keys.depth(), [f"waiting:{model}", f"leased:{model}"])
+        return QueueDepth(int(waiting or 0), int(leased or 0))
+
+    async def trim(self) -> int:
+        """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.
+
+        Returns the number of entries removed.
+        """
+        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        await self._ensure_groups(models)
+        lanes = (lane for model in models for lane in self._lanes(model))
+        return sum([await self._scripts.run("trim", lane, self._lease_ms) for lane in lanes])
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self._lease_seconds * 1000)
+
+    def _lanes(self, model: str) -> list[str]:
+        return [*(self._keys.queue(model, priority) for priority in PRIORITIES), self._keys.probation(model)]
+
+    def _held(self, lease: Lease) -> tuple[str, str, str]:
+        return lease.worker, lease.stream, lease.entry_id
+
+    def _named(self, lease: Lease) -> tuple[str, str]:
+        return lease.bundle.job_id, lease.bundle.id
+
+    def _appended(self, bundles: Sequence[Bundle]) -> Iterable[str | bytes | int]:
+        for bundle in bundles:
+            lane = self._keys.queue(bundle.model, bundle.priority)
+            yield from (bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle))
+
+    def _check_reserved(self, status: bytes, job_id: str, requests: int) -> None:
+        if status == b"missing":
+            raise JobNotFoundError(f"there is no job {job_id}")
+        if status == b"full":
+            if requests > self._limit:
+                raise JobTooLargeError(f"job {job_id} has {requests} requests; the queue holds {self._limit}")
+            message = f"job {job_id}: the queue has no room for {requests} more requests (limit {self._limit})"
+            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+
+    async def _ensure_groups(self, models: Iterable[str]) -> None:
+        for lane in (lane for model in models for lane in self._lanes(model)):
+            if lane not in self._grouped:
+                try:
+                    await self._redis.xgroup_create(lane, GROUP, id="0", mkstream=True)
+                except ResponseError as error:
+                    if "BUSYGROUP" not in str(error):
+                        raise
+                self._grouped.add(lane)
+
+    async def _run_claim(
+        self, models: Sequence[str], worker: str, slots: int, *, probation: bool
+    ) -> tuple[bool, list[Lease]]:
+        lanes = [
+            lane
+            for priority in PRIORITIES
+            for model in models
+            for lane in (self._keys.queue(model, priority), self._keys.probation(model))
+        ]
+        settings = (worker, slots, self._lease_ms, self._max_attempts, int(probation))
+        more, rows = await self._scripts.run("claim", *settings, *lanes)
+        return bool(more), [self._lease(row, worker, probation) for row in rows]
+
+    def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
+        stream, entry_id, deliveries, queued_ms, crashes, payload = row[:6]
+        return Lease(
+            bundle=unpack(Bundle, payload),
+            attempt=int(crashes) + deliveries,
+            probation=probation,
+            queued_seconds=max(0, queued_ms) / 1000,
+            worker=worker,
+            stream=stream.decode(),
+            entry_id=entry_id.decode(),
+            deliveries=deliveries,
+        )
+
+    async def _claim_probation(self, models: Sequence[str], worker: str) -> list[Lease]:
+        more = True
+        while more:
+            more, leases = await self._run_claim(models, worker, 1, probation=True)
+            if leases and await self._judge(leases[0]):
+                return leases
+            more = more or bool(leases)
+        return []
+
+    async def _judge(self, lease: Lease) -> bool:
+        """Record what killed the last worker of a bundle on probation; False when no request of it is left."""
+        if lease.deliveries == 1:
+            return True
+        suspect = await self._redis.hget(self._keys.suspects(lease.job_id), lease.bundle.id)
+        blamed = [request for request in lease.bundle.requests if suspect and request.id == suspect.decode()]
+        if not blamed and lease.deliveries > self._max_attempts:
+            blamed = list(lease.bundle.requests)  # workers die of the bundle before any of its requests runs
+        recorded = [await self._results.record(crashed_response(lease, request), lease) for request in blamed]
+        if any(recorded):
+            await self._scripts.run("acquit", *self._held(lease), *self._named(lease))
+        ids = [request.id for request in lease.bundle.requests]
+        return len(await self._results.recorded(lease.job_id, ids)) < len(ids)
+
+    async def _newest(self, models: Sequence[str]) -> dict[str, bytes]:
+        lanes = [lane for model in models for lane in self._lanes(model)]
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for lane in lanes:
+                pipeline.xrevrange(lane, count=1)
+            newest = await pipeline.execute()
+        return {lane: rows[0][0] if rows else b"0-0" for lane, rows in zip(lanes, newest, strict=True)}
+
+    async def _wait_for_news(self, seen: dict[str, bytes], seconds: float) -> None:
+        # Neither an expired lease nor a hand-back adds an entry, so the wait is cut into slices.
+        slice_seconds = min(seconds, self._lease_seconds / 2, 0.5, BLOCK_SECONDS)
+        await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))

