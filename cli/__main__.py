@@ -1,0 +1,6 @@
+"""`python -m cli` is `gigavqa`."""
+
+from cli.app import main
+
+if __name__ == "__main__":
+    main()

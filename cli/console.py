@@ -1,0 +1,22 @@
+"""Where commands print: answers to standard output, everything said on the way to standard error."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document to standard output, for scripts."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def print_error(message: str) -> None:
+    """Print one line of what went wrong to standard error."""
+    err.print("[bold red]error:[/]", end=" ")
+    err.print(message, markup=False)

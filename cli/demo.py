@@ -1,0 +1,109 @@
+"""`gigavqa demo`: the whole way, once, on a small model."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.console import err, out
+
+if TYPE_CHECKING:
+    from cli.client import Gateway
+    from cli.launch import Launched
+    from jobs.home import Home
+    from jobs.models import Job
+
+Say = Callable[[str], None]
+"""Shows how far a step is."""
+
+_MODEL = "demo-qwen3-vl"
+_CONDITIONS = ("V0", "V1", "V2", "V3", "V4")
+_FORMATS = {"md": "report.md", "json": "report.json", "csv": "report.csv"}
+
+
+def demo(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
+) -> None:
+    """Run everything once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
+
+    The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
+    about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.
+
+    \b
+    gigavqa demo
+    """
+    from cli.client import Gateway
+    from cli.launch import launched_service
+    from jobs.home import Home
+
+    home = Home.from_environment()
+    with launched_service([_MODEL], home, port) as service:
+        _build_dataset(home)
+        with _step("waiting for the model"):
+            url = service.wait_until_ready()
+        with Gateway(url) as gateway:
+            job = _run_job(gateway, seed)
+            folder = _write_report(gateway, job, home)
+            _print_report(gateway, job)
+        _say_where(home, folder, service)
+    out.print("\neverything is ended; nothing of it runs any more.")
+
+
+def _build_dataset(home: "Home") -> None:
+    from demo.dataset import build_demo_dataset
+
+    with _step("demo data set") as say:
+        build_demo_dataset(home.data / "demo", progress=say)
+
+
+def _run_job(gateway: "Gateway", seed: int) -> "Job":
+    from cli.watch import follow, require_success
+    from jobs.models import Cell, JobSpec
+
+    cells = tuple(Cell.model_validate({"protocol": "S0", "condition": condition}) for condition in _CONDITIONS)
+    job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), cells=cells, seed=seed))
+    err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
+    job = follow(gateway, job)
+    require_success(job)
+    return job
+
+
+def _write_report(gateway: "Gateway", job: "Job", home: "Home") -> Path:
+    folder = home.folder / "reports" / job.id
+    folder.mkdir(parents=True, exist_ok=True)
+    for report_format, name in _FORMATS.items():
+        (folder / name).write_text(gateway.report(job.id, report_format), encoding="utf-8")
+    with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in gateway.results(job.id, {}))
+    return folder
+
+
+def _print_report(gateway: "Gateway", job: "Job") -> None:
+    from cli.reports import print_report
+    from evaluation.report import Report
+
+    out.print()
+    print_report(Report.model_validate_json(gateway.report(job.id, "json")))
+
+
+def _say_where(home: "Home", folder: Path, service: "Launched") -> None:
+    out.print(f"""
+report     {folder}/report.md, .json, .csv
+responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
+pictures   {home.data / "demo" / "images"}
+logs       {home.logs}
+pages      {service.url}/docs while the service runs; start it again with
+           GIGAVQA_HOME={home.folder} gigavqa up --model {_MODEL}""")
+
+
+@contextmanager
+def _step(name: str) -> Iterator[Say]:
+    if err.is_terminal:
+        with err.status(name) as status:
+            yield lambda line: status.update(f"{name}: {line}")
+    else:
+        yield lambda line: err.print(f"{name}: {line}", markup=False)
+    err.print(f"{name}: done")

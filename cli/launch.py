@@ -1,0 +1,71 @@
+"""Runs `gigavqa up` as a child process, for commands that need a service just for themselves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from cli.errors import ProcessFailedError
+from cli.leash import end_with_parent
+from cli.supervisor import describe_exit, read_tail
+from jobs.home import Home
+
+_GRACE_SECONDS = 90.0
+
+
+class Launched:
+    """A service that is starting or running; `url` is known when it is ready."""
+
+    def __init__(self, process: "subprocess.Popen[str]", home: Home) -> None:
+        self._process = process
+        self._log = home.logs / "up.log"
+        self.url = ""
+
+    def wait_until_ready(self) -> str:
+        """Return the gateway's address once all models are loaded. Raises ProcessFailedError with the log's end."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            status = describe_exit(self._process.wait())
+            tail = "\n".join(f"  {text}" for text in read_tail(self._log))
+            raise ProcessFailedError(f"the service {status}. The end of {self._log}:\n{tail}")
+        self.url = str(json.loads(line)["url"])
+        return self.url
+
+    def stop(self) -> None:
+        """End the service cleanly; what does not end in time is killed, and its children with it."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def launched_service(models: Sequence[str], home: Home, port: int) -> Iterator[Launched]:
+    """Start a service for `models` and end it at the end; it does not outlive this process in any case."""
+    home.logs.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--port", str(port)]
+    for model in models:
+        argv += ["--model", model]
+    with (home.logs / "up.log").open("wb") as log:
+        process = subprocess.Popen(
+            argv,
+            env={**os.environ, "GIGAVQA_HOME": str(home.folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+            preexec_fn=end_with_parent,  # noqa: PLW1509 - safe beside threads, see there
+        )
+    service = Launched(process, home)
+    try:
+        yield service
+    finally:
+        service.stop()

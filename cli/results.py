@@ -1,0 +1,65 @@
+"""`gigavqa results`: every raw response of a job, as NDJSON."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.console import err
+
+
+def results(
+    job_id: JobId = "latest",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model's.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as S0.")] = None,
+    condition: Annotated[
+        str | None, typer.Option("--condition", "-c", help="Only this condition's, such as V2.")
+    ] = None,
+    sample: Annotated[str | None, typer.Option("--sample", "-s", metavar="ID", help="Only this sample's.")] = None,
+    status: Annotated[str | None, typer.Option(metavar="ok|failed", help="Only answers, or failures.")] = None,
+    after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Only those recorded behind this cursor.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Write the raw responses of a job, one JSON object a line, in the order in which they were recorded.
+
+    \b
+    gigavqa results latest -o responses.ndjson
+    gigavqa results latest --condition V2 | jq -r '.turns[-1].text'
+    gigavqa results latest --status failed | jq .failure
+    """
+    from cli.client import Gateway
+
+    asked: dict[str, Any] = {
+        "model": model,
+        "protocol": protocol,
+        "condition": condition,
+        "sample_id": sample,
+        "status": status,
+        "after": after,
+        "limit": limit,
+    }
+    params = {name: value for name, value in asked.items() if value is not None}
+    count = 0
+    with Gateway(url) as gateway, _opened(output) as file:
+        for line in gateway.results(job_id, params):
+            file.write(line + "\n")
+            count += 1
+    if output:
+        err.print(f"{count} responses written to {output}", markup=False)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO]:
+    if output is None:
+        yield sys.stdout
+        return
+    with output.open("w", encoding="utf-8") as file:
+        yield file

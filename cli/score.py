@@ -1,0 +1,54 @@
+"""`gigavqa score`: score recorded responses offline, without a service."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.console import out
+
+
+class ReportFormat(StrEnum):
+    """How a report is written; `table` is for people at a terminal."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "md"
+    CSV = "csv"
+
+
+FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+]
+
+
+def score(
+    samples: Annotated[
+        Path,
+        typer.Argument(metavar="SAMPLES", exists=True, help="A data set's folder, or a JSON or JSONL file of samples."),
+    ],
+    responses: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESPONSES", exists=True, help="Responses: NDJSON as `gigavqa results` writes it, or Parquet parts."
+        ),
+    ],
+    format: FormatOption = ReportFormat.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Score responses against samples, from files alone: parses answers, fills Tables 1 and 2.
+
+    Raw responses never change, so a newer parser or metric is applied by scoring them again.
+
+    \b
+    gigavqa results latest -o responses.ndjson
+    gigavqa score ~/.gigavqa/data/demo responses.ndjson --format json
+    """
+    from cli.reports import write_report
+    from evaluation.score import score_files
+
+    write_report(score_files(samples, responses), format, output)
+    if output:
+        out.print(f"report written to {output}", markup=False)

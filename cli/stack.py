@@ -1,0 +1,145 @@
+"""A whole service on this machine: the embedded server, one gateway, one worker per model, kept running together."""
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from catalogue.entry import CatalogueEntry
+from cli.errors import PortTakenError
+from cli.server import ServerKeeper
+from cli.supervisor import Announce, Program, Supervised
+from jobs.connection import connect
+from jobs.fleet import Fleet
+from jobs.home import Home
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """What is to run. `engine` is handed to the workers; None leaves the choice to them."""
+
+    home: Home
+    entries: tuple[CatalogueEntry, ...]
+    host: str = "127.0.0.1"
+    port: int = 8470
+    engine: str | None = None
+
+
+class Stack:
+    """The running processes, and when they are ready."""
+
+    def __init__(self, options: StackOptions, redis_url: str, announce: Announce) -> None:
+        self.url = f"http://{_reachable(options.host)}:{options.port}"
+        self.redis_url = redis_url
+        logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
+        self.gateway = Supervised(_gateway(options, environment), logs, announce)
+        self.workers = [Supervised(program, logs, announce) for program in _workers(options, environment)]
+
+    async def run(self) -> None:
+        """Keep every process running until `stop`."""
+        async with asyncio.TaskGroup() as group:
+            for supervised in (self.gateway, *self.workers):
+                group.create_task(supervised.run())
+
+    async def wait_for_gateway(self) -> None:
+        """Return when the gateway answers. Raises ProcessFailedError when it ends before."""
+        async with httpx.AsyncClient(timeout=5.0) as http:
+            while not await _answers(http, f"{self.url}/healthz"):
+                self.gateway.require_first_start()
+                await asyncio.sleep(_POLL_SECONDS)
+
+    async def wait_for_workers(self) -> None:
+        """Return when every worker has loaded its model. Raises ProcessFailedError when one ends before."""
+        redis = connect(self.redis_url)
+        try:
+            while not await self._all_ready(Fleet(redis)):
+                for worker in self.workers:
+                    worker.require_first_start()
+                await asyncio.sleep(_POLL_SECONDS)
+        finally:
+            await redis.aclose()
+
+    async def stop(self) -> None:
+        """End the workers, which hand back or finish their work, then the gateway."""
+        await asyncio.gather(*(worker.stop() for worker in self.workers))
+        await self.gateway.stop()
+
+    async def _all_ready(self, fleet: Fleet) -> bool:
+        ready = {status.worker for status in await fleet.workers() if status.state == "ready"}
+        return len(ready) >= len(self.workers)
+
+
+@asynccontextmanager
+async def running_stack(
+    options: StackOptions, announce: Announce
+) -> AsyncIterator[tuple[Stack, "asyncio.Future[tuple[None, None]]"]]:
+    """Start everything, and end everything in order; the future is done only when supervision itself has failed.
+
+    Raises PortTakenError and ServerUnavailableError.
+    """
+    require_free_port(options.host, options.port)
+    with ServerKeeper(options.home, announce) as server:
+        stack = Stack(options, server.url, announce)
+        running = asyncio.ensure_future(asyncio.gather(stack.run(), server.keep()))
+        try:
+            yield stack, running
+        finally:
+            await stack.stop()
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Raise PortTakenError when another program listens there."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortTakenError(
+                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
+                "stop it; `--port 0` takes any free port."
+            ) from error
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens on at this moment."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
+    argv = [sys.executable, "-P", "-m", "service", "--host", options.host, "--port", str(options.port)]
+    return Program("gateway", argv, environment, grace_seconds=20.0)
+
+
+def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
+    engine = ["--engine", options.engine] if options.engine else []
+    names: dict[str, int] = {}
+    for entry in options.entries:
+        names[entry.id] = names.get(entry.id, 0) + 1
+        suffix = f"-{names[entry.id]}" if names[entry.id] > 1 else ""
+        argv = [sys.executable, "-P", "-m", "workers", "--model", entry.id, "--metrics-port", "0", *engine]
+        yield Program(f"worker-{entry.id}{suffix}", argv, environment, grace_seconds=60.0)
+
+
+def _reachable(host: str) -> str:
+    if host in {"0.0.0.0", "::"}:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+async def _answers(http: httpx.AsyncClient, url: str) -> bool:
+    try:
+        return (await http.get(url)).is_success
+    except httpx.TransportError:
+        return False

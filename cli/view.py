@@ -1,0 +1,121 @@
+"""`gigavqa view`: the very rasters that a model will see of an image."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.arguments import Json, Model
+from cli.console import out, print_json
+from cli.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from tiling.rendering import Raster
+
+_EVIDENCE = "Local evidence (V3, V4)"
+
+
+def view(
+    model: Model,
+    image: Annotated[
+        str, typer.Argument(metavar="[IMAGE]", help="An image file, or its name in the data root.", show_default=False)
+    ] = "",
+    condition: Annotated[str, typer.Option("--condition", "-c", metavar="V1..V4", help="What is shown.")] = "V2",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="PNG", help="Several rasters are numbered: out-1.png, out-2.png.")
+    ] = Path("view.png"),
+    thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
+    dataset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Take views from a sample of this data set.")
+    ] = None,
+    sample: Annotated[
+        str | None, typer.Option(metavar="ID", help="The sample; shown exactly as a job shows it.")
+    ] = None,
+    quadrant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="upper-left, upper-right ... (repeatable).", rich_help_panel=_EVIDENCE),
+    ] = None,
+    roi: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Cell 1 to 36 of the 6x6 grid (repeatable).", rich_help_panel=_EVIDENCE),
+    ] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option(metavar="ROW,COL", help="Anomalous cell of the 10x10 grid.", rich_help_panel=_EVIDENCE),
+    ] = None,
+    region: Annotated[
+        list[str] | None,
+        typer.Option(metavar="X,Y,W,H", help="Region in pixels, or pct:X,Y,W,H.", rich_help_panel=_EVIDENCE),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write what a model will see of an image: every raster of the view, after the model's own preprocessing.
+
+    \b
+    gigavqa view slide.svs --model qwen3-vl-8b -o full.png
+    gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
+    gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --quadrant upper-left --quadrant lower-right
+    gigavqa view --dataset demo --sample cctv-0001 -m demo-qwen3-vl -c V4 -o seen.png
+    """
+    from cli.conditions import Evidence, views_of_image, views_of_sample
+    from cli.lookup import dataset_folder, image_path, model_entry
+
+    entry = model_entry(model)
+    if sample or dataset:
+        if image or not (sample and dataset):
+            raise ArgumentError("a sample is shown with --dataset NAME and --sample ID, and no IMAGE")
+        declared = views_of_sample(dataset_folder(dataset), sample, condition, entry, thumbnail)
+    elif image:
+        evidence = Evidence(tuple(quadrant or ()), tuple(roi or ()), cell, tuple(region or ()))
+        declared = views_of_image(image_path(image), condition, evidence, thumbnail)
+    else:
+        raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
+    _write(declared, entry.visual_budget, output, json)
+
+
+def _write(declared: "list[tuple[Path, Any]]", budget: Any, output: Path, json: bool) -> None:
+    from tiling.rendering import render
+
+    written = []
+    for number, (path, declared_view) in enumerate(declared, start=1):
+        raster = render(path, declared_view, budget)
+        target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
+        _save(raster, target)
+        written.append(_describe(raster, target))
+    if json:
+        print_json(written)
+    else:
+        _print_table(written)
+
+
+def _save(raster: "Raster", target: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(raster.pixels).save(target)
+
+
+def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
+    height, width = raster.pixels.shape[:2]
+    return {
+        "file": str(target),
+        "raster": [width, height],
+        "visual_tokens": raster.visual_tokens,
+        "region": str(raster.region),
+        "sizing": raster.view.sizing,
+        "source": list(raster.source_size),
+        "format": raster.source_format,
+        "level": raster.level,
+        "downsample": raster.downsample,
+        "digest": raster.digest,
+    }
+
+
+def _print_table(written: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table("file", "raster", "visual tokens", "region (level-0 pixels)", "read from level", box=None)
+    for item in written:
+        width, height = item["raster"]
+        level = f"{item['level']} (1/{item['downsample']:g})"
+        table.add_row(item["file"], f"{width} x {height}", f"{item['visual_tokens']:,}", item["region"], level)
+    out.print(table)
