@@ -7,7 +7,6 @@ local evidence. Local evidence is made of crops in level-0 pixels at their origi
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
 from evaluation.errors import EvidenceMissingError
 from evaluation.ultravr.coordinates import read_coordinate
 from evaluation.ultravr.prompts.texts import read_texts
@@ -15,6 +14,7 @@ from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.taxonomy import QUADRANTS
 from jobs.models import Condition
 from tiling.errors import RegionError
+from tiling.evidence import quadrant_region, roi_region, sheet_region
 from tiling.geometry import Region, Size
 from tiling.views import View
 
@@ -113,8 +113,6 @@ def _evidence(scene: Scene) -> _Local:
 
 
 def _quadrants(scene: Scene) -> _Local:
-    from tiling.evidence import quadrant_region
-
     annotated = scene.sample.evidence.quadrants if scene.sample.evidence else ()
     names = [name for name in QUADRANTS if name in annotated] or list(QUADRANTS)
     views = _crops(scene, lambda size: [quadrant_region(size, name) for name in names])
@@ -122,8 +120,6 @@ def _quadrants(scene: Scene) -> _Local:
 
 
 def _rois(scene: Scene) -> _Local:
-    from tiling.evidence import roi_region
-
     # In the grid's own order: the annotators' order may say which region mattered most.
     indices = sorted(set(annotated_rois(scene.sample)))
     views = _crops(scene, lambda size: [roi_region(size, index) for index in indices])
@@ -131,8 +127,6 @@ def _rois(scene: Scene) -> _Local:
 
 
 def _sheet(scene: Scene) -> _Local:
-    from tiling.evidence import sheet_region
-
     cell, grid = anomalous_cell(scene.sample)
     sheet = sheet_region(_size(scene), cell, scene.seed, grid, _SHEET)
     views = (_crop(scene.images[0], sheet.region),)

@@ -1,0 +1,169 @@
+"""Parses a raw response into a final answer, by rules alone (UltraVR, appendix D.2).
+
+First what was only thought is cut off. Then the last announcement of a final answer decides, by the nearest option
+letter behind it; without one, the text is read from its end, and the last sentence that names a letter decides. An
+answer that only repeats an option's text names no letter and is incorrect, as the paper's rule has it; its status
+says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.ultravr.coordinates import Coordinate, format_coordinate
+from evaluation.ultravr.parsing.abstention import abstains, commits
+from evaluation.ultravr.parsing.cells import bare_cell, named_cells
+from evaluation.ultravr.parsing.letters import Letters, direct_letters, letters_of, mentioned_letters
+from evaluation.ultravr.parsing.markers import Marker, answer_markers, final_markers
+from evaluation.ultravr.parsing.text import answer_text, lines_backwards, plain, sentences
+
+PARSER_VERSION = "ultravr-answers/1"
+
+ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "none"]
+"""How an answer was found, or why there is none; whether it is correct is another matter.
+
+`marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
+`ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
+`none` nothing that could be an answer.
+"""
+
+
+@dataclass(frozen=True)
+class ParsedAnswer:
+    """`value` is a letter, or a coordinate "(row, column)"; None where there is no single answer."""
+
+    value: str | None
+    status: ParseStatus
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How one kind of answer is recognized: behind a marker, and in any sentence."""
+
+    behind: Callable[[str, Marker], frozenset[str]]
+    within: Callable[[str], frozenset[str]]
+    options: Mapping[str, str]
+
+
+_REACH = 400
+"""How many characters behind a marker its answer may begin at the furthest."""
+
+
+def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
+    """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate."""
+    answer = answer_text(text)
+    if answer is None:
+        return ParsedAnswer(None, "unfinished")
+    reader = _letter_reader(options) if options else _CELLS
+    for markers in (final_markers(answer), answer_markers(answer)):
+        if parsed := _from_markers(answer, markers, reader):
+            return parsed
+    return _from_the_end(answer, reader) or ParsedAnswer(None, "none")
+
+
+def _letter_reader(options: Mapping[str, str]) -> _Reader:
+    letters = letters_of(tuple(options))
+
+    def behind(text: str, marker: Marker) -> frozenset[str]:
+        return direct_letters(text, marker.end, letters) & letters.valid
+
+    return _Reader(behind, lambda sentence: _sentence_letters(sentence, letters), options)
+
+
+def _sentence_letters(sentence: str, letters: Letters) -> frozenset[str]:
+    alone = plain(sentence).upper()
+    return frozenset({alone}) if alone in letters.valid else mentioned_letters(sentence, letters)
+
+
+def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
+    cell = bare_cell(text[marker.end : marker.end + _REACH])
+    return _written([cell] if cell else named_cells(_announced(text, marker)))
+
+
+def _written(cells: Iterable[Coordinate]) -> frozenset[str]:
+    return frozenset(format_coordinate(cell) for cell in cells)
+
+
+_CELLS = _Reader(_cells_behind, lambda sentence: _written(named_cells(sentence)), {})
+
+
+def _from_markers(text: str, markers: list[Marker], reader: _Reader) -> ParsedAnswer | None:
+    for marker in reversed(markers):
+        values = reader.behind(text, marker)
+        announced = _announced(text, marker)
+        if not values and not marker.direct:
+            values = reader.within(announced)
+        if values:
+            return _single(values, "marker")
+        if not marker.direct and (parsed := _without_value(announced, reader)):
+            return parsed
+    return None
+
+
+def _announced(text: str, marker: Marker) -> str:
+    """Return the first sentence behind a marker."""
+    for line in text[marker.end : marker.end + _REACH].splitlines():
+        if any(character.isalnum() for character in line):
+            return next((part for part in sentences(line) if any(c.isalnum() for c in part)), line)
+    return ""
+
+
+def _without_value(announced: str, reader: _Reader) -> ParsedAnswer | None:
+    if _quotes_option(announced, reader.options):
+        return ParsedAnswer(None, "option_text")
+    return ParsedAnswer(None, "abstained") if abstains(announced) else None
+
+
+def _from_the_end(text: str, reader: _Reader) -> ParsedAnswer | None:
+    restated = _restated_lines(text, reader.options)
+    for line in lines_backwards(text):
+        if line in restated:
+            continue
+        for sentence in reversed(sentences(line)):
+            if parsed := _from_sentence(sentence, reader):
+                return parsed
+    return ParsedAnswer(None, "ambiguous") if restated else None
+
+
+def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
+    if _is_conditional(sentence):
+        return None
+    values = reader.within(sentence)
+    if abstains(sentence) and not (
+        len(values) == 1 and (commits(sentence) or _quotes_option(sentence, reader.options))
+    ):
+        return _without_value(sentence, reader)
+    if values:
+        return _single(values, "last")
+    return ParsedAnswer(None, "option_text") if _quotes_option(sentence, reader.options) else None
+
+
+def _is_conditional(sentence: str) -> bool:
+    return sentence.lstrip(" *_-").lower().startswith(("if ", "were ", "suppose "))
+
+
+def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:
+    return ParsedAnswer(next(iter(values)), status) if len(values) == 1 else ParsedAnswer(None, "ambiguous")
+
+
+def _quotes_option(text: str, options: Mapping[str, str]) -> bool:
+    """Whether a text is an option's words, or holds those of exactly one option."""
+    said = plain(text)
+    wordings = {plain(option) for option in options.values()}
+    if said in wordings:
+        return bool(said)
+    quoted = {wording for wording in wordings if len(wording) >= 4 and wording in said}
+    longest = {wording for wording in quoted if not any(wording in other and wording != other for other in quoted)}
+    return len(longest) == 1
+
+
+def _restated_lines(text: str, options: Mapping[str, str]) -> frozenset[str]:
+    """Return lines that only list the options again; a single such line is an answer, and no list."""
+    if not options:
+        return frozenset()
+    pattern, found = letters_of(tuple(options)).restated, {}
+    for line in text.splitlines():
+        match = pattern.fullmatch(line.strip())
+        if match and plain(match[2]) == plain(options[match[1]]):
+            found[line] = match[1]
+    return frozenset(found) if len(set(found.values())) > 1 else frozenset()

@@ -1,0 +1,55 @@
+"""Which grid cells a piece of text names, as (row, column) counted from 1 at the top left."""
+
+import re
+
+from evaluation.ultravr.coordinates import Coordinate
+
+_ROW = r"(?:rows?|r|ligne|zeile|fila|linha|riga|строк[аеи]|ряд|行)"
+_COLUMN = r"(?:columns?|cols?|c|colonne|colonna|spalte|columna|coluna|столб(?:ец|це)|колонк[аеи]|列)"
+_WORDS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+_CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_NUMBER = rf"(\d{{1,3}}|{'|'.join(_WORDS + _CARDINALS)})"
+_ORDINAL = rf"(\d{{1,3}}(?=(?:st|nd|rd|th|\.|er|e|ª|º)?\s)|{'|'.join(_WORDS)})(?:st|nd|rd|th|\.|er|e|ª|º)?"
+_GAP = r"[\s*_`\"'’:=#()\[\],;，、及和与-]{0,6}(?:(?:is|and|of|the|und|et|y|e|in|number|no)\b[\s\"':=,]*){0,3}"
+_START, _END = r"(?<![A-Za-z0-9])", r"(?!\d|\.\d)"
+
+_PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), swapped)
+    for pattern, swapped in (
+        (rf"{_START}{_ROW}{_GAP}{_NUMBER}{_END}{_GAP}{_COLUMN}{_GAP}{_NUMBER}{_END}", False),
+        (rf"{_START}{_COLUMN}{_GAP}{_NUMBER}{_END}{_GAP}{_ROW}{_GAP}{_NUMBER}{_END}", True),
+        (rf"\b{_ORDINAL}\s+{_ROW}{_GAP}{_ORDINAL}\s+{_COLUMN}", False),
+        (rf"\b{_ORDINAL}\s+{_COLUMN}{_GAP}{_ORDINAL}\s+{_ROW}", True),
+        (r"第\s*(\d{1,3})\s*行\W{0,3}第\s*(\d{1,3})\s*列", False),
+        (r"第\s*(\d{1,3})\s*列\W{0,3}第\s*(\d{1,3})\s*行", True),
+        (r"(\d{1,3})\s*행\W{0,3}(\d{1,3})\s*열", False),
+        (r"(?<![\w.])[(\[{]\s*(\d{1,3})\s*[,;，]\s*(\d{1,3})\s*[)\]}](?!\w|\.\d)", False),
+    )
+)
+_BARE = re.compile(r"[\s*_`\"'$:=\\{(\[]*(?:boxed|is|is at|text)?[\s{(]*(\d{1,3})\s*[,;，/]\s*(\d{1,3})(?![\d.,])")
+_NUMERALS = {word: number for words in (_WORDS, _CARDINALS) for number, word in enumerate(words, start=1)}
+
+
+def named_cells(text: str) -> frozenset[Coordinate]:
+    """Return the cells that a text names in any of the known forms."""
+    return frozenset(
+        cell
+        for pattern, swapped in _PATTERNS
+        for match in pattern.finditer(text)
+        if (cell := _cell(match[1], match[2], swapped))
+    )
+
+
+def bare_cell(text: str) -> Coordinate | None:
+    """Return the cell where a text begins with two bare numbers, "3, 7", as only an announced answer may."""
+    match = _BARE.match(text)
+    return _cell(match[1], match[2], swapped=False) if match else None
+
+
+def _cell(first: str, second: str, swapped: bool) -> Coordinate | None:
+    row, column = (_number(second), _number(first)) if swapped else (_number(first), _number(second))
+    return Coordinate(row, column) if row > 0 and column > 0 else None
+
+
+def _number(text: str) -> int:
+    return _NUMERALS.get(text.lower()) or int(text)

@@ -1,0 +1,202 @@
+"""Which option letters a piece of text names, and which capital letters in it are something else."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_JOIN = (
+    r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
+    r"|或|和|と|または|또는)"
+)
+
+_LABELLED = (
+    "person|claim|group|region|target|object|component|condition|step|figure|image|view|picture|quadrant|row|column|cell"
+    "|vehicle|man|woman|adult|child|landmark|building|area|zone|point|box|bundle|statement|hypothesis|interpretation|grade"
+    "|type|stage|class|category|plan|part|section|panel|roi|team|lane|camera|vitamin|hepatitis|plane|ship|personne|persona|"
+    "groupe|grupo|gruppe|人物|组|断言"
+)
+"""Nouns that questions letter themselves ("Person A", "Claim B"); a letter behind one is no option."""
+
+_REJECTED = (
+    r"(?:is|are|was|seems|looks|would\s+be|can\s+be|could\s+be|must\s+be)\s+(?:\w+ly\s+)?"
+    r"(?:wrong|incorrect|false|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
+    r"|(?:isn't|aren't|doesn't|does\s+not|cannot|can't|contradicts|fails|overstates|understates)\b"
+)
+_REJECTING = (
+    r"not|rule\s+out|ruling\s+out|eliminate|eliminating|eliminates|exclude|excluding|excludes|rather\s+than|instead\s+of"
+    r"|unlike|reject|rejecting|over|against|排除|不是|nicht|pas|no\s+es"
+)
+_OPTION = r"(?:(?:option|choice|answer|letter|statement|选项|選項|opción|opção|opzione)s?\s*)?"
+
+# "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
+_VERBS = (
+    r"(?:is|was|seems|looks|appears|matches|fits|would|must|should|because|since|as|and|or|states|says|describes|has|best"
+    r"|correctly|for|with|which|due|given|based|holds|follows|by|from|in|on|at|over|under|est|ist|es)\b"
+)
+_ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
+
+_BEFORE = frozenset(
+    [
+        "is",
+        "be",
+        "are",
+        "was",
+        "option",
+        "options",
+        "choice",
+        "choices",
+        "answer",
+        "answers",
+        "letter",
+        "letters",
+        "select",
+        "selected",
+        "choose",
+        "chose",
+        "choosing",
+        "pick",
+        "picked",
+        "therefore",
+        "thus",
+        "so",
+        "hence",
+        "say",
+        "with",
+        "as",
+        "or",
+        "and",
+        "to",
+        "than",
+        "either",
+        "neither",
+        "both",
+        "between",
+        "but",
+        "leaves",
+        "leaving",
+        "probably",
+        "definitely",
+        "likely",
+        "clearly",
+        "est",
+        "ist",
+        "es",
+        "é",
+        "è",
+        "lettre",
+        "opción",
+        "opção",
+        "antwort",
+        "response",
+        "output",
+        "final",
+        "supports",
+        "support",
+        "favors",
+        "favours",
+    ]
+)
+"""Words behind which a bare capital is an option's letter."""
+
+_WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
+_LAST_WORD = re.compile(r"([^\W\d_]+)[\s*_`\"'“‘:(\[]*$")
+
+_HOMOGLYPHS = str.maketrans("АВСа", "ABCa")
+"""Cyrillic capitals that look like the Latin letters of the options."""
+
+_GLUE = re.compile(
+    r"(?:[\s*_`~#>\"'“”‘’«»$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
+    r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|clearly|indeed|definitely|likely|probably|most|the|this|to"
+    r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
+    r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
+    r"réponse|respuesta|correcta|correcte|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|value|json|это|вариант|буква|adalah|là|är)\b"
+    r"|/?answer>|[是为為はである는은이]|选项|選項|项|選択肢|هي|है)*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The option letters of one sample, with the patterns that find them."""
+
+    valid: frozenset[str]
+    labelled: re.Pattern[str]
+    rejected: re.Pattern[str]
+    direct: re.Pattern[str]
+    mention: re.Pattern[str]
+    small: re.Pattern[str]
+    restated: re.Pattern[str]
+
+
+@lru_cache(maxsize=32)
+def letters_of(valid: tuple[str, ...]) -> Letters:
+    """Compile the patterns for a set of letters."""
+    upper, lower = "".join(valid), "".join(valid).lower()
+    one = rf"[(\[*]*[{upper}][)\]*]*(?![{_WORD}])"
+    series = rf"{one}(?:\s*{_JOIN}\s*(?:(?:{_LABELLED})s?\s*)?{one})*"
+    return Letters(
+        valid=frozenset(valid),
+        labelled=re.compile(rf"(?i:(?<![{_WORD}])(?:{_LABELLED})s?\s*){series}|[{upper}](?=-[A-Za-z])"),
+        rejected=re.compile(
+            rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"
+            rf"|(?i:{_OPTION}){series}\s*(?i:{_REJECTED})[^.;,]*"
+        ),
+        direct=re.compile(
+            rf"([{upper}АВС])(?![{_WORD}]|['’-][A-Za-z]){_ARTICLE}"
+            rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
+        ),
+        mention=re.compile(rf"(?<![{_WORD}'’-])([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
+        small=re.compile(rf"(?i:\b(?:option|choice)\s+)\(?([{lower}])\b|\(([{lower}])\)"),
+        restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
+    )
+
+
+def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]:
+    """Return the letter at `position`, behind glue words, with those joined to it by "or", "and" or a comma."""
+    start = _glued(text, position)
+    match = letters.direct.match(text, start)
+    if not match:
+        return frozenset()
+    found = {_latin(match[0])}
+    following = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
+    while (joint := following.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
+        found.add(_latin(match[0]))
+    return frozenset(found)
+
+
+def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
+    """Return the option letters that a sentence names without rejecting them."""
+    text = letters.labelled.sub(_blank, sentence)
+    text = letters.rejected.sub(_blank, text)
+    found = {match[1] for match in letters.mention.finditer(text) if _is_option(text, match)}
+    return frozenset(found | {(match[1] or match[2]).upper() for match in letters.small.finditer(text)})
+
+
+def _glued(text: str, position: int) -> int:
+    match = _GLUE.match(text, position)
+    return match.end() if match else position
+
+
+def _latin(letter: str) -> str:
+    return letter.translate(_HOMOGLYPHS).upper()
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " ; "
+
+
+_NOT_ARTICLE = re.compile(_ARTICLE)
+_OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
+_OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
+
+
+def _is_option(text: str, match: re.Match[str]) -> bool:
+    before, behind = text[max(0, match.start() - 24) : match.start()], text[match.end() : match.end() + 1]
+    if before[-1:] and before[-1] in _OPENING and behind and behind in _CLOSING:
+        return True
+    if match[1] == "A" and not _NOT_ARTICLE.match(text, match.end()):
+        return False
+    last = _LAST_WORD.search(before)
+    if last is None or last[1].lower() in _BEFORE or not last[1].isascii():
+        return True
+    return bool(_OPTION_BEHIND.match(text, match.end()))

@@ -1,0 +1,98 @@
+"""Where a response announces its final answer, in the languages that models answer in (appendix D.2)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One announcement: `end` is where the answer may begin; `direct` wants the answer right there."""
+
+    start: int
+    end: int
+    direct: bool
+
+
+@dataclass(frozen=True)
+class _Phrases:
+    """Phrases of one strength, lower case. `connector` wants "is", ":" or the like behind them."""
+
+    ascii: tuple[str, ...]
+    other: tuple[str, ...]
+    direct: bool
+    connector: bool
+
+
+_FINAL = _Phrases(
+    ascii=("final answer", "final choice", "final option", "\\boxed", "\\fbox", "<answer>", "final_answer",
+           '"answer"', "'answer'", "respuesta final", "resposta final", "risposta finale", "antwort final"),
+    other=("réponse finale", "réponse définitive", "endgültige antwort", "окончательный ответ", "итоговый ответ",
+           "最终答案", "最終答案", "最终回答", "最終的な答え", "最終回答", "최종 답"),
+    direct=False,
+    connector=False,
+)  # fmt: skip
+_ANSWER = _Phrases(
+    ascii=("answer", "correct option", "correct choice", "right option", "right choice", "best option", "best choice",
+           "respuesta", "resposta", "risposta", "antwort", "antwoord", "jawaban", "svar", "cevap", "svaret"),
+    other=("réponse", "ответ", "відповідь", "odpowiedź", "odpověď", "đáp án", "απάντηση", "الإجابة", "الجواب",
+           "उत्तर", "תשובה", "yanıt", "답은", "답변", "opción correcta", "opção correta", "option correcte"),
+    direct=False,
+    connector=True,
+)  # fmt: skip
+_CHOICE = _Phrases(
+    ascii=("i choose", "i would choose", "i'd choose", "i select", "i would select", "i pick", "i'd pick",
+           "go with", "best guess", "my choice", "my guess", "i'll say", "select option", "choose option",
+           "elijo", "je choisis", "scelgo"),
+    other=("答案", "答え", "正解", "回答", "故选", "應選", "应选", "选择", "選擇", "正确选项", "正確選項",
+           "정답", "답", "выбираю", "ich wähle"),
+    direct=True,
+    connector=False,
+)  # fmt: skip
+
+_CONNECTOR = re.compile(
+    r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|is\s+therefore)\b)?"
+    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–-]\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي"
+    r"|\b(?:is|was|are|would|should|must|will|seems|appears|est|ist|lautet|wäre|es|sería|é|è|será|sarà|adalah|är)\b"
+    r"|\bto\s+(?:the|this)\s+question\s+is\b)",
+    re.IGNORECASE,
+)
+_NEGATED_BEFORE = re.compile(r"(?:\bnot\s+(?:the\s+|my\s+|a\s+)?|\bwrong\s+|\bincorrect\s+|\bno\s+)$", re.IGNORECASE)
+
+
+def final_markers(text: str) -> list[Marker]:
+    """Find announcements of a final answer, in order."""
+    return sorted(_find(_FINAL, text, text.lower()), key=lambda marker: marker.end)
+
+
+def answer_markers(text: str) -> list[Marker]:
+    """Find announcements of an answer that do not say that it is final, in order."""
+    lowered = text.lower()
+    found = [*_find(_ANSWER, text, lowered), *_find(_CHOICE, text, lowered)]
+    return sorted(found, key=lambda marker: (marker.end, marker.start))
+
+
+def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
+    # Lower-casing may lengthen a text (İ); positions are then of no use, and the text itself is searched.
+    searched = lowered if len(lowered) == len(text) else text
+    for phrase in phrases.ascii if searched.isascii() else phrases.ascii + phrases.other:
+        position = searched.find(phrase)
+        while position >= 0:
+            end = position + len(phrase)
+            if _counts(phrases, phrase, searched, position, end):
+                yield Marker(position, end, phrases.direct)
+            position = searched.find(phrase, end)
+
+
+def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> bool:
+    if phrase[0].isalpha() and phrase.isascii() and _letter_at(text, start - 1):
+        return False
+    if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):
+        return False
+    if phrases.connector and not _CONNECTOR.match(text, end):
+        return False
+    return not _NEGATED_BEFORE.search(text, max(0, start - 16), start)
+
+
+def _letter_at(text: str, position: int) -> bool:
+    return 0 <= position < len(text) and text[position].isascii() and text[position].isalpha()
