@@ -1,5 +1,6 @@
 """The jobs themselves: created, listed, watched, cancelled, deleted."""
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -13,6 +14,7 @@ from redis.asyncio import Redis
 from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from jobs.keys import KEYS, Keys
 from jobs.models import Job, JobSpec, JobStatus, RequestCounts
+from jobs.parts import PartStore
 from jobs.scripts import Scripts
 
 IDEMPOTENCY_SECONDS = 24 * 3600
@@ -34,8 +36,9 @@ class JobEvent:
 class JobRegistry:
     """All jobs that were created and not deleted."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: Keys = KEYS) -> None:
         self._redis = redis
+        self._parts = PartStore(results_uri) if results_uri else None
         self._keys = keys
         self._scripts = Scripts(redis, keys)
 
@@ -91,7 +94,10 @@ class JobRegistry:
         return await self.get(job_id)
 
     async def delete(self, job_id: str) -> None:
-        """Remove a final job and all its responses. Raises JobNotFoundError, JobActiveError."""
+        """Remove a final job and all its responses, its Parquet parts too where the results address is known.
+
+        Safe to repeat after a crash. Raises JobNotFoundError, JobActiveError.
+        """
         job = await self.get(job_id)
         if not job.status.final:
             raise JobActiveError(f"job {job_id} is {job.status}; cancel it first")
@@ -100,6 +106,8 @@ class JobRegistry:
             ids = [fields[b"request"].decode() for _, fields in rows]
             await self._redis.unlink(*(self._keys.response(job_id, request_id) for request_id in ids))
             after = f"({rows[-1][0].decode()}"
+        if self._parts:
+            await asyncio.to_thread(self._parts.remove, job_id)
         idempotency = await self._redis.hget(self._keys.job(job_id), "idempotency")
         async with self._redis.pipeline() as pipeline:
             pipeline.unlink(*self._keys.of_job(job_id), *([idempotency] if idempotency else []))

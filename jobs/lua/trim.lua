@@ -11,10 +11,4 @@ for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1
     if remaining then drop_bundle(job, bundle, remaining, model) end
   end
 end
-local oldest = call('XPENDING', stream, GROUP)[2]
-local group = call('XINFO', 'GROUPS', stream)[1]
-local read = '0-0'
-for i = 1, #group, 2 do
-  if group[i] == 'last-delivered-id' then read = group[i + 1] end
-end
-return call('XTRIM', stream, 'MINID', oldest or read)
+return trim_read(stream, GROUP)

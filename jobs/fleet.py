@@ -1,0 +1,56 @@
+"""Which workers are there: each announces itself again and again, and is forgotten when it falls silent."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+from redis.asyncio import Redis
+
+from jobs.keys import KEYS, Keys
+from jobs.models import Contract, EngineInfo
+
+
+class WorkerStatus(Contract):
+    """What a worker says of itself."""
+
+    worker: str
+    models: tuple[str, ...]
+    state: Literal["starting", "ready", "draining"]
+    running: int = Field(default=0, description="requests that the engine is generating")
+    waiting: int = Field(default=0, description="requests that are claimed and not yet generating")
+    device: str = "cpu"
+    engine: EngineInfo | None = None
+    metrics_url: str | None = None
+    since: datetime = Field(description="start of the worker")
+
+
+class Fleet:
+    """The announcements of all workers."""
+
+    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+        self._redis = redis
+        self._keys = keys
+
+    async def announce(self, status: WorkerStatus, ttl: float = 15.0) -> None:
+        """Show the worker for `ttl` seconds; to be repeated well within them."""
+        async with self._redis.pipeline() as pipeline:
+            pipeline.set(self._keys.worker(status.worker), status.model_dump_json(), px=max(1, int(ttl * 1000)))
+            pipeline.sadd(self._keys.workers(), status.worker)
+            await pipeline.execute()
+
+    async def workers(self) -> list[WorkerStatus]:
+        """Return the workers that announced themselves within their time to live, by name."""
+        names = sorted(name.decode() for name in await self._redis.smembers(self._keys.workers()))
+        if not names:
+            return []
+        found = await self._redis.mget([self._keys.worker(name) for name in names])
+        if silent := [name for name, status in zip(names, found, strict=True) if status is None]:
+            await self._redis.srem(self._keys.workers(), *silent)
+        return [WorkerStatus.model_validate_json(status) for status in found if status is not None]
+
+    async def withdraw(self, worker: str) -> None:
+        """Forget a worker that ended."""
+        async with self._redis.pipeline() as pipeline:
+            pipeline.delete(self._keys.worker(worker))
+            pipeline.srem(self._keys.workers(), worker)
+            await pipeline.execute()

@@ -1,0 +1,111 @@
+"""Parquet parts of responses: one folder a job, one row a response, made to be read with DuckDB as they are."""
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
+
+from jobs.models import Response
+
+_TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
+SCHEMA = pa.schema(
+    {
+        **dict.fromkeys(("job_id", "request_id", "cursor", "sample_id", "model", "protocol", "condition"), _TEXT),
+        **dict.fromkeys(("repeat", "attempt", "turns"), _COUNT),
+        **dict.fromkeys(("answer", "finish_reason", "failure_type", "failure_message"), _TEXT),
+        **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens", "visual_tokens"), _COUNT),
+        **dict.fromkeys(("queued_seconds", "rendering_seconds", "prefill_seconds", "decode_seconds"), _SECONDS),
+        **dict.fromkeys(("worker", "engine"), _TEXT),
+        "created_at": pa.timestamp("us", tz="UTC"),
+        "response": _TEXT,
+    }
+)
+"""Columns of a part. `answer` is the text of the last turn, `response` the whole response as JSON."""
+
+
+class PartStore:
+    """The parts under one folder or fsspec address. All methods block; call them in a thread."""
+
+    def __init__(self, uri: str) -> None:
+        self._fs, self._root = fsspec.core.url_to_fs(uri)
+
+    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, Response]]) -> None:
+        """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced."""
+        table = pa.Table.from_pylist([_row(cursor, response) for cursor, response in rows], schema=SCHEMA)
+        buffer = io.BytesIO()
+        pq.write_table(table, buffer, compression="zstd")
+        path = self._path(job_id, part)
+        if isinstance(self._fs, LocalFileSystem):
+            _write_durably(Path(path), buffer.getvalue())
+        else:
+            self._fs.pipe_file(path, buffer.getvalue())  # object stores show an object when it is complete
+
+    def read(self, job_id: str, part: str) -> list[str]:
+        """Return the JSON of every response of a part, by row. Raises FileNotFoundError."""
+        raw = self._fs.cat_file(self._path(job_id, part))
+        texts: list[str] = pq.read_table(io.BytesIO(raw), columns=["response"])["response"].to_pylist()
+        return texts
+
+    def remove(self, job_id: str, part: str | None = None) -> None:
+        """Remove one part of a job, or all of them; it does not matter whether they exist."""
+        path = self._path(job_id, part) if part else self._folder(job_id)
+        if self._fs.exists(path):
+            self._fs.rm(path, recursive=part is None)
+
+    def _folder(self, job_id: str) -> str:
+        return f"{self._root}/job={job_id}"
+
+    def _path(self, job_id: str, part: str) -> str:
+        return f"{self._folder(job_id)}/{part}.parquet"
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    # The hot text is dropped next, so the part must outlive a power failure first.
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _row(cursor: str, response: Response) -> dict[str, Any]:
+    last = response.turns[-1] if response.turns else None
+    return {
+        **response.model_dump(include=_SAME_NAMES),
+        **_sums(response),
+        "cursor": cursor,
+        "turns": len(response.turns),
+        "answer": last.text if last else None,
+        "finish_reason": last.finish_reason if last else None,
+        "failure_type": response.failure.type if response.failure else None,
+        "failure_message": response.failure.message if response.failure else None,
+        "engine": response.engine.name if response.engine else None,
+        "response": response.model_dump_json(),
+    }
+
+
+_SAME_NAMES = set(SCHEMA.names) & set(Response.model_fields) - {"turns", "engine"}
+
+
+def _sums(response: Response) -> dict[str, float]:
+    return {
+        "prompt_tokens": sum(turn.usage.prompt_tokens for turn in response.turns),
+        "completion_tokens": sum(turn.usage.completion_tokens for turn in response.turns),
+        "cached_tokens": sum(turn.usage.cached_tokens for turn in response.turns),
+        "visual_tokens": sum(raster.visual_tokens for raster in response.rasters),
+        "prefill_seconds": sum(turn.timings.prefill for turn in response.turns),
+        "decode_seconds": sum(turn.timings.decode for turn in response.turns),
+    }
