@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from tifffile import TiffFile, TiffPage
 
@@ -25,7 +26,10 @@ _MAX_PAGES = 64
 _MAX_STRIP_BYTES = 512 * 2**20
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
 _COMPRESSIONS = frozenset({1, 5, 7, 8, 32773, 32946, 33005, 34712, 34925, 50000, 50001})
-_PHOTOMETRICS = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
+ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
+
+_PHOTOMETRICS: dict[int, ColourKind] = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
+_DTYPES = frozenset({"bool", "uint8", "uint16"})
 _CONVERTED_BY_CODEC = frozenset({7, 34712, 33005, 50001})
 
 logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about bad files is raised here
@@ -66,6 +70,11 @@ def page_size(page: TiffPage) -> Size:
     return Size(page.imagewidth, page.imagelength)
 
 
+def photometric_kind(page: TiffPage) -> ColourKind:
+    """What a decoded page's samples are; KeyError for interpretations that are not served."""
+    return _PHOTOMETRICS[page.photometric]
+
+
 def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
     """Find out what an open TIFF holds.
 
@@ -103,13 +112,12 @@ def _refuse_stitched(file: TiffFile, path: Path) -> None:
 
 def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
-    samples = "bool, uint8 or uint16"
     if kind is None or (page.photometric == 6 and page.compression not in _CONVERTED_BY_CODEC):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
-    if str(page.dtype) not in samples or (page.bitspersample not in {1, 8, 16} and kind != "palette"):
-        raise ImageUnsupportedError(f"{path}: pixels of type {page.dtype} ({page.bitspersample} bit) are not {samples}")
+    if str(page.dtype) not in _DTYPES or (page.bitspersample not in {1, 8, 16} and kind != "palette"):
+        raise ImageUnsupportedError(f"{path}: pixels of type {page.dtype} ({page.bitspersample} bit) are not served")
     if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
         raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
     strip = page.rowsperstrip * page.imagewidth * page.samplesperpixel * page.bitspersample // 8

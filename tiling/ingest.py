@@ -1,0 +1,67 @@
+"""Makes a lossless tiled pyramid of an image once, so that every further view reads only what it shows."""
+
+import os
+from pathlib import Path
+
+from filelock import FileLock
+
+from tiling.digest import content_digest
+from tiling.pyramid import write_pyramid
+from tiling.sources import open_source
+
+_MIN_PIXELS = 16_000_000  # below, a view takes less time than looking for its pyramid saves
+_VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 4}
+"""Views from which making a pyramid and reading it takes less time than decoding the file each time."""
+_VIEWS_THAT_PAY_ELSE = 2
+
+
+def pyramid_path(digest: str, folder: Path) -> Path:
+    """Where the pyramid of an image with this content digest is kept."""
+    return folder / f"{digest}.tif"
+
+
+def ingest_pays(path: Path, num_views: int) -> bool:
+    """Whether `num_views` views of an image are rendered sooner from a pyramid that must be made first.
+
+    Only of large images without levels of their own; a JPEG's decoder scales, so it takes more views than a PNG.
+    """
+    with open_source(path) as source:
+        is_flat = source.format == "jpeg" or len(source.levels) == 1
+        enough = num_views >= _VIEWS_THAT_PAY.get(source.format, _VIEWS_THAT_PAY_ELSE)
+        return is_flat and enough and source.size.area >= _MIN_PIXELS
+
+
+def ingest(path: Path, folder: Path) -> Path:
+    """Make the lossless pyramid of the image at `path` in `folder`, unless it is there; return its path.
+
+    It is named by the image's content digest and appears whole or not at all; of processes that ask at once, one makes
+    it and the others wait. Raises TilingError subclasses: damage anywhere in the image ends the ingest.
+    """
+    digest = content_digest(path)
+    pyramid = pyramid_path(digest, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{digest}.lock"):
+        if not pyramid.exists():
+            partial = folder / f"{digest}.partial"
+            try:
+                with open_source(path) as source:
+                    write_pyramid(source, partial)
+                _publish(partial, pyramid)
+            finally:
+                partial.unlink(missing_ok=True)
+    return pyramid
+
+
+def _publish(partial: Path, pyramid: Path) -> None:
+    """Rename when the bytes are on the disk, then make the name itself durable."""
+    _flush(partial)
+    partial.replace(pyramid)
+    _flush(pyramid.parent)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,104 @@
+"""Writes a lossless pyramid: BigTIFF, tiles of 512 pixels, every level half of the one before by averaging.
+
+Tiles are zstd at level 1 after horizontal differencing, with a checksum each, so that damage on the disk raises.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+import imagecodecs
+import numpy as np
+import zstandard
+from PIL import Image
+from tifffile import TiffWriter
+
+from tiling.geometry import Region, Size
+from tiling.orientation import TAG
+from tiling.sources import Source
+from tiling.sources.base import Pixels
+
+_TILE = 512
+_SMALLEST = 1024
+
+
+def write_pyramid(source: Source, path: Path) -> None:
+    """Decode all of `source` strictly and write its pyramid to `path`, in the stored frame with the same orientation.
+
+    Needs memory for a few bands of 512 rows, and room for temporary files of a third of the pixels beside `path`.
+    """
+    size = source.decoder.levels[0].size
+    bands = source.decoder.bands(0, Region(0, 0, *size))
+    with TiffWriter(path, bigtiff=True) as writer, ThreadPoolExecutor(os.cpu_count()) as pool:
+        _Levels(writer, pool, path.parent).write(bands, size, _tags(source))
+
+
+class _Levels:
+    """Writes one level while it keeps the next in a temporary file."""
+
+    def __init__(self, writer: TiffWriter, pool: ThreadPoolExecutor, folder: Path) -> None:
+        self._writer, self._pool, self._folder = writer, pool, folder
+
+    def write(self, bands: Iterator[Pixels], size: Size, tags: dict[str, Any]) -> None:
+        with tempfile.TemporaryFile(dir=self._folder) as half:
+            self._writer.write(
+                self._tiles(bands, half),
+                shape=(size.height, size.width, 3),
+                dtype=np.uint8,
+                tile=(_TILE, _TILE),
+                photometric="rgb",
+                compression="zstd",
+                predictor=2,
+                metadata=None,
+                **tags,
+            )
+            if max(size) > _SMALLEST:
+                half.seek(0)
+                half_size = Size(-(-size.width // 2), -(-size.height // 2))
+                self.write(_read_back(half, half_size), half_size, {"subfiletype": 1})
+
+    def _tiles(self, bands: Iterator[Pixels], half: IO[bytes]) -> Iterator[bytes]:
+        for band in _of_tile_height(bands):
+            half.write(np.asarray(Image.fromarray(band).reduce(2)).data)
+            starts = range(0, band.shape[1], _TILE)
+            yield from self._pool.map(_encode, [band[:, left : left + _TILE] for left in starts])
+
+
+def _tags(source: Source) -> dict[str, Any]:
+    tags: dict[str, Any] = {"extratags": [(TAG, "H", 1, source.orientation, True)]}
+    if source.microns_per_pixel:
+        pixels_per_centimetre = 10_000 / source.microns_per_pixel
+        tags |= {"resolution": (pixels_per_centimetre, pixels_per_centimetre), "resolutionunit": "CENTIMETER"}
+    return tags
+
+
+def _encode(part: Pixels) -> bytes:
+    tile = np.pad(part, ((0, _TILE - part.shape[0]), (0, _TILE - part.shape[1]), (0, 0)), "edge")
+    differences = imagecodecs.delta_encode(tile, axis=-2)
+    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(differences.data)
+
+
+def _of_tile_height(bands: Iterator[Pixels]) -> Iterator[Pixels]:
+    """Cut bands of any height anew into bands of a tile's height; only the last may be lower."""
+    kept: list[Pixels] = []
+    rows = 0
+    for band in bands:
+        kept.append(band)
+        rows += band.shape[0]
+        if rows >= _TILE:
+            joined = np.concatenate(kept)
+            whole = rows - rows % _TILE
+            for top in range(0, whole, _TILE):
+                yield np.ascontiguousarray(joined[top : top + _TILE])
+            kept, rows = [joined[whole:]], rows - whole
+    if rows:
+        yield np.concatenate(kept)
+
+
+def _read_back(file: IO[bytes], size: Size) -> Iterator[Pixels]:
+    for top in range(0, size.height, _TILE):
+        rows = min(_TILE, size.height - top)
+        yield np.frombuffer(file.read(rows * size.width * 3), np.uint8).reshape(rows, size.width, 3)

@@ -1,0 +1,65 @@
+"""What a raster will be, decided from the image's header before any pixel is read."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiling.budgets.base import RasterPlan, VisualBudget
+from tiling.digest import content_digest
+from tiling.formats import OPENSLIDE_ONLY
+from tiling.geometry import Region, Size, resolve_region
+from tiling.headers import Header, read_header
+from tiling.views import View
+
+_VERSION = 1  # counts changes that give other pixels for the same recipe
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A view of one image at one visual budget; `downsampled` is the region's size after the view's own sizing."""
+
+    view: View
+    source_size: Size
+    source_format: str
+    digest: str
+    region: Region
+    downsampled: Size
+    plan: RasterPlan
+
+    @property
+    def stages(self) -> tuple[Size, ...]:
+        """Sizes through which the region goes: the view's own downsampling if it has one, then the raster."""
+        own = () if self.downsampled == self.region.size else (self.downsampled,)
+        return (*own, self.plan.raster)
+
+    @property
+    def key(self) -> str:
+        """Names the raster's pixels: content, region, sizing, raster size and filter; the same in every process."""
+        parts = (_VERSION, self.digest, self.region, self.downsampled, self.plan.raster, self.plan.filter)
+        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An image's header and the digest of its content."""
+
+    header: Header
+    digest: str
+
+
+def identify(path: Path) -> Identity:
+    """Read an image's identity; slides that only OpenSlide reads are opened with it. Raises TilingError subclasses."""
+    if path.suffix.lower() in OPENSLIDE_ONLY and path.is_file():
+        from tiling.sources import open_source  # noqa: PLC0415 - headers need no OpenSlide, these slides do
+
+        with open_source(path) as source:
+            return Identity(Header(source.size, source.format), source.digest)
+    return Identity(read_header(path), content_digest(path))
+
+
+def plan_raster(identity: Identity, view: View, budget: VisualBudget) -> Recipe:
+    """Decide region and raster of a view; raises RegionError and BudgetError."""
+    header = identity.header
+    region = resolve_region(view.region, header.size)
+    downsampled = view.downsampled(region.size)
+    return Recipe(view, header.size, header.format, identity.digest, region, downsampled, budget.plan(downsampled))

@@ -1,0 +1,4 @@
+from tiling.sources.base import Level
+from tiling.sources.source import Source, open_source
+
+__all__ = ["Level", "Source", "open_source"]

@@ -1,0 +1,59 @@
+"""What every decoder offers: levels, and the pixels of a region in bands from top to bottom, in the stored frame."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiling.geometry import Region, Size
+
+Pixels = NDArray[np.uint8]
+"""H x W x 3 RGB."""
+
+
+class Level(NamedTuple):
+    """One resolution of an image: its size in pixels, and how many level-0 pixels one of its pixels spans."""
+
+    size: Size
+    downsample: float
+
+
+class Decoder(ABC):
+    """Reads one file. Not thread-safe; everything is in the stored frame; every error is a TilingError."""
+
+    levels: tuple[Level, ...]
+    microns_per_pixel: float | None = None
+
+    @abstractmethod
+    def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
+        """Yield the region's rows in order, as bands of the region's width; a band's memory is bounded.
+
+        Raises ImageUnreadableError where the file's pixels cannot be decoded.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def describe_levels(sizes: list[Size]) -> tuple[Level, ...]:
+    """Give each level its downsample: a whole number where rounding explains the size, else the mean of both axes."""
+    return tuple(Level(size, _downsample(sizes[0], size)) for size in sizes)
+
+
+def _downsample(full: Size, size: Size) -> float:
+    factor = round(max(full) / max(size))
+    if all(side // factor <= small <= -(-side // factor) for side, small in zip(full, size, strict=True)):
+        return float(factor)
+    return (full.width / size.width + full.height / size.height) / 2

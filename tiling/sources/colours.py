@@ -1,0 +1,65 @@
+"""Every pixel type becomes RGB of 8 bits, by the rules that the models' own preprocessing follows.
+
+16-bit samples keep their upper byte. Grey is repeated. CMYK is converted as Pillow does, without a profile: that is
+what the families' processors see. Transparency is composited on white, as vLLM does. Embedded profiles are not applied.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from tiling.sources.base import Pixels
+
+_CHANNELS = {"grey": 1, "rgb": 3, "cmyk": 4, "palette": 1}
+
+
+Alpha = Literal["straight", "premultiplied"]
+
+
+@dataclass(frozen=True)
+class Colours:
+    """What the samples of a pixel mean. `alpha` is the sample after the colours; `palette` is N x 3."""
+
+    kind: Literal["grey", "rgb", "cmyk", "palette"]
+    is_inverted: bool = False
+    alpha: Alpha | None = None
+    palette: Pixels | None = None
+
+
+def to_rgb(samples: NDArray[Any], colours: Colours) -> Pixels:
+    """Convert H x W x S samples (bool, uint8 or uint16) to H x W x 3 RGB."""
+    if colours.palette is not None:
+        return np.take(colours.palette, samples[..., 0], axis=0)
+    samples = _to_8_bit(samples)
+    count = _CHANNELS[colours.kind]
+    rgb = _colour(samples[..., :count], colours)
+    if colours.alpha is None or samples.shape[-1] <= count:
+        return rgb
+    return _on_white(rgb, samples[..., count : count + 1], is_premultiplied=colours.alpha == "premultiplied")
+
+
+def _to_8_bit(samples: NDArray[Any]) -> Pixels:
+    if samples.dtype == np.uint16:
+        return (samples >> 8).astype(np.uint8)
+    return samples.astype(np.uint8) * 255 if samples.dtype == np.bool_ else samples
+
+
+def _colour(samples: Pixels, colours: Colours) -> Pixels:
+    if colours.is_inverted:
+        samples = 255 - samples
+    if colours.kind == "grey":
+        return np.repeat(samples, 3, axis=2)
+    if colours.kind == "cmyk":
+        return np.asarray(Image.fromarray(np.ascontiguousarray(samples), "CMYK").convert("RGB"))
+    return samples
+
+
+def _on_white(rgb: Pixels, alpha: Pixels, *, is_premultiplied: bool) -> Pixels:
+    opacity = alpha.astype(np.uint32)
+    light = rgb.astype(np.uint32) * (255 if is_premultiplied else opacity) + 255 * (255 - opacity)
+    light = np.minimum(light, 255 * 255) + 128  # rounded division by 255, as Pillow's paste does it
+    result: Pixels = (((light >> 8) + light) >> 8).astype(np.uint8)
+    return result

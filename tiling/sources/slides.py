@@ -1,0 +1,52 @@
+"""Vendor whole-slide formats through OpenSlide."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import openslide
+from PIL import Image
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region, Size
+from tiling.sources.base import Decoder, Pixels, describe_levels
+
+_BAND_ROWS = 256
+
+
+class SlideDecoder(Decoder):
+    """Reads the levels of a slide. Where no tissue was scanned, the slide's background colour is shown."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._slide = openslide.OpenSlide(path)
+        except openslide.OpenSlideError as error:
+            raise ImageUnreadableError(f"{path}: {error}") from error
+        properties = self._slide.properties
+        self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
+        self.levels = describe_levels([Size(*size) for size in self._slide.level_dimensions])
+        microns = properties.get(openslide.PROPERTY_NAME_MPP_X)
+        self.microns_per_pixel = float(microns) if microns else None
+        self._background = "#" + properties.get(openslide.PROPERTY_NAME_BACKGROUND_COLOR, "FFFFFF")
+
+    def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
+        """Decode in bands of 256 rows; OpenSlide refuses everything after its first error, so a slide is reopened."""
+        downsample = self._slide.level_downsamples[level]
+        for top in range(0, region_l.height, _BAND_ROWS):
+            rows = min(_BAND_ROWS, region_l.height - top)
+            location = round(region_l.x * downsample), round((region_l.y + top) * downsample)
+            yield self._read(location, level, (region_l.width, rows))
+
+    def close(self) -> None:
+        """Release the file."""
+        self._slide.close()
+
+    def _read(self, location: tuple[int, int], level: int, size: tuple[int, int]) -> Pixels:
+        try:
+            tile = self._slide.read_region(location, level, size)
+        except openslide.OpenSlideError as error:
+            raise ImageUnreadableError(f"{self._path}: {error}") from error
+        background = Image.new("RGB", size, self._background)
+        background.paste(tile, mask=tile.getchannel("A"))
+        return np.asarray(background)

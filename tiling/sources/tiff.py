@@ -1,0 +1,132 @@
+"""TIFF containers through tifffile and imagecodecs: a damaged tile raises, where libvips silently reads it as grey."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tifffile import TiffFile, TiffPage
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region
+from tiling.sources.base import Decoder, Pixels, describe_levels
+from tiling.sources.colours import Alpha, Colours, to_rgb
+from tiling.tiff import TiffLayout, page_size, photometric_kind, tiff_faults
+
+_BAND_ROWS = 256
+_ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
+
+
+class TiffDecoder(Decoder):
+    """Reads the tiles or strips of the levels in a TIFF's layout. Takes over the open file."""
+
+    def __init__(self, path: Path, file: TiffFile, layout: TiffLayout) -> None:
+        self._path = path
+        self._file = file
+        self._pages = layout.pages
+        self._descriptor = os.open(path, os.O_RDONLY)
+        self.levels = describe_levels([page_size(page) for page in layout.pages])
+        self.microns_per_pixel = layout.microns_per_pixel
+        self._colours = _colours(layout.pages[0])
+
+    def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
+        """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
+        page = self._pages[level]
+        with tiff_faults(self._path):
+            if page.is_contiguous and not page.is_tiled and page.planarconfig == 1:
+                yield from self._plain_bands(page, region_l)
+            else:
+                yield from self._segment_bands(page, region_l)
+
+    def close(self) -> None:
+        """Release the file."""
+        os.close(self._descriptor)
+        self._file.close()
+
+    def _plain_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
+        """Rows of an uncompressed page, which may be one strip of any size."""
+        dtype = np.dtype(page.dtype).newbyteorder(self._file.byteorder)
+        row_samples = page.imagewidth * page.samplesperpixel
+        for top in range(region.y, region.y + region.height, _BAND_ROWS):
+            rows = min(_BAND_ROWS, region.y + region.height - top)
+            start = page.dataoffsets[0] + top * row_samples * dtype.itemsize
+            data = self._read(start, rows * row_samples * dtype.itemsize)
+            samples = np.frombuffer(data, dtype).reshape(rows, page.imagewidth, page.samplesperpixel)
+            samples = samples[:, region.x : region.x + region.width]
+            yield np.ascontiguousarray(to_rgb(samples.astype(page.dtype, copy=False), self._colours))
+
+    def _segment_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
+        height = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
+        step = height * max(1, _BAND_ROWS // height)
+        for top in range(region.y // step * step, region.y + region.height, step):
+            first, last = max(top, region.y), min(top + step, region.y + region.height)
+            yield self._decode(page, Region(region.x, first, region.width, last - first), height)
+
+    def _decode(self, page: TiffPage, region: Region, segment_height: int) -> Pixels:
+        """The region of a page whose tiles or strips are `segment_height` high, decoded in parallel."""
+        width = page.tilewidth if page.is_tiled else page.imagewidth
+        per_row = -(-page.imagewidth // width)
+        pixels = np.empty((region.height, region.width, 3), np.uint8)
+
+        def place(segment: tuple[int, int]) -> None:
+            row, column = segment
+            samples = self._segment(page, row * per_row + column)
+            _copy(to_rgb(samples, self._colours), column * width, row * segment_height, pixels, region)
+
+        rows = range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
+        columns = range(region.x // width, (region.x + region.width - 1) // width + 1)
+        list(_pool().map(place, [(row, column) for row in rows for column in columns]))
+        return pixels
+
+    def _segment(self, page: TiffPage, index: int) -> NDArray[Any]:
+        """Samples of one tile or strip, H x W x S."""
+        if page.planarconfig == 1:
+            return self._plane(page, index)
+        per_plane = len(page.dataoffsets) // page.samplesperpixel
+        planes = [self._plane(page, plane * per_plane + index) for plane in range(page.samplesperpixel)]
+        return np.concatenate(planes, axis=2)
+
+    def _plane(self, page: TiffPage, index: int) -> NDArray[Any]:
+        offset, count = page.dataoffsets[index], page.databytecounts[index]
+        data = self._read(offset, count) if count else None
+        samples, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
+        if samples is None:  # the file says that it left this tile out
+            return np.full(shape[1:], page.nodata, page.dtype)
+        plane: NDArray[Any] = samples[0]
+        return plane
+
+    def _read(self, offset: int, count: int) -> bytes:
+        data = os.pread(self._descriptor, count, offset)
+        if len(data) < count:
+            raise ImageUnreadableError(f"{self._path}: the file ends within its pixels")
+        return data
+
+
+def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:
+    """Copy the part of a tile at (x, y) that lies in the region to where it belongs in the region's pixels."""
+    left, top = max(x, region.x), max(y, region.y)
+    right = min(x + tile.shape[1], region.x + region.width)
+    bottom = min(y + tile.shape[0], region.y + region.height)
+    pixels[top - region.y : bottom - region.y, left - region.x : right - region.x] = tile[
+        top - y : bottom - y, left - x : right - x
+    ]
+
+
+def _colours(page: TiffPage) -> Colours:
+    kind = photometric_kind(page)
+    palette = None
+    if kind == "palette":
+        table = np.asarray(page.colormap)
+        palette = (table >> 8 if table.max() > 255 else table).astype(np.uint8).T.copy()
+    extra = page.extrasamples[0] if page.extrasamples else None
+    alpha = _ALPHA.get(int(extra)) if extra is not None else None
+    return Colours(kind, is_inverted=page.photometric == 0, alpha=alpha, palette=palette)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tile")
