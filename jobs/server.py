@@ -46,8 +46,7 @@ class ServerProcess:
 def ensure_server(folder: Path, *, die_with_parent: bool = False) -> str:
     """Return the URL of the folder's server, started when none runs. Raises ServerUnavailableError."""
     with _starting(folder):
-        if _runs(folder):
-            _wait_until_answering(folder, lambda: None)
+        if _serves(folder):
             return _url(folder)
         return _launch(folder, server_binary(), die_with_parent).url
 
@@ -59,7 +58,7 @@ def start_server(folder: Path, *, binary: Path | None = None, die_with_parent: b
     already runs for the folder.
     """
     with _starting(folder):
-        if _runs(folder):
+        if _serves(folder):
             raise ServerUnavailableError(f"{folder}: a server already runs for this folder")
         return _launch(folder, binary or server_binary(), die_with_parent)
 
@@ -89,7 +88,7 @@ def _launch(folder: Path, binary: Path, die_with_parent: bool) -> ServerProcess:
             start_new_session=True,  # Ctrl-C is for the processes that use the server; it must outlive them
             preexec_fn=_end_with_parent if die_with_parent else None,  # noqa: PLW1509 - one prctl call, no lock taken
         )
-    _wait_until_answering(folder, popen.poll)
+    _wait_until_answering(folder, popen)
     return ServerProcess(_url(folder), popen.pid, popen)
 
 
@@ -108,14 +107,27 @@ def _options(folder: Path, socket: Path) -> list[str]:
     return [part for name, value in settings.items() for part in (f"--{name}", value)]
 
 
-def _wait_until_answering(folder: Path, exit_code: Callable[[], int | None]) -> None:
+def _wait_until_answering(folder: Path, popen: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _answers(_url(folder)):
-        if (code := exit_code()) is not None:
-            raise ServerUnavailableError(f"{folder}: the server ended with code {code}; see server.log")
+        if popen.poll() is not None:
+            raise ServerUnavailableError(f"{folder}: the server ended with code {popen.returncode}; see server.log")
         if time.monotonic() > deadline:
+            popen.kill()
             raise ServerUnavailableError(f"{folder}: the server did not answer within {_START_SECONDS:g} s")
         time.sleep(0.01)
+
+
+def _serves(folder: Path) -> bool:
+    """Wait until the folder's server answers or is gone; it may still be loading its file, or be ending."""
+    deadline = time.monotonic() + _START_SECONDS
+    while _runs(folder):
+        if _answers(_url(folder)):
+            return True
+        if time.monotonic() > deadline:
+            raise ServerUnavailableError(f"{folder}: a server runs for this folder and does not answer")
+        time.sleep(0.01)
+    return False
 
 
 def _answers(url: str) -> bool:

@@ -44,3 +44,11 @@ async def redis(server: ServerProcess) -> AsyncIterator[Redis]:
     await client.flushall()
     yield client
     await client.aclose()
+
+
+@pytest.fixture
+def own_server(binary: Path, tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server that the test may kill."""
+    process = start_server(tmp_path / "server", binary=binary)
+    yield process
+    process.stop()

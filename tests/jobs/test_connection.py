@@ -1,0 +1,43 @@
+"""A restart of the server is waited out."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from jobs.connection import connect
+from jobs.server import ServerProcess, start_server
+
+
+async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
+    """Calls made while the server is dead are answered when it is back."""
+    first = start_server(tmp_path, binary=binary)
+    client = connect(first.url)
+    await client.set("n", 1)
+    os.kill(first.pid, signal.SIGKILL)
+    calls = [asyncio.create_task(client.get("n")) for _ in range(5)]
+    second = await asyncio.to_thread(start_server, tmp_path, binary=binary, die_with_parent=False)
+    try:
+        assert await asyncio.gather(*calls) == [b"1"] * 5
+    finally:
+        await client.aclose()
+        second.stop()
+
+
+async def test_more_calls_than_connections_wait_their_turn(server: ServerProcess) -> None:
+    """A small pool makes callers wait instead of raising."""
+    client = connect(server.url, max_connections=2)
+    assert await asyncio.gather(*(client.echo(str(n)) for n in range(100))) == [str(n).encode() for n in range(100)]
+    await client.aclose()
+
+
+async def test_a_server_that_stays_away_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wait has an end."""
+    monkeypatch.setattr("jobs.connection._RETRIES", 2)
+    client = connect(f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(RedisConnectionError):
+        await client.ping()
+    await client.aclose()

