@@ -1,0 +1,44 @@
+"""Says plainly what a reader must know before trusting a number."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from catalogue.entry import CatalogueEntry
+from evaluation.reporting.models import CellScore
+from evaluation.tally import Tally
+
+
+def collect_warnings(
+    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry]
+) -> tuple[str, ...]:
+    """Collect the warnings on models, then those on cells."""
+    found = [*_on_models(tally, catalogue)]
+    for cell in cells:
+        found.extend(_on_cell(cell))
+    return tuple(found)
+
+
+def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+    for model, made in sorted(tally.provenance.items()):
+        if model in catalogue and catalogue[model].random_weights:
+            yield f"{model}: its weights are random; its scores say nothing about any trained model"
+        if simulated := sum(count for origin, count in made.items() if origin.simulated):
+            yield f"{model}: {simulated} of {made.total()} responses come from the simulated engine; no model was run"
+        if len({origin.sampling for origin in made if origin.sampling}) > 1:
+            yield f"{model}: its responses were sampled with different parameters"
+        if len({(origin.engine, origin.version) for origin in made if origin.engine}) > 1:
+            yield f"{model}: its responses come from different engines or versions"
+        if len({origin.prompt_version for origin in made if origin.prompt_version}) > 1:
+            yield f"{model}: its responses were asked for with different versions of the prompt"
+
+
+def _on_cell(cell: CellScore) -> Iterator[str]:
+    name = f"{cell.model} {cell.protocol} {cell.condition}"
+    for exclusion in cell.excluded:
+        if exclusion.reason != "the answer awaits an expert":
+            yield f"{name}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
+    if cell.absent_domains:
+        yield f"{name}: the macro average leaves out {', '.join(cell.absent_domains)}"
+    if cell.cut_off:
+        yield f"{name}: {cell.cut_off} of {cell.answered} answers were cut off at the limit of output tokens"
+    if cell.duplicates:
+        yield f"{name}: {cell.duplicates} further copies of responses were ignored"

@@ -1,0 +1,148 @@
+"""Scores files offline: samples and responses in, a report out; no service, no engine."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_loose
+from evaluation.errors import Problem, ResponsesInvalidError
+from evaluation.records import LINE_SUFFIXES
+from evaluation.replies import Provenance, Reply
+from evaluation.report import Report, report_on_replies
+from jobs.models import Condition
+
+UNNAMED_MODEL = "unnamed"
+_MOST_PROBLEMS = 1000
+
+
+class _Lenient(BaseModel):
+    """Takes what scoring needs of a line and passes over the rest, so that other versions' files can be read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Turn(_Lenient):
+    text: str
+    finish_reason: str = ""
+
+
+class _Failure(_Lenient):
+    type: str
+
+
+class _Engine(_Lenient):
+    name: str
+    version: str | None = None
+    model_revision: str | None = None
+    device: str | None = None
+    simulated: bool = False
+
+
+class _View(_Lenient):
+    sizing: str = "native"
+
+
+class _Raster(_Lenient):
+    view: _View
+
+
+class _Line(_Lenient):
+    """A line of recorded responses, or of somebody's own: sample_id and text, the rest as it may be."""
+
+    sample_id: str
+    model: str = UNNAMED_MODEL
+    protocol: str = "S0"
+    condition: Condition = "V2"
+    request_id: str | None = None
+    job_id: str = ""
+    created_at: str = ""
+    text: str | None = Field(default=None, validation_alias=AliasChoices("text", "response"))
+    turns: tuple[_Turn, ...] = ()
+    failure: _Failure | None = None
+    engine: _Engine | None = None
+    prompt_version: str | None = None
+    sampling: dict[str, float | int | None] = {}
+    rasters: tuple[_Raster, ...] = ()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "_Line":
+        if self.text is None and not self.turns and self.failure is None:
+            raise ValueError("has neither text, response, turns nor failure")
+        return self
+
+
+def score_files(samples: Path, responses: Path, catalogue: Mapping[str, CatalogueEntry] | None = None) -> Report:
+    """Score a file of responses, or a folder of such files, against a data set's folder or a file of records.
+
+    A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
+    condition where they are not "unnamed", S0 and V2. Several lines of one's own for one sample are repeats. Models
+    beyond the shipped catalogue are described in `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError
+    naming file and line of every line that is no response.
+    """
+    dataset = load_loose(samples)
+    problems: list[Problem] = []
+    report = report_on_replies(dataset, _replies(responses, problems), catalogue or load_catalogue())
+    if problems:
+        raise ResponsesInvalidError(problems)
+    return report
+
+
+def _replies(path: Path, problems: list[Problem]) -> Iterator[Reply]:
+    files = sorted(found for found in path.iterdir() if found.suffix in LINE_SUFFIXES) if path.is_dir() else [path]
+    for file in files:
+        with file.open("rb") as lines:
+            yield from _replies_of(lines, file.name, problems)
+
+
+def _replies_of(lines: Iterable[bytes], name: str, problems: list[Problem]) -> Iterator[Reply]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _reply(_Line.model_validate_json(line), f"{name}:{number}")
+        except ValidationError as error:
+            if len(problems) < _MOST_PROBLEMS:
+                problems.append(Problem(name, number, None, _wrong(error)))
+
+
+def _wrong(error: ValidationError) -> str:
+    parts = ((".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False))
+    return "; ".join(
+        f"{place}: {message}" if place else message.removeprefix("Value error, ") for place, message in parts
+    )
+
+
+def _reply(line: _Line, place: str) -> Reply:
+    final = line.turns[-1] if line.turns else None
+    text = None if line.failure else (final.text if final else line.text)
+    return Reply(
+        sample_id=line.sample_id,
+        model=line.model,
+        protocol=line.protocol,
+        condition=line.condition,
+        identity=(line.job_id, line.request_id or place),
+        created=line.created_at,
+        text=text,
+        failure=line.failure.type if line.failure else None,
+        cut_off=final is not None and final.finish_reason == "length",
+        provenance=_provenance(line),
+    )
+
+
+def _provenance(line: _Line) -> Provenance:
+    engine: dict[str, Any] = line.engine.model_dump() if line.engine else {}
+    thumbnails = [raster.view.sizing for raster in line.rasters if raster.view.sizing != "native"]
+    return Provenance(
+        engine=engine.get("name"),
+        version=engine.get("version"),
+        device=engine.get("device"),
+        revision=engine.get("model_revision"),
+        simulated=engine.get("simulated", False),
+        prompt_version=line.prompt_version,
+        sampling=tuple(sorted((name, value) for name, value in line.sampling.items() if name != "seed")),
+        thumbnail=thumbnails[0] if thumbnails else None,
+    )
