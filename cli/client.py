@@ -10,6 +10,7 @@ from cli.errors import GatewayUnreachableError, ProblemError
 from jobs.models import Job, JobSpec
 
 _TIMEOUT = httpx.Timeout(10.0, read=300.0)
+_EVENTS_TIMEOUT = httpx.Timeout(10.0, read=60.0)  # the gateway sends a ping every 15 s
 
 
 class Gateway:
@@ -73,7 +74,8 @@ class Gateway:
         """Open the stream of a job's server-sent events, behind the event `after`."""
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
         headers |= {"Last-Event-ID": after} if after else {}
-        with self._http.stream("GET", f"/v1/jobs/{job_id}/events", headers=headers) as response:
+        path = f"/v1/jobs/{job_id}/events"
+        with self._http.stream("GET", path, headers=headers, timeout=_EVENTS_TIMEOUT) as response:
             if response.is_error:
                 response.read()
             raise_for_problem(response)

@@ -6,7 +6,10 @@ from typing import Any
 
 from rich.console import Console
 
-out = Console(highlight=False, soft_wrap=True)
+_WIDE = 200
+
+# A pipe has no width: cells of tables must not be cut there.
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -33,9 +33,18 @@ def _describe(entry: "CatalogueEntry") -> dict[str, Any]:
 
 
 def _print_table(entries: list["CatalogueEntry"]) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("model", "weights", "family", "visual tokens", "resolution", "context", "licence", box=None)
+    table = Table(
+        Column("model", no_wrap=True),
+        "weights",
+        "family",
+        "visual tokens",
+        "resolution",
+        "context",
+        "licence",
+        box=None,
+    )
     for entry in entries:
         budget = entry.visual_budget
         table.add_row(

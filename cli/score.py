@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from cli.console import out
-
 
 class ReportFormat(StrEnum):
     """How a report is written; `table` is for people at a terminal."""
@@ -32,7 +30,9 @@ def score(
     responses: Annotated[
         Path,
         typer.Argument(
-            metavar="RESPONSES", exists=True, help="Responses: NDJSON as `gigavqa results` writes it, or Parquet parts."
+            metavar="RESPONSES",
+            exists=True,
+            help="Responses as `gigavqa results` writes them, or lines of {sample_id, text}.",
         ),
     ],
     format: FormatOption = ReportFormat.TABLE,
@@ -46,9 +46,8 @@ def score(
     gigavqa results latest -o responses.ndjson
     gigavqa score ~/.gigavqa/data/demo responses.ndjson --format json
     """
+    from cli.lookup import catalogue
     from cli.reports import write_report
     from evaluation.score import score_files
 
-    write_report(score_files(samples, responses), format, output)
-    if output:
-        out.print(f"report written to {output}", markup=False)
+    write_report(score_files(samples, responses, catalogue()), format, output)

@@ -7,6 +7,7 @@ import tomli_w
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from catalogue.resolve import resolve_model
+from cli.errors import ArgumentError
 from cli.supervisor import Announce
 from jobs.home import Home
 
@@ -14,7 +15,7 @@ from jobs.home import Home
 def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
     """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
 
-    Raises FamilyUnsupportedError, and ModelUnknownError.
+    Raises what `resolve_model` raises, and ArgumentError when another model has the same id.
     """
     entries = []
     for name in names:
@@ -22,6 +23,13 @@ def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tupl
         entry = resolve_model(name, catalogue)
         if entry.id not in catalogue:
             _write(entry, home, announce)
+        elif catalogue[entry.id].weights != entry.weights:
+            raise ArgumentError(
+                f"'{name}' would be served as '{entry.id}', which the catalogue has with other weights "
+                f"({catalogue[entry.id].weights}); rename the folder, or write an entry of your own"
+            )
+        else:
+            entry = catalogue[entry.id]
         entries.append(entry)
     return tuple(entries)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 import httpx
 
 from catalogue.entry import CatalogueEntry
-from cli.errors import PortTakenError
+from cli.ports import require_free_port
 from cli.server import ServerKeeper
 from cli.supervisor import Announce, Program, Supervised
 from jobs.connection import connect
@@ -95,26 +94,6 @@ async def running_stack(
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await running
-
-
-def require_free_port(host: str, port: int) -> None:
-    """Raise PortTakenError when another program listens there."""
-    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise PortTakenError(
-                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
-                "stop it; `--port 0` takes any free port."
-            ) from error
-
-
-def free_port(host: str) -> int:
-    """A port that nobody listens on at this moment."""
-    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
 
 
 def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:

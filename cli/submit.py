@@ -15,7 +15,7 @@ def submit(
     model: Annotated[list[str], typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).")],
     plan: Annotated[
         str | None,
-        typer.Option("--plan", "-p", help="Named cells: table1, table2, table3, ultravr. [default: table1]"),
+        typer.Option("--plan", "-p", help="Named cells: table1, table2, table3, ultravr (default: table1)."),
     ] = None,
     cell: Annotated[
         list[str] | None,

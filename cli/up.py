@@ -45,8 +45,9 @@ def up(
     """
     import asyncio
 
+    from cli.ports import free_port
     from cli.served import served_entries
-    from cli.stack import StackOptions, free_port
+    from cli.stack import StackOptions
     from jobs.home import Home
 
     home = Home.from_environment()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli.checks.finding import Finding
 from cli.errors import PortTakenError
+from cli.ports import require_free_port
 from jobs.home import Home
 
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
@@ -47,8 +48,6 @@ def disk() -> Finding:
 
 def port(number: int) -> Finding:
     """Whether the gateway's port is free, or a gateway answers there."""
-    from cli.stack import require_free_port
-
     try:
         require_free_port("127.0.0.1", number)
     except PortTakenError:

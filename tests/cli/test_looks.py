@@ -1,0 +1,97 @@
+"""Commands that need no service: budget, models, view, ingest."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.cli.installation import MODEL, Installation
+
+
+def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> None:
+    """Qwen3-VL at the paper's budget: 4096 x 4096 pixels are 16384 tokens of 32 x 32 pixels."""
+    found = installation.json("budget", "--model", "qwen3-vl-8b", "10000", "10000")
+    assert found["rasters"] == [[4096, 4096]]
+    assert found["visual_tokens"] == 16384
+    assert found["source"] == [10000, 10000]
+
+
+def test_budget_refuses_what_the_family_refuses(installation: Installation) -> None:
+    """A picture 300 times as long as broad ends in the budget's own error."""
+    run = installation.run("budget", "--model", "qwen3-vl-8b", "30000", "100")
+    assert run.returncode == 1
+    assert "30000x100" in run.stderr
+
+
+def test_models_lists_the_catalogue_and_the_operators_entries(installation: Installation) -> None:
+    """An entry in GIGAVQA_HOME/catalogue stands beside those of the product."""
+    entry = Path(__file__).parents[2] / "catalogue" / "models" / f"{MODEL}.toml"
+    own = installation.home / "catalogue" / "mine.toml"
+    own.parent.mkdir()
+    own.write_text(entry.read_text().replace(f'id = "{MODEL}"', 'id = "mine"'))
+    ids = {model["id"] for model in installation.json("models", "--json")}
+    assert {"mine", MODEL, "qwen3-vl-8b"} <= ids
+
+
+def test_view_writes_the_raster_of_the_budget(installation: Installation) -> None:
+    """The file has exactly the size that `budget` says."""
+    target = installation.home / "seen.png"
+    plaza = installation.home / "data" / "tiny" / "images" / "plaza.png"
+    (seen,) = installation.json("view", str(plaza), "-m", MODEL, "-c", "V2", "-o", str(target), "--json")
+    budget = installation.json("budget", "-m", MODEL, "800", "600")
+    with Image.open(target) as picture:
+        assert [list(picture.size)] == budget["rasters"]
+    assert seen["visual_tokens"] == budget["visual_tokens"]
+
+
+def test_view_numbers_the_rasters_of_a_view_with_several(installation: Installation) -> None:
+    """V4 of a sample writes the full image first, then the two quadrants of its evidence."""
+    target = installation.home / "seen.png"
+    arguments = ("view", "--dataset", "tiny", "--sample", "cctv-0001", "-m", MODEL, "-c", "V4", "-o", str(target))
+    seen = installation.json(*arguments, "--json")
+    assert [item["region"] for item in seen] == ["0,0,800,600", "0,0,400,300", "400,300,400,300"]
+    assert [Path(item["file"]).name for item in seen] == ["seen-1.png", "seen-2.png", "seen-3.png"]
+    assert all(Path(item["file"]).exists() for item in seen)
+
+
+def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: Installation) -> None:
+    """--quadrant shows the same pixels as the sample whose evidence names this quadrant."""
+    by_hand, of_sample = installation.home / "hand.png", installation.home / "sample.png"
+    quadrants = ("--quadrant", "upper-left", "--quadrant", "lower-right")
+    installation.ok("view", "tiny/images/plaza.png", "-m", MODEL, "-c", "V3", *quadrants, "-o", str(by_hand))
+    installation.ok("view", "--dataset", "tiny", "--sample", "cctv-0001", "-m", MODEL, "-c", "V3", "-o", str(of_sample))
+    for number in (1, 2):
+        with (
+            Image.open(by_hand.with_stem(f"hand-{number}")) as one,
+            Image.open(of_sample.with_stem(f"sample-{number}")) as other,
+        ):
+            assert np.array_equal(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.parametrize(("condition", "named"), [("V0", "V0"), ("V3", "--quadrant")])
+def test_view_says_what_is_missing(installation: Installation, condition: str, named: str) -> None:
+    """V0 shows no image, and V3 needs evidence."""
+    run = installation.run("view", "tiny/images/plaza.png", "-m", MODEL, "-c", condition)
+    assert run.returncode == 2
+    assert named in run.stderr
+
+
+def test_a_picture_that_is_none_is_an_error_naming_the_file(installation: Installation) -> None:
+    """A text file called .png ends in one line."""
+    fake = installation.home / "fake.png"
+    fake.write_text("this is no picture")
+    run = installation.run("view", str(fake), "-m", MODEL)
+    assert run.returncode == 1
+    assert "fake.png" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_ingest_makes_a_pyramid_once(installation: Installation) -> None:
+    """The second run names the same file and does not write it again."""
+    folder = installation.home / "made"
+    first = installation.ok("ingest", "tiny/images/plaza.png", "-o", str(folder)).strip()
+    written = Path(first).stat().st_mtime_ns
+    second = installation.ok("ingest", "tiny/images/plaza.png", "-o", str(folder)).strip()
+    assert second == first
+    assert Path(second).stat().st_mtime_ns == written

@@ -1,0 +1,42 @@
+"""Scoring from files alone."""
+
+import json
+from pathlib import Path
+
+from tests.cli.installation import Installation
+
+
+def write_responses(folder: Path, letters: str) -> Path:
+    """One answer for each of the samples cctv-0000, cctv-0001 ..."""
+    path = folder / "responses.ndjson"
+    lines = [{"sample_id": f"cctv-{at:04d}", "text": f"Final answer: {letter}"} for at, letter in enumerate(letters)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_score_counts_correct_answers(installation: Installation) -> None:
+    """The answers are A, B, C, D: three right ones of four are 0.75."""
+    responses = write_responses(installation.home, "ABCA")
+    report = installation.json("score", str(installation.home / "data" / "tiny"), str(responses), "--format", "json")
+    (row,) = report["table1"]
+    assert row["macro"]["value"] == 0.75
+    assert row["macro"]["count"] == 4
+
+
+def test_score_prints_a_table_and_writes_one(installation: Installation) -> None:
+    """The table at the terminal and the file hold the same number."""
+    tiny, responses = str(installation.home / "data" / "tiny"), write_responses(installation.home, "ABCA")
+    assert "75.0" in installation.ok("score", tiny, str(responses))
+    target = installation.home / "report.txt"
+    installation.ok("score", tiny, str(responses), "-o", str(target))
+    assert "75.0" in target.read_text()
+
+
+def test_a_line_that_is_no_response_is_named(installation: Installation) -> None:
+    """File and line of every bad line; nothing is scored."""
+    responses = write_responses(installation.home, "ABCA")
+    with responses.open("a") as file:
+        file.write('{"sample_id": "cctv-0000"}\n')
+    run = installation.run("score", str(installation.home / "data" / "tiny"), str(responses))
+    assert run.returncode == 1
+    assert "responses.ndjson:5" in run.stderr

@@ -1,0 +1,51 @@
+"""Models that `up` is given by path become entries of the catalogue."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalogue.load import load_catalogue
+from cli.errors import ArgumentError
+from cli.served import served_entries
+from jobs.home import Home
+
+CONFIG = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": 8192}}
+PREPROCESSOR = {"patch_size": 16, "merge_size": 2, "size": {"shortest_edge": 65536, "longest_edge": 262144}}
+
+
+def checkpoint(folder: Path) -> Path:
+    """The two files of a checkpoint that say what it is."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "preprocessor_config.json").write_text(json.dumps(PREPROCESSOR))
+    return folder
+
+
+def home_of(tmp_path: Path) -> Home:
+    """A home folder below the test's own."""
+    return Home.from_environment({"GIGAVQA_HOME": str(tmp_path / "home")})
+
+
+def test_a_checkpoint_folder_becomes_an_entry_that_gateway_and_workers_read(tmp_path: Path) -> None:
+    """The written file loads as the very entry that was resolved."""
+    home = home_of(tmp_path)
+    (entry,) = served_entries(home, [str(checkpoint(tmp_path / "My-Model"))], lambda line: None)
+    assert load_catalogue(home.catalogue)["my-model"] == entry
+
+
+def test_an_entry_that_the_operator_edited_stays(tmp_path: Path) -> None:
+    """Serving the same folder again takes the edited entry."""
+    home, folder = home_of(tmp_path), checkpoint(tmp_path / "mine")
+    served_entries(home, [str(folder)], lambda line: None)
+    path = home.catalogue / "mine.toml"
+    path.write_text(path.read_text().replace("max_tokens = 32768", "max_tokens = 99"))
+    (entry,) = served_entries(home, [str(folder)], lambda line: None)
+    assert entry.decoding.max_tokens == 99
+
+
+def test_a_folder_cannot_take_the_id_of_another_model(tmp_path: Path) -> None:
+    """A folder called like a shipped model is refused, not served as that model."""
+    folder = checkpoint(tmp_path / "qwen3-vl-8b")
+    with pytest.raises(ArgumentError, match="Qwen/Qwen3-VL-8B-Instruct"):
+        served_entries(home_of(tmp_path), [str(folder)], lambda line: None)

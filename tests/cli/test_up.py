@@ -1,0 +1,97 @@
+"""`gigavqa up` restarts what dies and leaves nothing behind, whatever ends it."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.cli.conftest import Service, start_service, stop_service
+from tests.cli.installation import MODEL, Installation
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def running(installation: Installation) -> Iterator[Service]:
+    """A service for one test alone."""
+    service = start_service(installation)
+    yield service
+    stop_service(service)
+
+
+def find(service: Service, module: str) -> psutil.Process | None:
+    """The process of `python -m MODULE` of a service, if it runs."""
+    for process in service.descendants():
+        try:
+            if f"-m {module} " in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+                return process
+        except psutil.NoSuchProcess:
+            continue
+    return None
+
+
+def server_of(service: Service) -> psutil.Process | None:
+    """The embedded server of a service, if it runs."""
+    for process in service.descendants():
+        try:
+            if "server.sock" in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+                return process
+        except psutil.NoSuchProcess:
+            continue
+    return None
+
+
+def submit(service: Service) -> None:
+    """Run a small job to its end; fails unless every request is answered."""
+    service.installation.ok("submit", "-d", "tiny", "-m", MODEL, "--watch")
+
+
+def kill(process: psutil.Process | None) -> int:
+    """End a process as a power cut would; returns its id."""
+    assert process is not None
+    process.kill()
+    return process.pid
+
+
+def test_killed_processes_are_replaced_and_jobs_go_on(running: Service) -> None:
+    """Worker, gateway and server are killed one after the other; after each a new job completes."""
+    worker = kill(find(running, "workers"))
+    submit(running)
+    assert (replaced := find(running, "workers")) is not None and replaced.pid != worker
+    gateway = kill(find(running, "service"))
+    wait_until(lambda: (new := find(running, "service")) and new.pid != gateway, timeout=30, what="a new gateway")
+    wait_until(lambda: running.installation.run("jobs").returncode == 0, timeout=30, what="the gateway's answer")
+    server = kill(server_of(running))
+    wait_until(lambda: (new := server_of(running)) and new.pid != server, timeout=30, what="a new server")
+    submit(running)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_everything(running: Service, number: signal.Signals) -> None:
+    """After SIGTERM or Ctrl-C `up` ends with status 0, and none of its processes runs."""
+    processes = running.descendants()
+    running.process.send_signal(number)
+    assert running.process.wait(60) == 0
+    assert [process for process in processes if process.is_running()] == []
+
+
+def test_nothing_outlives_a_killed_up(running: Service) -> None:
+    """SIGKILL leaves `up` no chance to end anything; the kernel tells its children."""
+    processes = running.descendants()
+    assert processes
+    os.kill(running.process.pid, signal.SIGKILL)
+    running.process.wait(10)
+    _, alive = psutil.wait_procs(processes, timeout=30)
+    assert alive == []
+
+
+def test_up_says_why_a_model_cannot_be_served(installation: Installation) -> None:
+    """A checkpoint of no supported family ends in a line that names the families."""
+    folder = installation.home / "weights"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "gpt2"}')
+    (folder / "preprocessor_config.json").write_text("{}")
+    run = installation.run("up", "--engine", "simulated", "--model", str(folder), "--port", "0")
+    assert run.returncode == 1
+    assert "gpt2" in run.stderr and "qwen3_vl" in run.stderr
