@@ -13,6 +13,7 @@ from demo.rs.scene import (
     APRON,
     LAKE,
     RIVER_WIDTH,
+    ROAD_ENDS,
     ROAD_WIDTH,
     ROADS_ACROSS,
     ROADS_DOWN,
@@ -122,14 +123,14 @@ def _draw_paved(pen: ImageDraw.ImageDraw, land: Land) -> None:
 def _draw_roads(pen: ImageDraw.ImageDraw) -> None:
     end, half = SIZE.width / _COARSE, ROAD_WIDTH / 2 / _COARSE
     across = [(0.0, y / _COARSE, end, y / _COARSE) for y in ROADS_ACROSS]
-    down = [(x / _COARSE, 0.0, x / _COARSE, end) for x in ROADS_DOWN]
+    down = [(x / _COARSE, 0.0, x / _COARSE, y / _COARSE) for x, y in zip(ROADS_DOWN, ROAD_ENDS, strict=True)]
     for width, color in ((half + 5, (156, 150, 132)), (half, _ASPHALT)):
         for x1, y1, x2, y2 in (*across, *down):
             pen.rectangle([x1 - width, y1 - width, x2 + width, y2 + width], fill=color)
     for position in range(0, int(end), 26):
         for _, y, _, _ in across:
             pen.rectangle([position, y - 1, position + 12, y], fill=(206, 204, 196))
-        for x, _, _, _ in down:
+        for x, _, _, _ in (road for road in down if position < road[3]):
             pen.rectangle([x - 1, position, x, position + 12], fill=(206, 204, 196))
 
 

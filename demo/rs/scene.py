@@ -18,6 +18,8 @@ LAKE = Box(9450, 6500, 11650, 8850)
 APRON = Box(420, 9680, 5560, 10800)
 RUNWAY = Box(300, 11050, 5700, 11400)
 ROADS_ACROSS, ROADS_DOWN = (2500, 9200), (3450, 9150)
+ROAD_ENDS = (ROADS_ACROSS[1], SIZE.height)
+"""Where each road from the top ends; the first stops short of the airfield."""
 ROAD_WIDTH = 130
 NEAR, FAR = 260, 900
 """A small vehicle either touches the landmark's box grown by NEAR pixels, or stays out of the box grown by FAR."""
@@ -46,8 +48,8 @@ _PATCHES = (
     Patch("pool", 2, True, Box(6500, 9600, 8200, 11500)),
     Patch("court", 2, False, Box(9500, 4700, 11600, 5600)),
     Patch("court", 3, True, Box(3800, 6500, 5600, 8700)),
-    Patch("court", 1, False, Box(8500, 9700, 9900, 10400)),
-    Patch("court", 1, True, Box(8500, 10600, 9900, 11600)),
+    Patch("court", 1, False, Box(8300, 9600, 9010, 10400)),
+    Patch("court", 1, True, Box(8300, 10600, 9010, 11700)),
     Patch("tank", 4, False, Box(9700, 500, 11600, 2000)),
     Patch("tank", 5, False, Box(10200, 9700, 11600, 11500)),
     Patch("plane", 4, False, APRON.grown(-40)),
@@ -94,9 +96,9 @@ class Land(NamedTuple):
         return [thing for thing in self.things if thing.kind == kind and thing.quadrant == quadrant]
 
 
-def plan_land(seed: int) -> Land:
+def plan_land(seed: int, attempt: int = 0) -> Land:
     """Draw the land of a seed: where the landmarks stand, and every object with its place and orientation."""
-    rng = stream(seed, "rs", "land")
+    rng = stream(seed, "rs", "land", str(attempt))
     landmarks = {quadrant: _landmark_place(quadrant, rng) for quadrant in QUADRANTS}
     things: list[Thing] = []
     for quadrant, count in zip(QUADRANTS, rng.permutation(_PARKED).tolist(), strict=True):

@@ -1,0 +1,110 @@
+"""The slide's layout: which material lies where, as smooth fields over the 6 x 6 grid. Drawn from the seed alone.
+
+Lengths are in cells of the grid, x to the right and y down; a cell is 10000 x 6667 pixels of the full-size slide.
+A field is positive where its component lies.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from demo.draws import stream
+from tiling.geometry import Size
+
+SIZE = Size(60000, 40000)
+GRID = 6
+STEP = 64  # pixels of the full-size slide per value of a field
+MICRONS_PER_PIXEL = 0.25
+FIELDS = ("tissue", "adipose", "invasive", "high grade", "nest", "necrosis", "lumen")
+"""In the order in which they are laid over the background; stroma is tissue where nothing else lies."""
+_MATERIAL = ("stroma", "adipose", "invasive", "high grade", "nest", "necrosis", "background")
+MATERIALS = ("background", *_MATERIAL[:-1])
+
+Field = NDArray[np.float32]
+
+
+class Slide(NamedTuple):
+    """The fields, stacked in the order of FIELDS, each H x W with one value for STEP x STEP pixels."""
+
+    seed: int
+    fields: NDArray[np.float32]
+
+    def rois(self, component: str, at_least: float) -> list[int]:
+        """Cells of the 6 x 6 grid (1 to 36, row-major) of which the component covers the given share."""
+        covered = self.materials() == MATERIALS.index(component)
+        rows = np.array_split(covered, GRID, axis=0)
+        shares = [float(cell.mean()) for row in rows for cell in np.array_split(row, GRID, axis=1)]
+        return [index for index, share in enumerate(shares, start=1) if share >= at_least]
+
+    def materials(self) -> NDArray[np.uint8]:
+        """Index into MATERIALS of what lies at each value of the fields."""
+        return lay(self.fields)
+
+
+def lay(fields: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Lay the components over each other: each covers those before it where its field is positive, inside the tissue."""
+    laid = np.zeros(fields.shape[1:], np.uint8)
+    tissue = fields[0] > 0
+    for field, material in zip(fields, _MATERIAL, strict=True):
+        laid[tissue & (field > 0)] = MATERIALS.index(material)
+    return laid
+
+
+def plan_slide(seed: int) -> Slide:
+    """Draw the slide of a seed: two pieces of tissue, one invasive mass with a hotspot, nests in one cell, glands."""
+    rng = stream(seed, "wsi", "slide")
+    x, y = _coordinates(mirrored=bool(rng.integers(2)), upside_down=bool(rng.integers(2)))
+    broad, middle, fine = (_noise(rng, bumps) for bumps in (7, 20, 56))
+    ragged = 0.10 * broad + 0.05 * middle
+    pieces = [(2.3, 3.1, 2.0, 2.2), (3.3, 2.5, 1.35, 1.7), (5.12, 3.4, 0.62, 1.35)]
+    tissue = np.maximum.reduce([_ellipse(x, y, *piece) for piece in pieces]) + ragged + 0.02 * fine
+    invasive = _ellipse(x, y, 2.2, 3.3, 1.2, 1.15) + 0.22 * middle + 0.12 * fine
+    hotspot = np.minimum(_ellipse(x, y, 2.5, 3.5, 0.42, 0.42) + 0.18 * middle, invasive)
+    nests = _circles(x, y, _round_places(rng, (3.2, 3.8), (1.3, 1.75), 7, (0.085, 0.125)))
+    necrosis = nests - 0.62 + 0.04 * fine
+    glands = _circles(x, y, _round_places(rng, (4.85, 5.4), (2.7, 4.1), 14, (0.045, 0.075)))
+    adipose = np.minimum(0.55 * broad + 0.45 * middle - 0.55, 0.18 - np.abs(tissue - 0.3))
+    adipose = np.minimum(adipose, -np.maximum.reduce([invasive + 0.12, nests + 0.3, glands + 0.3]))
+    fields = [tissue, adipose, invasive, hotspot, np.maximum(nests, glands), necrosis, glands - 0.45]
+    return Slide(seed, np.stack(fields).astype(np.float32))
+
+
+def _coordinates(*, mirrored: bool, upside_down: bool) -> tuple[Field, Field]:
+    xs = (np.arange(-(-SIZE.width // STEP)) + 0.5) * STEP * GRID / SIZE.width
+    ys = (np.arange(-(-SIZE.height // STEP)) + 0.5) * STEP * GRID / SIZE.height
+    x, y = np.meshgrid(GRID - xs if mirrored else xs, GRID - ys if upside_down else ys)
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def _ellipse(x: Field, y: Field, center_x: float, center_y: float, radius_x: float, radius_y: float) -> Field:
+    """1 at the center, 0 on the outline, negative outside."""
+    return 1 - np.hypot((x - center_x) / radius_x, (y - center_y) / radius_y)
+
+
+def _circles(x: Field, y: Field, circles: list[tuple[float, float, float]]) -> Field:
+    """As `_ellipse` of the nearest circle; a radius is in cells' widths, and the circle is round in pixels."""
+    aspect = SIZE.width / SIZE.height
+    return np.maximum.reduce([_ellipse(x, y, *circle, circle[2] * aspect) for circle in circles])
+
+
+def _round_places(
+    rng: np.random.Generator, xs: tuple[float, float], ys: tuple[float, float], count: int, radii: tuple[float, float]
+) -> list[tuple[float, float, float]]:
+    """Draw circles that stay apart: (x, y, radius)."""
+    placed: list[tuple[float, float, float]] = []
+    for _ in range(5000):
+        x, y, radius = rng.uniform(*xs), rng.uniform(*ys), rng.uniform(*radii)
+        if all(np.hypot(x - u, (y - v) / 1.5) > 1.15 * (radius + r) for u, v, r in placed):
+            placed.append((x, y, radius))
+        if len(placed) == count:
+            break
+    return placed
+
+
+def _noise(rng: np.random.Generator, bumps: int) -> Field:
+    """Smooth noise around 0 over the whole slide, so many bumps across."""
+    shape = (-(-SIZE.height // STEP), -(-SIZE.width // STEP))
+    coarse = rng.normal(size=(bumps * 2 // 3, bumps)).astype(np.float32)
+    return np.asarray(Image.fromarray(coarse).resize(shape[::-1], Image.Resampling.BICUBIC))
