@@ -1,0 +1,49 @@
+"""Refuses what no engine could answer: a request whose pictures leave no room for its answer."""
+
+from collections.abc import Callable, Mapping
+
+from catalogue.entry import CatalogueEntry
+from jobs.models import InferenceRequest
+from service.errors import Finding
+from tiling.errors import TilingError
+from tiling.geometry import Size, resolve_region
+from tiling.views import View
+
+
+class Contexts:
+    """Counts the visual tokens of requests against their models' contexts.
+
+    The count is a lower bound, exact for pictures and without the text, so that nothing is refused wrongly: visual
+    tokens of all views plus `max_tokens` of one turn.
+    """
+
+    def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
+        self._catalogue = catalogue
+        self._size_of = size_of
+        self._tokens: dict[tuple[str, View], int] = {}
+
+    def check(self, request: InferenceRequest) -> Finding | None:
+        """Say what is wrong: a picture that the family refuses, or more tokens than the context has."""
+        try:
+            visual = sum(self._visual_tokens(request.model, view) for view in request.views)
+        except TilingError as error:
+            return _finding(request, str(error))
+        context, answer = self._catalogue[request.model].max_model_len, request.sampling.max_tokens
+        if visual + answer <= context:
+            return None
+        return _finding(
+            request,
+            f"{visual} visual tokens of {len(request.views)} pictures and max_tokens {answer} exceed the context of "
+            f"{context} tokens",
+        )
+
+    def _visual_tokens(self, model: str, view: View) -> int:
+        if (model, view) not in self._tokens:
+            region = resolve_region(view.region, self._size_of(view.image))
+            plan = self._catalogue[model].visual_budget.plan(view.downsampled(region.size))
+            self._tokens[model, view] = plan.visual_tokens
+        return self._tokens[model, view]
+
+
+def _finding(request: InferenceRequest, detail: str) -> Finding:
+    return Finding(detail=f"{request.model}, {request.condition}: {detail}", sample=request.sample_id)

@@ -1,0 +1,127 @@
+"""What the gateway refuses, and the one table from an error's class to its problem document (RFC 9457)."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from catalogue.errors import CatalogueError, ModelUnknownError
+from evaluation.errors import DatasetInvalidError, EvaluationError
+from jobs.errors import (
+    IdempotencyConflictError,
+    JobActiveError,
+    JobNotFoundError,
+    JobNotRetryableError,
+    JobTooLargeError,
+    QueueFullError,
+    ServerUnavailableError,
+    TextMissingError,
+)
+
+
+class Finding(BaseModel):
+    """One thing that is wrong, and where: a field of the body, a line of a file, a sample, an image."""
+
+    model_config = ConfigDict(frozen=True)
+
+    detail: str = Field(examples=["answer 'E' is not one of the options A, B, C, D"])
+    pointer: str | None = Field(default=None, description="JSON pointer into the body", examples=["#/models/0"])
+    parameter: str | None = Field(default=None, description="name of the query parameter, path part or header")
+    file: str | None = Field(default=None, examples=["samples/cctv.jsonl"])
+    line: int | None = Field(default=None, examples=[17])
+    sample: str | None = Field(default=None, description="id of the sample", examples=["cctv-0007"])
+    image: str | None = Field(default=None, description="path relative to the data root")
+
+
+class ServiceError(Exception):
+    """The gateway refuses what was asked; `findings` name every thing that is wrong."""
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class SettingsInvalidError(ServiceError):
+    """An environment variable does not say what it must say; the message names it."""
+
+
+class DatasetNotFoundError(ServiceError):
+    """No folder of the data root is a data set of this name."""
+
+
+class SubmissionInvalidError(ServiceError):
+    """The job cannot be run as asked; nothing of it was accepted."""
+
+
+class JobStateConflictError(ServiceError):
+    """The job's status does not allow this."""
+
+
+class DatasetChangedError(ServiceError):
+    """The data set is no longer the one that the job was submitted with."""
+
+
+class BodyTooLargeError(ServiceError):
+    """The body has more bytes than the gateway accepts."""
+
+
+class ProblemKind(NamedTuple):
+    """What a problem document says of a class of errors; `slug` ends its type URI."""
+
+    status: HTTPStatus
+    slug: str
+    title: str
+
+    @property
+    def type(self) -> str:
+        """The type URI."""
+        return f"urn:gigavqa:problem:{self.slug}"
+
+
+REQUEST_INVALID = ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "request-invalid", "The request is malformed")
+INTERNAL = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "The gateway failed; the log has the request's id")
+
+_SERVER_UNAVAILABLE = ProblemKind(
+    HTTPStatus.SERVICE_UNAVAILABLE, "server-unavailable", "The state server does not answer"
+)
+
+PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
+    JobNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "job-not-found", "No such job"),
+    ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
+    DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
+    IdempotencyConflictError: ProblemKind(
+        HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"
+    ),
+    JobActiveError: ProblemKind(HTTPStatus.CONFLICT, "job-active", "The job is not final"),
+    JobNotRetryableError: ProblemKind(HTTPStatus.CONFLICT, "job-not-retryable", "The job cannot be retried"),
+    JobStateConflictError: ProblemKind(HTTPStatus.CONFLICT, "job-state-conflict", "The job does not allow this now"),
+    DatasetChangedError: ProblemKind(
+        HTTPStatus.CONFLICT, "dataset-changed", "The data set changed since the job was submitted"
+    ),
+    BodyTooLargeError: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is too large"),
+    SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
+    DatasetInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "dataset-invalid", "Records are wrong"),
+    EvaluationError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
+    JobTooLargeError: ProblemKind(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "job-too-large", "The job exceeds the queue's capacity"
+    ),
+    TextMissingError: ProblemKind(
+        HTTPStatus.INTERNAL_SERVER_ERROR, "text-missing", "A recorded response's text cannot be read"
+    ),
+    CatalogueError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "catalogue-invalid", "The catalogue cannot be read"),
+    QueueFullError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "queue-full", "The queue is full"),
+    ServerUnavailableError: _SERVER_UNAVAILABLE,
+    RedisConnectionError: _SERVER_UNAVAILABLE,
+    RedisTimeoutError: _SERVER_UNAVAILABLE,
+}
+
+
+def kind_of(error: Exception) -> ProblemKind:
+    """Find the entry of the error's class or of its nearest base that has one."""
+    for base in type(error).__mro__:
+        if base in PROBLEM_KINDS:
+            return PROBLEM_KINDS[base]
+    return INTERNAL

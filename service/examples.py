@@ -1,0 +1,108 @@
+"""Examples that the OpenAPI document shows; a test checks each against its model."""
+
+from typing import Any
+
+JOB_ID = "job_01jd5m8q2v"
+MODEL = "qwen3-vl-8b"
+
+SPEC: dict[str, Any] = {
+    "dataset": "ultravr",
+    "models": [MODEL],
+    "plan": "table1",
+    "repeats": 1,
+    "seed": 7,
+    "sampling": {"temperature": 0.7, "max_tokens": 8192},
+    "metadata": {"owner": "evaluation"},
+}
+SPEC_OF_CELLS: dict[str, Any] = {
+    "dataset": "ultravr",
+    "models": [MODEL],
+    "cells": [{"protocol": "S0", "condition": "V3"}],
+    "samples": ["cctv-0007", "rs-0012"],
+    "priority": "interactive",
+}
+JOB: dict[str, Any] = {
+    "id": JOB_ID,
+    "spec": SPEC,
+    "status": "in_progress",
+    "request_counts": {"total": 48, "completed": 17, "failed": 1},
+    "dataset_digest": "5f2c9a",
+    "created_at": "2026-11-21T09:30:00Z",
+    "in_progress_at": "2026-11-21T09:30:01Z",
+    "finished_at": None,
+    "errors": [],
+}
+CANCELLED_JOB: dict[str, Any] = {**JOB, "status": "cancelled", "finished_at": "2026-11-21T09:31:00Z"}
+JOBS: dict[str, Any] = {"object": "list", "data": [JOB], "has_more": False, "last_id": JOB_ID}
+DELETION: dict[str, Any] = {"id": JOB_ID, "object": "job", "deleted": True}
+RESPONSE: dict[str, Any] = {
+    "request_id": f"cctv-0007:S0-V2:{MODEL}:0",
+    "job_id": JOB_ID,
+    "sample_id": "cctv-0007",
+    "model": MODEL,
+    "protocol": "S0",
+    "condition": "V2",
+    "turns": [
+        {
+            "text": "Final answer: B",
+            "finish_reason": "stop",
+            "usage": {"prompt_tokens": 16452, "completion_tokens": 5, "cached_tokens": 16400},
+        }
+    ],
+    "sampling": {"temperature": 0.7, "max_tokens": 8192, "seed": 1186412},
+    "worker": "worker-0",
+    "created_at": "2026-11-21T09:30:12Z",
+    "cursor": "1795253412000-0",
+}
+EVENTS = (
+    "id: 1795253412000-0\r\nevent: progress\r\n"
+    'data: {"status":"in_progress","request_counts":{"total":48,"completed":17,"failed":1}}\r\n\r\n'
+)
+MODEL_CARD: dict[str, Any] = {
+    "id": MODEL,
+    "object": "model",
+    "title": "Qwen3-VL-8B-Instruct",
+    "family": "qwen3-vl",
+    "weights": "Qwen/Qwen3-VL-8B-Instruct",
+    "licence": "Apache-2.0",
+    "max_model_len": 131072,
+    "max_visual_tokens": 16384,
+    "effective_resolution": 4096,
+    "random_weights": False,
+    "decoding": {"temperature": 0.7, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 32768},
+    "workers": 2,
+    "queue": {"waiting": 31, "leased": 2},
+}
+MODELS: dict[str, Any] = {"object": "list", "data": [MODEL_CARD]}
+DATASET_SUMMARY: dict[str, Any] = {
+    "name": "ultravr",
+    "benchmark": "ultravr",
+    "title": "UltraVR",
+    "description": "Four domains of ultra-high-resolution images",
+}
+DATASETS: dict[str, Any] = {"object": "list", "data": [DATASET_SUMMARY]}
+DATASET: dict[str, Any] = {
+    **DATASET_SUMMARY,
+    "digest": "5f2c9a",
+    "num_samples": 24,
+    "num_images": 8,
+    "categories": {"cctv": {"comparison": 4, "logical_verification": 4}, "ad": {"logical_anomaly": 16}},
+}
+READINESS: dict[str, Any] = {
+    "ready": True,
+    "checks": {"server": "ok", "data_root": "ok"},
+    "workers": {MODEL: {"ready": 2}},
+}
+UNREADINESS: dict[str, Any] = {
+    "ready": False,
+    "checks": {"server": "no answer within 2 s", "data_root": "ok"},
+    "workers": {},
+}
+HEALTH: dict[str, Any] = {"status": "ok"}
+METRICS = (
+    "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"
+    'gigavqa_jobs{status="in_progress"} 1.0\n'
+)
+REPORT: dict[str, Any] = {"models": [MODEL]}
+REPORT_MARKDOWN = "| Model | V0 | V2 |\n|---|---|---|\n| qwen3-vl-8b | 26.1 | 48.7 |\n"
+REPORT_CSV = "model,condition,accuracy,count\nqwen3-vl-8b,V2,0.487,48\n"

@@ -1,0 +1,131 @@
+"""Everything that the routes need, built once and taken down in reverse order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from redis.asyncio import Redis
+
+from jobs.connection import connect
+from jobs.fleet import Fleet
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.server import ensure_server
+from jobs.sink import ParquetSink
+from service.background import Background
+from service.datasets import Datasets
+from service.images import Images
+from service.instrumentation import Instrumentation
+from service.models import Models
+from service.planning import Planner
+from service.reports import Reports
+from service.settings import Settings
+from service.submission import Submissions
+
+_SINK_RESTART_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The parts of one running gateway."""
+
+    settings: Settings
+    redis: Redis
+    registry: JobRegistry
+    queue: JobQueue
+    results: ResultStore
+    fleet: Fleet
+    models: Models
+    datasets: Datasets
+    submissions: Submissions
+    reports: Reports
+    instrumentation: Instrumentation
+    stopping: asyncio.Event
+
+
+@asynccontextmanager
+async def running_gateway(
+    settings: Settings, instrumentation: Instrumentation, stopping: asyncio.Event
+) -> AsyncIterator[Gateway]:
+    """Connect, start the background loops, and stop them at the end; `stopping` ends open streams before that.
+
+    The embedded server is started where no REDIS_URL is set. Raises ServerUnavailableError.
+    """
+    # In this thread, not a helper: the server may end with the thread that started it.
+    url = settings.home.redis_url or ensure_server(settings.home.server)
+    redis = connect(url)
+    background = Background(instrumentation)
+    images = Images(settings.data, settings.header_threads)
+    gateway = _assemble(
+        settings=settings,
+        redis=redis,
+        images=images,
+        background=background,
+        instrumentation=instrumentation,
+        stopping=stopping,
+    )
+    sink = ParquetSink(redis, settings.home.results_uri)
+    instrumentation.sink_failures.set_function(lambda: sink.errors)
+    try:
+        background.repeat("sink", sink.run_forever, _SINK_RESTART_SECONDS)
+        background.repeat("trim", gateway.queue.trim, settings.trim_seconds)
+        background.repeat("resume", gateway.submissions.resume, settings.resume_seconds)
+        yield gateway
+    finally:
+        stopping.set()
+        images.stop()
+        await background.stop()
+        await redis.aclose()
+
+
+def _assemble(
+    *,
+    settings: Settings,
+    redis: Redis,
+    images: Images,
+    background: Background,
+    instrumentation: Instrumentation,
+    stopping: asyncio.Event,
+) -> Gateway:
+    registry = JobRegistry(redis)
+    queue = JobQueue(redis, limit_requests=settings.queue_requests)
+    results = ResultStore(redis, settings.home.results_uri)
+    models, datasets = Models(settings.home.catalogue), Datasets(settings.data)
+    planner = Planner(datasets, images, models.catalogue, settings.queue_requests)
+    submissions = Submissions(
+        settings=settings,
+        planner=planner,
+        registry=registry,
+        queue=queue,
+        results=results,
+        background=background,
+        instrumentation=instrumentation,
+        stopping=stopping,
+    )
+    return Gateway(
+        settings=settings,
+        redis=redis,
+        registry=registry,
+        queue=queue,
+        results=results,
+        fleet=Fleet(redis),
+        models=models,
+        datasets=datasets,
+        submissions=submissions,
+        reports=Reports(results, datasets, models.catalogue),
+        instrumentation=instrumentation,
+        stopping=stopping,
+    )
+
+
+def _of_request(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+CurrentGateway = Annotated[Gateway, Depends(_of_request)]
+"""What a route declares to get the gateway."""

@@ -1,0 +1,125 @@
+"""Problem documents: every error of the gateway leaves it as `application/problem+json` (RFC 9457)."""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import Scope
+
+from evaluation.errors import DatasetInvalidError
+from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, Finding, ProblemKind, ServiceError, kind_of
+
+MEDIA_TYPE = "application/problem+json"
+REQUEST_ID = "X-Request-Id"
+
+log = logging.getLogger(__name__)
+
+
+class Problem(BaseModel):
+    """A problem document. `errors` names every single thing that is wrong."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str = Field(examples=["urn:gigavqa:problem:job-not-found"])
+    title: str
+    status: int
+    detail: str
+    instance: str = Field(description="path of the request")
+    request_id: str = Field(description="also in X-Request-Id, and in the log")
+    errors: tuple[Finding, ...] = ()
+
+
+class ProblemResponse(Response):
+    """A problem document as a response."""
+
+    media_type = MEDIA_TYPE
+
+
+def install_handlers(app: FastAPI) -> None:
+    """Turn every error that a route can end in into its problem document."""
+    for error_class in PROBLEM_KINDS:
+        app.add_exception_handler(error_class, _handle_known)
+    app.add_exception_handler(RequestValidationError, _handle_validation)
+    app.add_exception_handler(HTTPException, _handle_http)
+    app.add_exception_handler(Exception, _handle_unknown)
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id that the request came with or was given; empty before the telemetry middleware has seen it."""
+    return str(scope.get("gigavqa.request_id", ""))
+
+
+def problem_response(
+    scope: Scope,
+    kind: ProblemKind,
+    detail: str,
+    findings: Sequence[Finding] = (),
+    headers: Mapping[str, str] | None = None,
+) -> ProblemResponse:
+    """Write the problem document of one request."""
+    request_id = request_id_of(scope)
+    problem = Problem(
+        type=kind.type,
+        title=kind.title,
+        status=kind.status,
+        detail=detail,
+        instance=scope["path"],
+        request_id=request_id,
+        errors=tuple(findings),
+    )
+    # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
+    headers = {**(headers or {}), REQUEST_ID: request_id}
+    return ProblemResponse(problem.model_dump_json(exclude_none=True), kind.status, headers)
+
+
+def findings_of(error: Exception) -> tuple[Finding, ...]:
+    """Every single thing that an error names."""
+    if isinstance(error, ServiceError):
+        return error.findings
+    if isinstance(error, DatasetInvalidError):
+        return tuple(
+            Finding(detail=problem.message, file=problem.file, line=problem.line, sample=problem.record)
+            for problem in error.problems
+        )
+    return ()
+
+
+async def _handle_known(request: Request, error: Exception) -> Response:
+    retry_after = getattr(error, "retry_after", None)
+    headers = None if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+    return problem_response(request.scope, kind_of(error), str(error), findings_of(error), headers)
+
+
+async def _handle_validation(request: Request, error: Exception) -> Response:
+    findings = [_finding(item) for item in cast(RequestValidationError, error).errors()]
+    detail = f"{len(findings)} field{'s' if len(findings) != 1 else ''} of the request cannot be accepted"
+    return problem_response(request.scope, REQUEST_INVALID, detail, findings)
+
+
+def _finding(item: Mapping[str, Any]) -> Finding:
+    place, *path = item["loc"]
+    if place == "body":
+        pointer = "#" + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+        return Finding(detail=item["msg"], pointer=pointer)
+    return Finding(detail=item["msg"], parameter=".".join(map(str, path)))
+
+
+async def _handle_http(request: Request, error: Exception) -> Response:
+    http = cast(HTTPException, error)
+    status = HTTPStatus(http.status_code)
+    kind = ProblemKind(status, status.phrase.lower().replace(" ", "-"), status.phrase)
+    detail = f"{request.method} {request.url.path}: {http.detail}"
+    return problem_response(request.scope, kind, detail, headers=http.headers)
+
+
+async def _handle_unknown(request: Request, error: Exception) -> Response:
+    log.error("request %s failed", request_id_of(request.scope), exc_info=error)
+    detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
+    return problem_response(request.scope, INTERNAL, detail)

@@ -1,0 +1,87 @@
+"""Streams of responses: one JSON object a line, each with the cursor to go on after it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from jobs.models import Condition, Response
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from service.streams import pause
+
+BEGINNING = "0-0"
+Page = list[tuple[str, Response]]
+
+
+class ResultLine(Response):
+    """One line of the stream."""
+
+    cursor: str = Field(description="give it as `after` to go on behind this line")
+
+
+class ResultFilter(BaseModel):
+    """Which responses to show; all when nothing is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    condition: Condition | None = Field(default=None, description="what was shown")
+    protocol: str | None = Field(default=None, description="how the sample was asked", examples=["S0"])
+    model: str | None = Field(default=None, description="id of the model")
+    sample_id: str | None = Field(default=None, description="id of the sample")
+    status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")
+
+    def admits(self, response: Response) -> bool:
+        """Whether a response has every attribute that was given."""
+        if self.status is not None and response.ok != (self.status == "ok"):
+            return False
+        wanted = {name: getattr(self, name) for name in ("condition", "protocol", "model", "sample_id")}
+        return all(value is None or getattr(response, name) == value for name, value in wanted.items())
+
+
+async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
+    """Yield what is recorded behind the cursor `after`, page by page."""
+    while page := await results.read(job_id, after):
+        yield page
+        after = page[-1][0]
+
+
+async def followed_pages(
+    results: ResultStore,
+    registry: JobRegistry,
+    job_id: str,
+    after: str,
+    *,
+    poll_seconds: float,
+    stopping: asyncio.Event,
+) -> AsyncIterator[Page]:
+    """As `pages`, and then what is recorded later, until the job is final or `stopping` is set."""
+    while not stopping.is_set():
+        # Asked before the read, so that nothing recorded before the end is missed.
+        final = (await registry.get(job_id)).status.final
+        async for page in pages(results, job_id, after):
+            yield page
+            after = page[-1][0]
+        if final:
+            return
+        await pause(poll_seconds, stopping)
+
+
+async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:
+    """Write the responses that `chosen` admits, at most `limit` of them; what one page holds is sent together."""
+    remaining = limit
+    async for page in source:
+        admitted = [pair for pair in page if chosen.admits(pair[1])][:remaining]
+        if admitted:
+            yield b"".join(_line(cursor, response) for cursor, response in admitted)
+        if remaining is not None:
+            remaining -= len(admitted)
+            if not remaining:
+                return
+
+
+def _line(cursor: str, response: Response) -> bytes:
+    # model_construct, because the response was validated when it was read.
+    line = ResultLine.model_construct(cursor=cursor, **dict(response))
+    return line.model_dump_json().encode() + b"\n"

@@ -1,0 +1,66 @@
+"""Data sets: what can be asked about."""
+
+import asyncio
+from collections import Counter
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from evaluation.datasets import Dataset
+from evaluation.errors import DatasetInvalidError
+from service import examples
+from service.datasets import DatasetSummary
+from service.errors import DatasetNotFoundError
+from service.gateway import CurrentGateway
+from service.openapi import example, problems
+
+router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+
+
+class DatasetList(BaseModel):
+    """All data sets of the data root, by name."""
+
+    object: Literal["list"] = "list"
+    data: list[DatasetSummary]
+
+
+class DatasetCard(DatasetSummary):
+    """A data set that was read whole."""
+
+    digest: str = Field(description="identifies the records by content")
+    num_samples: int
+    num_images: int
+    categories: dict[str, dict[str, int]] = Field(description="number of samples by domain and category")
+
+
+@router.get("", summary="List data sets", responses={200: example(examples.DATASETS), **problems()})
+async def list_datasets(gateway: CurrentGateway) -> DatasetList:
+    """List the data sets by what their dataset.toml says; records are not read."""
+    return DatasetList(data=await asyncio.to_thread(gateway.datasets.summaries))
+
+
+@router.get(
+    "/{name}",
+    summary="Get a data set",
+    responses={200: example(examples.DATASET), **problems(DatasetNotFoundError, DatasetInvalidError)},
+)
+async def get_dataset(gateway: CurrentGateway, name: str) -> DatasetCard:
+    """Read a data set whole; bad records are named by file and line."""
+    return _card(await asyncio.to_thread(gateway.datasets.load, name))
+
+
+def _card(dataset: Dataset) -> DatasetCard:
+    categories: dict[str, Counter[str]] = {}
+    for sample in dataset.samples:
+        categories.setdefault(sample.domain, Counter())[sample.category] += 1
+    return DatasetCard(
+        name=dataset.name,
+        benchmark=dataset.benchmark,
+        title=dataset.title,
+        description=dataset.description,
+        digest=dataset.digest,
+        num_samples=len(dataset.samples),
+        num_images=len({image for sample in dataset.samples for image in sample.images}),
+        categories={domain: dict(counts) for domain, counts in categories.items()},
+    )

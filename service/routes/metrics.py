@@ -1,0 +1,61 @@
+"""Metrics: the gateway's instrumentation in Prometheus' text format."""
+
+import asyncio
+from collections import Counter
+
+from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import Response
+
+from jobs.errors import ServerUnavailableError
+from jobs.models import JobStatus
+from service import examples
+from service.gateway import CurrentGateway, Gateway
+from service.instrumentation import replace
+from service.openapi import example, problems
+
+router = APIRouter(tags=["operations"])
+_PAGE = 500
+
+
+@router.get(
+    "/metrics",
+    summary="Get the instrumentation",
+    response_class=Response,
+    responses={
+        200: example(examples.METRICS, "text/plain", "Prometheus' text format"),
+        **problems(ServerUnavailableError),
+    },
+)
+async def get_metrics(gateway: CurrentGateway) -> Response:
+    """Count requests, jobs, responses, the queue and the workers."""
+    await asyncio.gather(_count_jobs(gateway), _count_queue(gateway), _count_workers(gateway))
+    return Response(gateway.instrumentation.render(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _count_jobs(gateway: Gateway) -> None:
+    statuses: Counter[tuple[str, ...]] = Counter({(status.value,): 0 for status in JobStatus})
+    outcomes: Counter[tuple[str, ...]] = Counter({("completed",): 0, ("failed",): 0})
+    page = await gateway.registry.list(None, _PAGE)
+    while page:
+        statuses.update((job.status.value,) for job in page)
+        outcomes[("completed",)] += sum(job.request_counts.completed for job in page)
+        outcomes[("failed",)] += sum(job.request_counts.failed for job in page)
+        page = await gateway.registry.list(page[-1].id, _PAGE) if len(page) == _PAGE else ()
+    replace(gateway.instrumentation.jobs, statuses)
+    replace(gateway.instrumentation.responses, outcomes)
+
+
+async def _count_queue(gateway: Gateway) -> None:
+    bundles: dict[tuple[str, ...], float] = {}
+    for model in await asyncio.to_thread(gateway.models.catalogue):
+        depth = await gateway.queue.depth(model)
+        bundles |= {(model, "waiting"): depth.waiting, (model, "leased"): depth.leased}
+    replace(gateway.instrumentation.queue, bundles)
+
+
+async def _count_workers(gateway: Gateway) -> None:
+    counts: Counter[tuple[str, ...]] = Counter()
+    for status in await gateway.fleet.workers():
+        counts.update((model, str(status.state)) for model in status.models)
+    replace(gateway.instrumentation.workers, counts)

@@ -1,0 +1,71 @@
+"""Probes: whether the process lives, and whether it can take jobs."""
+
+import asyncio
+from collections import Counter
+from http import HTTPStatus
+from typing import Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+from redis.exceptions import RedisError
+
+from service import examples
+from service.gateway import CurrentGateway, Gateway
+from service.openapi import example, problems
+
+router = APIRouter(tags=["operations"])
+_PING_SECONDS = 2.0
+
+
+class Health(BaseModel):
+    """The process lives."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """Whether jobs can be taken. Workers are information: without any, jobs wait."""
+
+    ready: bool
+    checks: dict[str, str] = Field(description="`ok`, or what is wrong")
+    workers: dict[str, dict[str, int]] = Field(description="number of workers by model and state")
+
+
+@router.get("/healthz", summary="Is the process alive?", responses={200: example(examples.HEALTH), **problems()})
+async def get_health() -> Health:
+    """Answer as long as the event loop turns."""
+    return Health()
+
+
+@router.get(
+    "/readyz",
+    summary="Can jobs be taken?",
+    responses={
+        200: example(examples.READINESS),
+        503: {**example(examples.UNREADINESS, description="A check failed"), "model": Readiness},
+        **problems(),
+    },
+)
+async def get_readiness(gateway: CurrentGateway, response: Response) -> Readiness:
+    """Check that the state server answers and that the data root exists."""
+    server, workers = await _look_at_server(gateway)
+    data = "ok" if gateway.settings.data.is_dir() else f"{gateway.settings.data} is not a folder"
+    readiness = Readiness(ready=server == data == "ok", checks={"server": server, "data_root": data}, workers=workers)
+    if not readiness.ready:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return readiness
+
+
+async def _look_at_server(gateway: Gateway) -> tuple[str, dict[str, dict[str, int]]]:
+    try:
+        # The client waits out a restart of the server; a probe does not.
+        statuses = await asyncio.wait_for(gateway.fleet.workers(), _PING_SECONDS)
+    except TimeoutError:
+        return f"no answer within {_PING_SECONDS:g} s", {}
+    except RedisError as error:
+        return str(error), {}
+    counts: dict[str, Counter[str]] = {}
+    for status in statuses:
+        for model in status.models:
+            counts.setdefault(model, Counter())[status.state] += 1
+    return "ok", {model: dict(states) for model, states in counts.items()}

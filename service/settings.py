@@ -1,0 +1,47 @@
+"""How the gateway is set: read once from the environment, checked, frozen."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+
+from jobs.home import Home
+from service.errors import SettingsInvalidError
+
+PREFIX = "GIGAVQA_"
+
+
+class Settings(BaseModel):
+    """Limits and folders of one gateway. Each number can be set as `GIGAVQA_` and the field's name in capitals."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Home
+    max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
+    inline_samples: PositiveInt = Field(
+        default=1000, description="samples up to which a job is checked and queued before it is answered"
+    )
+    inline_requests: PositiveInt = Field(default=10_000, description="requests up to which the same holds")
+    bundle_requests: PositiveInt = Field(default=64, description="most requests of a bundle, so that leases stay small")
+    queue_requests: PositiveInt = Field(default=200_000, description="most requests that wait in the queue at a time")
+    header_threads: PositiveInt = Field(default=8, description="images whose headers are read at a time")
+    poll_seconds: float = Field(default=0.25, gt=0, description="how often a followed job is looked at for results")
+    trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
+    resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")
+
+    @property
+    def data(self) -> Path:
+        """The data root, which data sets and images are named relative to."""
+        return self.home.data
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
+        """Read the folders as `Home` does and the numbers above; raises SettingsInvalidError naming the variables."""
+        names = {f"{PREFIX}{field.upper()}": field for field in cls.model_fields if field != "home"}
+        given = {field: environ[name] for name, field in names.items() if environ.get(name)}
+        try:
+            return cls.model_validate({"home": Home.from_environment(environ), **given})
+        except ValidationError as error:
+            wrong = "; ".join(f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+            raise SettingsInvalidError(wrong) from error

@@ -1,0 +1,50 @@
+"""Fixtures: one embedded server for the folder's run, and gateways with a data set of their own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from jobs.connection import connect
+from jobs.server import start_server
+from service.settings import Settings
+from tests.service.datasets import write_town
+from tests.service.gateways import RunningGateway, running, settings_of
+
+
+@pytest.fixture(scope="session")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    server = start_server(tmp_path_factory.mktemp("server"))
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+async def redis_url(_server: str) -> str:
+    """A real server that holds nothing."""
+    redis = connect(_server)
+    await redis.flushall()
+    await redis.aclose()
+    return _server
+
+
+@pytest.fixture
+def settings(tmp_path: Path, redis_url: str) -> Settings:
+    """Settings of a gateway in a folder of its own, with the town as its data set."""
+    settings = settings_of(tmp_path, redis_url)
+    write_town(settings.data)
+    return settings
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Callable[..., RunningGateway]]:
+    """Starts gateways with changed settings; they end with the test."""
+    with ExitStack() as stack:
+        yield lambda **changes: stack.enter_context(running(settings.model_copy(update=changes)))
+
+
+@pytest.fixture
+def gateway(start: Callable[..., RunningGateway]) -> RunningGateway:
+    """A running gateway."""
+    return start()

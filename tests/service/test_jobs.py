@@ -1,0 +1,131 @@
+"""Jobs are listed, found, cancelled, retried and deleted."""
+
+import pytest
+
+from tests.service.datasets import NAME, record, write_dataset
+from tests.service.gateways import MODEL, RunningGateway, problem_of
+from tests.service.workers import claim_all, play
+
+BODY = {"dataset": NAME, "models": [MODEL], "cells": [{"protocol": "S0", "condition": "V2"}]}
+
+
+def test_the_same_key_returns_the_same_job(gateway: RunningGateway) -> None:
+    """A resubmission is answered 200 with the first job, and nothing is queued twice."""
+    headers = {"Idempotency-Key": "run-7"}
+    first = gateway.client.post("/v1/jobs", json=BODY, headers=headers)
+    second = gateway.client.post("/v1/jobs", json=BODY, headers=headers)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json()["id"] == second.json()["id"]
+    assert len(claim_all(gateway.redis_url)) == 4
+
+
+def test_the_same_key_with_another_job_is_a_conflict(gateway: RunningGateway) -> None:
+    """A key stands for one specification."""
+    headers = {"Idempotency-Key": "run-7"}
+    assert gateway.client.post("/v1/jobs", json=BODY, headers=headers).status_code == 201
+    response = gateway.client.post("/v1/jobs", json={**BODY, "seed": 1}, headers=headers)
+    problem_of(response, 409, "idempotency-conflict")
+
+
+def test_jobs_are_listed_newest_first_in_pages(gateway: RunningGateway) -> None:
+    """`last_id` leads to the next page, and `has_more` ends with the last one."""
+    ids = [gateway.submit().json()["id"] for _ in range(3)]
+    first = gateway.client.get("/v1/jobs", params={"limit": 2}).json()
+    assert [job["id"] for job in first["data"]] == [ids[2], ids[1]]
+    assert first["has_more"]
+    second = gateway.client.get("/v1/jobs", params={"limit": 2, "after": first["last_id"]}).json()
+    assert [job["id"] for job in second["data"]] == [ids[0]]
+    assert not second["has_more"]
+
+
+def test_a_job_is_completed_when_all_its_requests_are_recorded(gateway: RunningGateway) -> None:
+    """Answers and failures are counted apart, as OpenAI's batches count them."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0001" else "A")
+    job = gateway.job(job_id)
+    assert job["status"] == "completed"
+    assert job["request_counts"] == {"total": 4, "completed": 3, "failed": 1}
+
+
+def test_a_cancelled_job_gives_no_more_work(gateway: RunningGateway) -> None:
+    """What waits is dropped; cancelling again changes nothing."""
+    job_id = gateway.submit().json()["id"]
+    assert gateway.client.post(f"/v1/jobs/{job_id}/cancel").json()["status"] == "cancelled"
+    assert claim_all(gateway.redis_url) == []
+    assert gateway.client.post(f"/v1/jobs/{job_id}/cancel").json()["status"] == "cancelled"
+
+
+def test_a_retry_asks_the_failed_requests_only(gateway: RunningGateway) -> None:
+    """The answers that a job has stay; its failures are asked again and replaced."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0001" else "A")
+    job = gateway.client.post(f"/v1/jobs/{job_id}/retry").json()
+    assert job["status"] == "in_progress"
+    assert job["request_counts"] == {"total": 4, "completed": 3, "failed": 0}
+    asked: list[str] = []
+    play(gateway.redis_url, lambda request: asked.append(request.sample_id) or "B")
+    assert asked == ["cctv-0001"]
+    assert gateway.job(job_id)["request_counts"] == {"total": 4, "completed": 4, "failed": 0}
+
+
+def test_a_request_that_fails_again_can_be_retried_again(gateway: RunningGateway) -> None:
+    """Each retry is new work, although it asks the same requests."""
+    job_id = gateway.submit(samples=["cctv-0001"]).json()["id"]
+    for _ in range(2):
+        assert play(gateway.redis_url, lambda _: None) == 1
+        assert gateway.client.post(f"/v1/jobs/{job_id}/retry").status_code == 200
+    assert play(gateway.redis_url) == 1
+    assert gateway.job(job_id)["request_counts"] == {"total": 1, "completed": 1, "failed": 0}
+
+
+def test_a_job_without_failures_cannot_be_retried(gateway: RunningGateway) -> None:
+    """Nothing failed, nothing to ask."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url)
+    problem_of(gateway.client.post(f"/v1/jobs/{job_id}/retry"), 409, "job-state-conflict")
+
+
+def test_a_job_in_progress_cannot_be_retried(gateway: RunningGateway) -> None:
+    """Its failures may yet be more."""
+    job_id = gateway.submit().json()["id"]
+    problem_of(gateway.client.post(f"/v1/jobs/{job_id}/retry"), 409, "job-state-conflict")
+
+
+def test_a_job_over_a_changed_data_set_cannot_be_retried(gateway: RunningGateway) -> None:
+    """Other records would be other questions under the same names."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, lambda _: None)
+    write_dataset(gateway.settings.data, [record(number, question="Where?") for number in range(4)])
+    problem_of(gateway.client.post(f"/v1/jobs/{job_id}/retry"), 409, "dataset-changed")
+
+
+def test_a_final_job_is_deleted_with_its_responses(gateway: RunningGateway) -> None:
+    """After a deletion neither the job nor its results are found."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url)
+    assert gateway.client.delete(f"/v1/jobs/{job_id}").json() == {"id": job_id, "object": "job", "deleted": True}
+    problem_of(gateway.client.get(f"/v1/jobs/{job_id}"), 404, "job-not-found")
+    problem_of(gateway.client.get(f"/v1/jobs/{job_id}/results"), 404, "job-not-found")
+
+
+def test_a_job_in_progress_cannot_be_deleted(gateway: RunningGateway) -> None:
+    """It must be cancelled first."""
+    job_id = gateway.submit().json()["id"]
+    problem_of(gateway.client.delete(f"/v1/jobs/{job_id}"), 409, "job-active")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", ""),
+        ("DELETE", ""),
+        ("POST", "/cancel"),
+        ("POST", "/retry"),
+        ("GET", "/results"),
+        ("GET", "/events"),
+        ("GET", "/report"),
+    ],
+)
+def test_an_unknown_job_is_not_found(gateway: RunningGateway, method: str, path: str) -> None:
+    """Every operation on a job that does not exist ends in the same problem."""
+    problem_of(gateway.client.request(method, f"/v1/jobs/job_none{path}"), 404, "job-not-found")

@@ -1,0 +1,135 @@
+"""The OpenAPI document says everything of every operation, and its pages need no network."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from jobs.models import Job, JobSpec
+from service import examples
+from service.app import create_app
+from service.results import ResultLine
+from service.routes.datasets import DatasetCard, DatasetList
+from service.routes.jobs import Deletion, JobList
+from service.routes.models import ModelCard, ModelList
+from service.routes.probes import Health, Readiness
+from service.settings import Settings
+from tests.service.gateways import RunningGateway
+
+OPERATIONS = {
+    "GET /v1/jobs",
+    "POST /v1/jobs",
+    "GET /v1/jobs/{job_id}",
+    "DELETE /v1/jobs/{job_id}",
+    "POST /v1/jobs/{job_id}/cancel",
+    "POST /v1/jobs/{job_id}/retry",
+    "GET /v1/jobs/{job_id}/results",
+    "GET /v1/jobs/{job_id}/events",
+    "GET /v1/jobs/{job_id}/report",
+    "GET /v1/models",
+    "GET /v1/models/{model_id}",
+    "GET /v1/datasets",
+    "GET /v1/datasets/{name}",
+    "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
+}
+SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
+    (examples.SPEC, JobSpec),
+    (examples.SPEC_OF_CELLS, JobSpec),
+    (examples.JOB, Job),
+    (examples.CANCELLED_JOB, Job),
+    (examples.JOBS, JobList),
+    (examples.DELETION, Deletion),
+    (examples.RESPONSE, ResultLine),
+    (examples.MODELS, ModelList),
+    (examples.MODEL_CARD, ModelCard),
+    (examples.DATASETS, DatasetList),
+    (examples.DATASET, DatasetCard),
+    (examples.READINESS, Readiness),
+    (examples.UNREADINESS, Readiness),
+    (examples.HEALTH, Health),
+]
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The OpenAPI document; no server is needed to write it."""
+    environ = {"GIGAVQA_HOME": str(tmp_path_factory.mktemp("home"))}
+    return create_app(Settings.from_environment(environ)).openapi()
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every operation by method and path."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def references(node: Any) -> Iterator[str]:
+    """Every reference in the document."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for child in node.values():
+            yield from references(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from references(child)
+
+
+def test_every_operation_is_there(document: dict[str, Any]) -> None:
+    """No operation is missing, and none is there that nobody knows of."""
+    assert {name for name, _ in operations(document)} == OPERATIONS
+
+
+def test_every_operation_says_what_it_is(document: dict[str, Any]) -> None:
+    """Each has a summary, a description and a tag that is described."""
+    tags = {tag["name"] for tag in document["tags"]}
+    for name, operation in operations(document):
+        assert operation["summary"], name
+        assert operation["description"], name
+        assert set(operation["tags"]) <= tags, name
+
+
+def test_every_operation_shows_an_answer(document: dict[str, Any]) -> None:
+    """Each success that has a body has an example of it."""
+    for name, operation in operations(document):
+        successes = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+        assert successes, name
+        for answer in successes:
+            assert all("example" in media for media in answer["content"].values()), name
+
+
+def test_every_operation_names_its_problems(document: dict[str, Any]) -> None:
+    """Each error is declared as a problem document with an example, and none as anything else."""
+    for name, operation in operations(document):
+        errors = {status: answer for status, answer in operation["responses"].items() if status[0] in "45"}
+        assert {"422", "500"} <= set(errors), name
+        for status, answer in errors.items():
+            if name == "GET /readyz" and status == "503":
+                continue  # the probe's own answer
+            media = answer["content"]["application/problem+json"]
+            assert media["schema"] == {"$ref": "#/components/schemas/Problem"}, name
+            assert media["examples"], name
+            assert len(answer["content"]) == 1, name
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    """No schema is missing from the components."""
+    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+    assert set(references(document)) <= known
+
+
+@pytest.mark.parametrize(("example", "model"), SHOWN)
+def test_examples_are_what_they_show(example: dict[str, Any], model: type[BaseModel]) -> None:
+    """Each example is valid for its model."""
+    model.model_validate(example)
+
+
+def test_the_pages_load_nothing_from_elsewhere(gateway: RunningGateway) -> None:
+    """/docs and the files that it names come from the gateway itself."""
+    page = gateway.client.get("/docs").text
+    assert "://" not in page
+    assert gateway.client.get("/static-offline-docs/swagger-ui-bundle.js").status_code == 200

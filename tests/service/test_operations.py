@@ -1,0 +1,112 @@
+"""Probes, instrumentation and shutdown."""
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from jobs.server import start_server
+from service.settings import Settings
+from tests.service.datasets import write_town
+from tests.service.gateways import MODEL, RunningGateway, running, settings_of
+from tests.service.workers import play
+from tests.waiting import wait_until
+
+
+def metric(gateway: RunningGateway, name: str, **labels: str) -> float:
+    """The sum of the samples with these labels in the gateway's instrumentation; 0 before there is one."""
+    families = text_string_to_metric_families(gateway.client.get("/metrics").text)
+    samples = [sample for family in families for sample in family.samples if sample.name == name]
+    return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
+
+
+def test_a_gateway_with_its_server_and_data_is_ready(gateway: RunningGateway) -> None:
+    """Workers are no condition: without any, jobs wait."""
+    response = gateway.client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json() == {"ready": True, "checks": {"server": "ok", "data_root": "ok"}, "workers": {}}
+
+
+def test_a_gateway_without_its_data_root_is_not_ready(gateway: RunningGateway) -> None:
+    """The check that failed is named; the process lives all the same."""
+    shutil.rmtree(gateway.settings.data)
+    response = gateway.client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["checks"]["server"] == "ok"
+    assert response.json()["checks"]["data_root"] != "ok"
+    assert gateway.client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_gateway_whose_server_is_gone_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
+    """The probe answers at once instead of waiting for the server, and again when it has come back."""
+    server = start_server(tmp_path / "server")
+    settings = settings_of(tmp_path, server.url)
+    with running(settings) as gateway:
+        server.stop()
+        assert gateway.client.get("/readyz").json()["checks"]["server"] != "ok"
+        server = start_server(tmp_path / "server")
+        wait_until(lambda: gateway.client.get("/readyz").status_code == 200, what="readiness")
+    server.stop()
+
+
+def test_the_instrumentation_counts_jobs_bundles_and_responses(gateway: RunningGateway) -> None:
+    """Before work the queue holds one bundle an image; after it everything is recorded."""
+    gateway.submit()
+    assert metric(gateway, "gigavqa_jobs", status="in_progress") == 1
+    assert metric(gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 2
+    assert metric(gateway, "gigavqa_submitted_requests_total", model=MODEL) == 4
+    play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0003" else "A")
+    assert metric(gateway, "gigavqa_jobs", status="completed") == 1
+    assert metric(gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 0
+    assert metric(gateway, "gigavqa_responses_recorded", outcome="completed") == 3
+    assert metric(gateway, "gigavqa_responses_recorded", outcome="failed") == 1
+
+
+def test_the_instrumentation_counts_requests_by_route_and_status(gateway: RunningGateway) -> None:
+    """Routes are templates, so that jobs make no series of their own."""
+    for number in range(3):
+        gateway.client.get(f"/v1/jobs/job_{number}")
+    labels = {"method": "GET", "route": "/v1/jobs/{job_id}", "status": "404"}
+    gateway.client.get("/nowhere")
+    # Counted when the answer is out, which a client may know first.
+    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", **labels) == 3)
+    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", route="unmatched", status="404") == 1)
+    assert metric(gateway, "gigavqa_http_first_byte_seconds_count", method="GET", route="/v1/jobs/{job_id}") == 3
+
+
+def test_open_streams_end_when_the_gateway_stops(start: Callable[..., RunningGateway]) -> None:
+    """A followed result stream and an event stream of a job that goes on do not hold the shutdown."""
+    gateway = start()
+    job_id = gateway.submit().json()["id"]
+    ended: list[str] = []
+
+    def read(path: str) -> None:
+        with httpx.stream("GET", f"{gateway.url}/v1/jobs/{job_id}/{path}", timeout=60) as response:
+            for _ in response.iter_bytes():
+                pass
+        ended.append(path)
+
+    paths = ["results?follow=true", "events"]
+    readers = [threading.Thread(target=read, args=(path,)) for path in paths]
+    for reader in readers:
+        reader.start()
+    wait_until(lambda: metric(gateway, "gigavqa_open_streams", kind="results") == 1, what="the result stream")
+    wait_until(lambda: metric(gateway, "gigavqa_open_streams", kind="events") == 1, what="the event stream")
+    gateway.stop()
+    for reader in readers:
+        reader.join(timeout=10)
+    assert sorted(ended) == sorted(paths)
+
+
+def test_without_a_server_of_the_operators_the_embedded_one_is_started(tmp_path: Path) -> None:
+    """A gateway alone in an empty folder takes a job; its server is shared by the folder's other processes."""
+    settings = Settings.from_environment({"GIGAVQA_HOME": str(tmp_path)})
+    write_town(settings.data)
+    with running(settings) as gateway:
+        assert gateway.submit().status_code == 201
+    import redis  # noqa: PLC0415 - only to end the server that this test left running
+
+    redis.Redis.from_url(f"unix://{settings.home.server}/server.sock").shutdown(nosave=True)

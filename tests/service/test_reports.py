@@ -1,0 +1,56 @@
+"""Reports are computed from what is recorded, in three formats, and not again while nothing changes."""
+
+import csv
+import io
+
+import pytest
+
+from tests.service.datasets import record, write_dataset
+from tests.service.gateways import MODEL, RunningGateway, problem_of
+from tests.service.workers import play
+
+
+@pytest.fixture
+def job_id(gateway: RunningGateway) -> str:
+    """A completed job in which every answer is A, as is right for one sample of four."""
+    job_id: str = gateway.submit(plan="table1").json()["id"]
+    play(gateway.redis_url)
+    return job_id
+
+
+def test_a_report_is_json_unless_asked_otherwise(gateway: RunningGateway, job_id: str) -> None:
+    """The report names the model it is about."""
+    response = gateway.client.get(f"/v1/jobs/{job_id}/report")
+    assert response.headers["content-type"] == "application/json"
+    assert MODEL in str(response.json())
+
+
+def test_a_report_comes_as_markdown_and_csv(gateway: RunningGateway, job_id: str) -> None:
+    """Both say something of the model."""
+    markdown = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "md"})
+    assert markdown.headers["content-type"].startswith("text/markdown")
+    assert "|" in markdown.text
+    table = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "csv"})
+    assert table.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert any(MODEL in row.values() for row in rows)
+
+
+def test_an_unknown_format_is_refused(gateway: RunningGateway, job_id: str) -> None:
+    """There are json, md and csv."""
+    problem_of(gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "pdf"}), 422, "request-invalid")
+
+
+def test_a_report_that_did_not_change_is_not_sent_again(gateway: RunningGateway, job_id: str) -> None:
+    """The ETag stands for what is recorded and for the records that it is judged by."""
+    path = f"/v1/jobs/{job_id}/report"
+    known = {"If-None-Match": gateway.client.get(path).headers["etag"]}
+    assert gateway.client.get(path, headers=known).status_code == 304
+    write_dataset(gateway.settings.data, [record(number, answer="A") for number in range(4)])
+    assert gateway.client.get(path, headers=known).status_code == 200
+
+
+def test_a_report_of_a_data_set_that_is_gone_is_not_found(gateway: RunningGateway, job_id: str) -> None:
+    """Responses are judged by the data set's records, so there must be some."""
+    (gateway.settings.data / "town").rename(gateway.settings.data / "village")
+    problem_of(gateway.client.get(f"/v1/jobs/{job_id}/report"), 404, "dataset-not-found")

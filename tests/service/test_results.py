@@ -1,0 +1,118 @@
+"""Results are streamed as NDJSON, filtered, resumed by cursor and followed to the job's end."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from jobs.connection import connect
+from jobs.models import InferenceRequest
+from jobs.sink import ParquetSink
+from service.settings import Settings
+from tests.service.gateways import RunningGateway, problem_of
+from tests.service.workers import play
+from tests.waiting import wait_until
+
+
+def results(gateway: RunningGateway, job_id: str, **query: Any) -> list[dict[str, Any]]:
+    """Read a job's results to the end of the stream."""
+    response = gateway.client.get(f"/v1/jobs/{job_id}/results", params=query)
+    assert response.headers["content-type"] == "application/x-ndjson", response.text
+    return [json.loads(line) for line in response.text.splitlines()]
+
+
+def second_fails(request: InferenceRequest) -> str | None:
+    """Answer everything but one sample."""
+    return None if request.sample_id == "cctv-0001" else f"Final answer: {request.sample_id}"
+
+
+@pytest.fixture
+def job_id(gateway: RunningGateway) -> str:
+    """A completed job of table 1 over four samples: eight responses, those of one sample failed."""
+    job_id: str = gateway.submit(plan="table1").json()["id"]
+    play(gateway.redis_url, second_fails)
+    return job_id
+
+
+def test_every_response_is_one_line_with_its_raw_text(gateway: RunningGateway, job_id: str) -> None:
+    """Eight requests give eight lines; the text is what was recorded."""
+    lines = results(gateway, job_id)
+    assert len({line["request_id"] for line in lines}) == 8
+    assert all(line["turns"][0]["text"] == f"Final answer: {line['sample_id']}" for line in lines if line["turns"])
+
+
+def test_reading_goes_on_behind_a_cursor(gateway: RunningGateway, job_id: str) -> None:
+    """Reading two lines at a time, each time behind the last cursor, gives every line once and in order."""
+    read: list[dict[str, Any]] = []
+    while page := results(gateway, job_id, limit=2, after=read[-1]["cursor"] if read else "0-0"):
+        assert len(page) <= 2
+        read += page
+    assert read == results(gateway, job_id)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"condition": "V0"}, 4),
+        ({"protocol": "S0"}, 8),
+        ({"protocol": "S1"}, 0),
+        ({"model": "another"}, 0),
+        ({"sample_id": "cctv-0002"}, 2),
+        ({"status": "failed"}, 2),
+        ({"status": "ok", "condition": "V2"}, 3),
+        ({"status": "ok", "limit": 5}, 5),
+    ],
+)
+def test_filters_keep_what_they_say(gateway: RunningGateway, job_id: str, query: dict[str, Any], count: int) -> None:
+    """Each filter alone, and two together."""
+    lines = results(gateway, job_id, **query)
+    assert len(lines) == count
+    wanted = {name: value for name, value in query.items() if name not in {"status", "limit"}}
+    assert all(line[name] == value for line in lines for name, value in wanted.items())
+    if "status" in query:
+        assert all((line.get("failure") is not None) == (query["status"] == "failed") for line in lines)
+
+
+@pytest.mark.parametrize("query", [{"after": "yesterday"}, {"limit": 0}, {"status": "good"}, {"colour": "red"}])
+def test_a_malformed_query_is_refused_by_parameter(gateway: RunningGateway, job_id: str, query: dict[str, Any]) -> None:
+    """Also a parameter that does not exist: it would be a filter that is silently not applied."""
+    problem = problem_of(gateway.client.get(f"/v1/jobs/{job_id}/results", params=query), 422, "request-invalid")
+    assert problem["errors"][0]["parameter"] in query
+
+
+def test_following_waits_for_responses_until_the_job_is_final(gateway: RunningGateway) -> None:
+    """A stream that is opened before anything is recorded ends with the last response, having sent each once."""
+    job_id = gateway.submit(plan="table1").json()["id"]
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(results, gateway, job_id, follow=True)
+        wait_until(lambda: 'gigavqa_open_streams{kind="results"} 1.0' in gateway.client.get("/metrics").text)
+        play(gateway.redis_url, max_bundles=1)
+        assert not reading.done()
+        play(gateway.redis_url)
+        lines = reading.result(timeout=10)
+    assert len({line["request_id"] for line in lines}) == len(lines) == 8
+
+
+def test_the_sink_changes_no_line(
+    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+) -> None:
+    """Once all texts have moved to Parquet parts, a gateway streams the very lines that it streamed before."""
+    before = results(gateway, job_id)
+    gateway.stop()
+    assert drain(settings) == 8
+    assert results(start(), job_id) == before
+
+
+def drain(settings: Settings) -> int:
+    """Move everything that is recorded to Parquet parts; returns the number of responses."""
+
+    async def sink() -> int:
+        redis = connect(settings.home.redis_url or "")
+        moved = await ParquetSink(redis, settings.home.results_uri).run_until_drained()
+        await redis.aclose()
+        return moved
+
+    return asyncio.run(sink())

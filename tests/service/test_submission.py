@@ -1,0 +1,204 @@
+"""A job is checked whole: it is queued, or refused with everything that is wrong, and then it leaves nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.settings import Settings
+from tests.service.datasets import NAME, record, write_dataset, write_town
+from tests.service.gateways import MODEL, RunningGateway, problem_of
+from tests.service.workers import claim_all, claim_bundles, play
+from tests.waiting import wait_until
+
+
+def num_jobs(gateway: RunningGateway) -> int:
+    """How many jobs the gateway keeps."""
+    return len(gateway.client.get("/v1/jobs").json()["data"])
+
+
+def refused(gateway: RunningGateway, **changes: Any) -> dict[str, Any]:
+    """Submit what must be refused, and see that nothing of it was accepted."""
+    problem = problem_of(gateway.submit(**changes), 422, "submission-invalid")
+    assert num_jobs(gateway) == 0
+    assert claim_all(gateway.redis_url) == []
+    return problem
+
+
+def test_a_small_job_is_queued_when_it_is_answered(gateway: RunningGateway) -> None:
+    """The answer is 201 with the job in progress, and its requests wait for workers."""
+    response = gateway.submit(plan="table1")
+    job = response.json()
+    assert response.status_code == 201
+    assert response.headers["location"] == f"/v1/jobs/{job['id']}"
+    assert job["status"] == "in_progress"
+    assert job["request_counts"] == {"total": 8, "completed": 0, "failed": 0}
+    assert len({request.id for request in claim_all(gateway.redis_url)}) == 8
+
+
+def test_requests_of_one_image_share_bundles_of_a_bounded_size(start: Callable[..., RunningGateway]) -> None:
+    """Four samples over two images, each asked six times, make bundles of at most five requests of one image."""
+    gateway = start(bundle_requests=5)
+    assert gateway.submit(repeats=6).status_code == 201
+    bundles = claim_bundles(gateway.redis_url)
+    assert sorted(len(requests) for requests in bundles) == [2, 2, 5, 5, 5, 5]
+    assert all(len({request.views[0].image for request in requests}) == 1 for requests in bundles)
+
+
+def test_bad_samples_are_named_by_file_and_line(gateway: RunningGateway) -> None:
+    """Every bad record of the data set is one entry of `errors`; the good ones are not accepted alone."""
+    write_dataset(gateway.settings.data, [record(0), record(1, answer="E"), record(2, domain="sea"), record(3)])
+    problem = problem_of(gateway.submit(), 422, "dataset-invalid")
+    places = {(error["file"], error["line"], error["sample"]) for error in problem["errors"]}
+    assert places == {("samples/cctv.jsonl", 2, "cctv-0001"), ("samples/cctv.jsonl", 3, "cctv-0002")}
+    assert num_jobs(gateway) == 0
+
+
+def test_a_missing_image_is_named_with_its_sample(gateway: RunningGateway) -> None:
+    """An image that does not exist refuses the job before anything of it is queued."""
+    write_dataset(gateway.settings.data, [record(0), record(1, image="images/gone.png")])
+    (error,) = refused(gateway)["errors"]
+    assert (error["sample"], error["image"]) == ("cctv-0001", f"{NAME}/images/gone.png")
+
+
+def test_an_unreadable_image_is_named_without_the_data_root(gateway: RunningGateway) -> None:
+    """A file that is no image is refused by its name below the data root, which the answer does not give away."""
+    (gateway.settings.data / NAME / "images/plaza-1.png").write_bytes(b"not a picture")
+    problem = refused(gateway)
+    assert [error["image"] for error in problem["errors"]] == [f"{NAME}/images/plaza-1.png"]
+    assert str(gateway.settings.data) not in str(problem)
+
+
+def test_an_image_that_was_repaired_is_read_again(gateway: RunningGateway) -> None:
+    """What is kept of a header is forgotten when the file changes."""
+    picture = gateway.settings.data / NAME / "images/plaza-1.png"
+    good = picture.read_bytes()
+    picture.write_bytes(b"not a picture")
+    refused(gateway)
+    picture.write_bytes(good)
+    assert gateway.submit().status_code == 201
+
+
+@pytest.mark.parametrize("image", ["../secret.png", "/etc/hostname", "images/../../secret.png"])
+def test_names_of_images_cannot_leave_the_data_set(gateway: RunningGateway, image: str) -> None:
+    """Absolute names and `..` are bad records."""
+    write_dataset(gateway.settings.data, [record(0, image=image)])
+    problem = problem_of(gateway.submit(), 422, "dataset-invalid")
+    assert problem["errors"][0]["line"] == 1
+
+
+def test_links_out_of_the_data_root_are_not_followed(gateway: RunningGateway, tmp_path: Path) -> None:
+    """A link to a real picture elsewhere is refused."""
+    picture = gateway.settings.data / NAME / "images/plaza-0.png"
+    elsewhere = tmp_path / "elsewhere.png"
+    picture.rename(elsewhere)
+    picture.symlink_to(elsewhere)
+    (error,) = refused(gateway)["errors"]
+    assert error["image"] == f"{NAME}/images/plaza-0.png"
+
+
+@pytest.mark.parametrize("name", ["..", "../data", "town/../town", "/etc", "nowhere", ".", "town/images", ""])
+def test_names_of_data_sets_cannot_leave_the_data_root(gateway: RunningGateway, name: str) -> None:
+    """Only the name of a folder of the data root is a data set's name."""
+    (error,) = refused(gateway, dataset=name)["errors"]
+    assert error["pointer"] == "#/dataset"
+
+
+def test_a_data_set_that_is_a_link_out_of_the_data_root_is_refused(gateway: RunningGateway, tmp_path: Path) -> None:
+    """A linked folder is refused even though it holds a proper data set."""
+    write_town(tmp_path / "other", name="linked")
+    (gateway.settings.data / "linked").symlink_to(tmp_path / "other" / "linked")
+    assert refused(gateway, dataset="linked")["errors"][0]["pointer"] == "#/dataset"
+
+
+def test_unknown_models_are_pointed_at(gateway: RunningGateway) -> None:
+    """Each model that is not in the catalogue is named by its place in the body."""
+    problem = refused(gateway, models=[MODEL, "gpt-0", "gpt-1"])
+    assert [error["pointer"] for error in problem["errors"]] == ["#/models/1", "#/models/2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"plan": "table9"}, "table9"),
+        ({"cells": []}, "plan"),
+        ({"cells": [{"protocol": "S9", "condition": "V2"}]}, "S9"),
+        ({"sampling": {"temperature": 9}}, "temperature"),
+        ({"sampling": {"heat": 1}}, "heat"),
+        ({"samples": ["cctv-9999"]}, "cctv-9999"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(gateway: RunningGateway, changes: dict[str, Any], word: str) -> None:
+    """Plans, protocols, sampling parameters and samples that do not exist are refused by name."""
+    assert word in refused(gateway, **changes)["errors"][0]["detail"]
+
+
+def test_requests_beyond_the_context_are_named_with_their_count(gateway: RunningGateway) -> None:
+    """Visual tokens and max_tokens that exceed the context refuse the job; without pictures it would fit."""
+    problem = refused(gateway, sampling={"max_tokens": 4000})
+    assert {error["sample"] for error in problem["errors"]} == {f"cctv-{number:04d}" for number in range(4)}
+    assert "4000 exceed the context of 4096" in problem["errors"][0]["detail"]
+    text_only = [{"protocol": "S0", "condition": "V0"}]
+    assert gateway.submit(sampling={"max_tokens": 4000}, cells=text_only).status_code == 201
+
+
+def test_a_job_larger_than_the_queue_is_refused_for_good(start: Callable[..., RunningGateway]) -> None:
+    """A job that could never be queued is no reason to try again later."""
+    gateway = start(queue_requests=3)
+    problem_of(gateway.submit(), 422, "job-too-large")
+    assert num_jobs(gateway) == 0
+
+
+def test_a_full_queue_answers_429_and_accepts_nothing(start: Callable[..., RunningGateway]) -> None:
+    """The client is told when to come back, and its idempotency key is free for then."""
+    gateway = start(queue_requests=6)
+    assert gateway.submit().status_code == 201
+    body = {"dataset": NAME, "models": [MODEL], "cells": [{"protocol": "S0", "condition": "V2"}]}
+    again = {"Idempotency-Key": "second"}
+    response = gateway.client.post("/v1/jobs", json=body, headers=again)
+    problem_of(response, 429, "queue-full")
+    assert int(response.headers["retry-after"]) >= 1
+    assert num_jobs(gateway) == 1
+    play(gateway.redis_url)
+    assert gateway.client.post("/v1/jobs", json=body, headers=again).status_code == 201
+
+
+def test_a_large_job_is_checked_in_the_background(start: Callable[..., RunningGateway]) -> None:
+    """Beyond the inline limit the answer is `validating`, and the job gets into progress by itself."""
+    gateway = start(inline_samples=3)
+    job = gateway.submit().json()
+    assert job["status"] == "validating"
+    wait_until(lambda: gateway.job(job["id"])["status"] == "in_progress", what="the job's progress")
+    assert gateway.job(job["id"])["request_counts"]["total"] == 4
+
+
+def test_a_large_job_that_cannot_be_run_fails_with_its_reasons(start: Callable[..., RunningGateway]) -> None:
+    """What the background check finds is in the job's errors."""
+    gateway = start(inline_samples=1)
+    write_dataset(gateway.settings.data, [record(0), record(1, image="images/gone.png")])
+    job = gateway.submit().json()
+    wait_until(lambda: gateway.job(job["id"])["status"] == "failed", what="the job's failure")
+    assert "gone.png" in gateway.job(job["id"])["errors"][0]
+
+
+def test_a_large_job_waits_for_room_in_the_queue(start: Callable[..., RunningGateway]) -> None:
+    """A full queue keeps a background job validating; it goes on when there is room."""
+    gateway = start(queue_requests=6, inline_samples=3)
+    first, second = gateway.submit().json(), gateway.submit().json()
+    wait_until(lambda: gateway.job(first["id"])["status"] == "in_progress", what="the first job's progress")
+    assert gateway.job(second["id"])["status"] == "validating"
+
+
+def test_a_job_left_validating_is_taken_up_after_a_restart(
+    settings: Settings, start: Callable[..., RunningGateway]
+) -> None:
+    """A gateway that starts goes on with the jobs that another one left behind."""
+    first = start(queue_requests=6, inline_samples=3)
+    running, left = first.submit().json(), first.submit().json()
+    wait_until(lambda: first.job(running["id"])["status"] == "in_progress", what="the first job's progress")
+    first.stop()
+    play(settings.home.redis_url or "")
+    second = start(queue_requests=6)
+    wait_until(lambda: second.job(left["id"])["status"] == "in_progress", what="the job's progress")
+    assert len(claim_all(second.redis_url)) == 4

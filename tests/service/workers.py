@@ -1,0 +1,66 @@
+"""Claims bundles and records responses through `jobs`, exactly as a worker does, with texts that the test chooses."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from jobs.connection import connect
+from jobs.models import EngineInfo, Failure, InferenceRequest, Response, TurnResponse
+from jobs.queue import JobQueue
+from jobs.results import ResultStore
+from tests.service.gateways import MODEL
+
+Answer = Callable[[InferenceRequest], str | None]
+
+
+def play(redis_url: str, answer: Answer = lambda _: "Final answer: A", *, max_bundles: int = 1000) -> int:
+    """Record a response to every request that waits, a failure where the answer is None; returns how many."""
+    return asyncio.run(_play(redis_url, answer, max_bundles))
+
+
+def claim_all(redis_url: str) -> list[InferenceRequest]:
+    """Claim everything that waits, record nothing, and return the requests bundle by bundle."""
+    return [request for requests in asyncio.run(_claim(redis_url)) for request in requests]
+
+
+def claim_bundles(redis_url: str) -> list[tuple[InferenceRequest, ...]]:
+    """Claim everything that waits, record nothing, and return the requests of each bundle."""
+    return asyncio.run(_claim(redis_url))
+
+
+async def _claim(redis_url: str) -> list[tuple[InferenceRequest, ...]]:
+    redis = connect(redis_url)
+    leases = await JobQueue(redis).claim([MODEL], "test-worker", 1000, 0.0)
+    await redis.aclose()
+    return [lease.bundle.requests for lease in leases]
+
+
+async def _play(redis_url: str, answer: Answer, max_bundles: int) -> int:
+    redis = connect(redis_url)
+    queue, results = JobQueue(redis), ResultStore(redis)
+    recorded = 0
+    for lease in await queue.claim([MODEL], "test-worker", max_bundles, 0.0):
+        for request in lease.bundle.requests:
+            recorded += await results.record(_response(lease.job_id, request, answer(request)), lease)
+    await redis.aclose()
+    return recorded
+
+
+def _response(job_id: str, request: InferenceRequest, text: str | None) -> Response:
+    turns = () if text is None else (TurnResponse(text=text, finish_reason="stop"),)
+    failure = Failure(type="ImageUnreadableError", message="images/plaza-0.png") if text is None else None
+    return Response(
+        request_id=request.id,
+        job_id=job_id,
+        sample_id=request.sample_id,
+        model=request.model,
+        protocol=request.protocol,
+        condition=request.condition,
+        repeat=request.repeat,
+        turns=turns,
+        failure=failure,
+        sampling=request.sampling,
+        worker="test-worker",
+        engine=EngineInfo(name="test", version="1", simulated=True),
+        created_at=datetime.now(UTC),
+    )
