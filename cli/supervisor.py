@@ -81,6 +81,12 @@ class Supervised:
         _kill_group(process.pid)
         await process.wait()
 
+    def kill(self) -> None:
+        """End the program without grace and for good; `stop` and `run` then see its end."""
+        self._stopping.set()
+        if self.pid is not None:
+            _kill_group(self.pid)
+
     def require_first_start(self) -> None:
         """Raise ProcessFailedError, with the end of the log, when the program has ended since its first start."""
         if self.starts > 1 or (self._process is not None and self._process.returncode is not None):

@@ -67,6 +67,7 @@ async def _serve(options: "StackOptions", json: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with running_stack(options, _announce) as (stack, running):
+        loop.add_signal_handler(signal.SIGINT, lambda: stack.kill() if stop.is_set() else stop.set())
         starting = asyncio.create_task(_report_start(stack, options, json))
         stopped = asyncio.create_task(stop.wait())
         watched: set[asyncio.Future[Any]] = {stopped, running}
@@ -75,7 +76,7 @@ async def _serve(options: "StackOptions", json: bool) -> None:
             starting.result()
             await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         starting.cancel()
-        _announce("ending; the workers finish or hand back what they have begun")
+        _announce("ending; the workers finish or hand back what they have begun (Ctrl-C again ends them at once)")
     _announce("ended")
 
 
