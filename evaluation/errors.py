@@ -56,3 +56,7 @@ class SamplingInvalidError(EvaluationError):
 
 class EvidenceMissingError(EvaluationError):
     """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
+
+
+class StepUnknownError(EvaluationError):
+    """A sample has a step that the schema of its domain and category does not have."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluation.errors import EvidenceMissingError
-from evaluation.ultravr.coordinates import read_coordinate
+from evaluation.ultravr.parsing.cells import only_cell
 from evaluation.ultravr.prompts.texts import read_texts
 from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.taxonomy import QUADRANTS
@@ -163,7 +163,7 @@ def anomalous_cell(sample: Sample) -> tuple[tuple[int, int], tuple[int, int]]:
     grid = sample.evidence.grid if sample.evidence else (10, 10)
     cell = sample.evidence.cell if sample.evidence else None
     answer = sample.options.get(sample.answer, "") if sample.options else sample.answer
-    cell = cell or read_coordinate(answer)
+    cell = cell or only_cell(answer)
     if cell is None:
         raise EvidenceMissingError(
             f"sample '{sample.id}': neither evidence.cell nor a coordinate answer names the cell"

@@ -2,7 +2,7 @@
 
 import re
 
-from evaluation.ultravr.coordinates import Coordinate
+from evaluation.ultravr.coordinates import Coordinate, read_coordinate
 
 _ROW = r"(?:rows?|r|ligne|zeile|fila|linha|riga|строк[аеи]|ряд|行)"
 _COLUMN = r"(?:columns?|cols?|c|colonne|colonna|spalte|columna|coluna|столб(?:ец|це)|колонк[аеи]|列)"
@@ -38,6 +38,12 @@ def named_cells(text: str) -> frozenset[Coordinate]:
         for match in pattern.finditer(text)
         if (cell := _cell(match[1], match[2], swapped))
     )
+
+
+def only_cell(text: str) -> Coordinate | None:
+    """Return the one cell that an annotated text names, such as an option's; None for none or several."""
+    cells = named_cells(text)
+    return next(iter(cells)) if len(cells) == 1 else read_coordinate(text)
 
 
 def bare_cell(text: str) -> Coordinate | None:
