@@ -103,6 +103,38 @@ METRICS = (
     "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"
     'gigavqa_jobs{status="in_progress"} 1.0\n'
 )
-REPORT: dict[str, Any] = {"models": [MODEL]}
-REPORT_MARKDOWN = "| Model | V0 | V2 |\n|---|---|---|\n| qwen3-vl-8b | 26.1 | 48.7 |\n"
-REPORT_CSV = "model,condition,accuracy,count\nqwen3-vl-8b,V2,0.487,48\n"
+_ESTIMATE: dict[str, Any] = {"value": 0.487, "count": 48, "low": 0.35, "high": 0.62}
+_TEXT_ONLY: dict[str, Any] = {"value": 0.261, "count": 48, "low": 0.16, "high": 0.39}
+_DOMAINS: dict[str, Any] = {"cctv": {"overall": _ESTIMATE, "categories": {"comparison": _ESTIMATE}}}
+REPORT: dict[str, Any] = {
+    "dataset": "ultravr",
+    "dataset_digest": "5f2c9a",
+    "samples": 48,
+    "awaiting_expert": [],
+    "parser_version": "ultravr-answers/1",
+    "table1": [
+        {
+            "model": MODEL,
+            "title": "Qwen3-VL-8B-Instruct",
+            "max_visual_tokens": 16384,
+            "effective_resolution": 4096,
+            "domains": _DOMAINS,
+            "macro": _ESTIMATE,
+            "text_only": _TEXT_ONLY,
+            "abstention": {"value": 0.1, "count": 48, "low": 0.04, "high": 0.21},
+            "visual_gap": {"value": 0.226, "count": 48, "low": 0.07, "high": 0.38},
+        }
+    ],
+    "table2": [],
+    "cells": [],
+    "warnings": [f"{MODEL} S0 V2: the macro average leaves out rs, wsi, ad"],
+    "provenance": [],
+}
+REPORT_MARKDOWN = (
+    "| Model | Macro | Text-only acc. | Visual gap |\n| --- | --- | --- | --- |\n"
+    "| Qwen3-VL-8B-Instruct | 48.7 [35.0, 62.0] n=48 | 26.1 [16.0, 39.0] n=48 | +22.6 [7.0, 38.0] n=48 |\n"
+)
+REPORT_CSV = (
+    "table,model,protocol,condition,domain,category,metric,value,low,high,count\n"
+    "table1,qwen3-vl-8b,S0,V2,,,macro_accuracy,0.487000,0.350000,0.620000,48\n"
+)

@@ -6,12 +6,10 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
 
 from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, ProblemKind
 from service.examples import JOB_ID
 from service.problems import MEDIA_TYPE, Problem
-from service.results import ResultLine
 
 VERSION = version("gigavqa")
 DESCRIPTION = (
@@ -45,11 +43,6 @@ def example(value: Any, media_type: str = "application/json", description: str =
     return {"description": description, "content": {media_type: {"example": value}}}
 
 
-def reference(model: type[BaseModel]) -> dict[str, str]:
-    """Point to the schema of a model that FastAPI does not find by itself."""
-    return {"$ref": f"{_SCHEMAS}/{model.__name__}"}
-
-
 def describe(app: FastAPI) -> None:
     """Make the application's document the one that also defines problem documents."""
 
@@ -66,9 +59,8 @@ def _document(app: FastAPI) -> dict[str, Any]:
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
     )
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-    for model in (Problem, ResultLine):
-        own = model.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
-        schemas.update({**own.pop("$defs"), model.__name__: own})
+    problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+    schemas.update(problem.pop("$defs"), Problem=problem)
     return schema
 
 
@@ -76,7 +68,7 @@ def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:
     examples = {kind.slug: {"summary": kind.title, "value": _example(kind)} for kind in kinds}
     return {
         "description": "; or ".join(kind.title for kind in kinds),
-        "content": {MEDIA_TYPE: {"schema": reference(Problem), "examples": examples}},
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}/Problem"}, "examples": examples}},
     }
 
 

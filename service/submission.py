@@ -1,6 +1,7 @@
 """Takes jobs: checks each whole, registers it, and puts its bundles into the queue."""
 
 import asyncio
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from catalogue.errors import CatalogueError
@@ -158,8 +159,8 @@ class Submissions:
         return failed
 
     def _count(self, requests: list[ImageRequest]) -> None:
-        for _, request in requests:
-            self._submitted.labels(request.model).inc()
+        for model, number in Counter(request.model for _, request in requests).items():
+            self._submitted.labels(model).inc(number)
 
 
 def _lines(error: Exception) -> list[str]:

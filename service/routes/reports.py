@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 
 from evaluation.errors import DatasetInvalidError
+from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from service import examples
 from service.errors import DatasetNotFoundError
@@ -24,6 +25,7 @@ MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdo
     responses={
         200: {
             "description": "The report of everything recorded so far",
+            "model": Report,
             "content": {
                 "application/json": {"example": examples.REPORT},
                 "text/markdown": {"example": examples.REPORT_MARKDOWN},

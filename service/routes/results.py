@@ -9,12 +9,17 @@ from starlette.responses import StreamingResponse
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from service import examples
 from service.gateway import CurrentGateway
-from service.openapi import problems, reference
+from service.openapi import example, problems
 from service.results import BEGINNING, ResultFilter, ResultLine, followed_pages, lines, pages
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
-NDJSON = "application/x-ndjson"
 CURSOR = r"^\d{1,20}-\d{1,20}$"
+
+
+class NDJSONResponse(StreamingResponse):
+    """JSON values, one a line."""
+
+    media_type = "application/x-ndjson"
 
 
 class ResultQuery(ResultFilter):
@@ -28,18 +33,16 @@ class ResultQuery(ResultFilter):
 @router.get(
     "",
     summary="Stream a job's responses",
-    response_class=StreamingResponse,
+    response_class=NDJSONResponse,
     responses={
         200: {
-            "description": "One response a line, in the order of recording",
-            "content": {NDJSON: {"schema": reference(ResultLine), "example": examples.RESPONSE}},
+            **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
+            "model": ResultLine,
         },
         **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
     },
 )
-async def read_results(
-    gateway: CurrentGateway, job_id: str, query: Annotated[ResultQuery, Query()]
-) -> StreamingResponse:
+async def read_results(gateway: CurrentGateway, job_id: str, query: Annotated[ResultQuery, Query()]) -> NDJSONResponse:
     """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it."""
     await gateway.registry.get(job_id)
     if query.follow:
@@ -54,4 +57,4 @@ async def read_results(
     else:
         source = pages(gateway.results, job_id, query.after)
     streamed = gateway.instrumentation.open_stream("results", lines(source, query, query.limit))
-    return StreamingResponse(streamed, media_type=NDJSON)
+    return NDJSONResponse(streamed)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from evaluation.report import Report
 from jobs.models import Job, JobSpec
 from service import examples
 from service.app import create_app
@@ -50,6 +51,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),
+    (examples.REPORT, Report),
 ]
 
 
@@ -100,6 +102,15 @@ def test_every_operation_shows_an_answer(document: dict[str, Any]) -> None:
         assert successes, name
         for answer in successes:
             assert all("example" in media for media in answer["content"].values()), name
+
+
+def test_json_answers_have_a_schema(document: dict[str, Any]) -> None:
+    """Whatever a program reads is described field by field."""
+    for name, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            for media_type, media in answer.get("content", {}).items():
+                if "json" in media_type:
+                    assert "$ref" in media["schema"], (name, status)
 
 
 def test_every_operation_names_its_problems(document: dict[str, Any]) -> None:

@@ -19,10 +19,29 @@ def job_id(gateway: RunningGateway) -> str:
 
 
 def test_a_report_is_json_unless_asked_otherwise(gateway: RunningGateway, job_id: str) -> None:
-    """The report names the model it is about."""
+    """One sample of four is right, under V2 as without the picture."""
     response = gateway.client.get(f"/v1/jobs/{job_id}/report")
     assert response.headers["content-type"] == "application/json"
-    assert MODEL in str(response.json())
+    (row,) = response.json()["table1"]
+    assert row["model"] == MODEL
+    assert (row["macro"]["value"], row["text_only"]["value"]) == (0.25, 0.25)
+
+
+def test_a_report_of_a_job_in_progress_says_what_is_missing(gateway: RunningGateway) -> None:
+    """Requests without a response are counted as expected."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, max_bundles=1)
+    (cell,) = gateway.client.get(f"/v1/jobs/{job_id}/report").json()["cells"]
+    assert (cell["expected"], cell["answered"]) == (4, 2)
+
+
+def test_a_report_grows_with_the_responses(gateway: RunningGateway) -> None:
+    """A report that was read before is not taken for that of a later moment."""
+    job_id = gateway.submit().json()["id"]
+    path = f"/v1/jobs/{job_id}/report"
+    assert gateway.client.get(path).json()["cells"][0]["answered"] == 0
+    play(gateway.redis_url)
+    assert gateway.client.get(path).json()["cells"][0]["answered"] == 4
 
 
 def test_a_report_comes_as_markdown_and_csv(gateway: RunningGateway, job_id: str) -> None:

@@ -57,6 +57,7 @@ def _response(job_id: str, request: InferenceRequest, text: str | None) -> Respo
         protocol=request.protocol,
         condition=request.condition,
         repeat=request.repeat,
+        prompt_version=request.prompt_version,
         turns=turns,
         failure=failure,
         sampling=request.sampling,
