@@ -15,3 +15,11 @@ class EntryInvalidError(CatalogueError):
 
 class FamilyUnsupportedError(CatalogueError):
     """The checkpoint's architecture belongs to no family whose visual budget is known."""
+
+
+class CheckpointUnavailableError(CatalogueError):
+    """The name is no id of the catalogue, no checkpoint folder, and nothing that Hugging Face has."""
+
+
+class CheckpointInvalidError(CatalogueError):
+    """The checkpoint's configuration does not say what is needed to serve it; the message names file and field."""

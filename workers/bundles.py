@@ -1,0 +1,125 @@
+"""Plays the requests of one leased bundle, and records each response the moment it is complete."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+
+from jobs.leases import Lease
+from jobs.models import InferenceRequest, Sampling, TurnResponse
+from jobs.queue import JobQueue
+from jobs.results import ResultStore
+from tiling.errors import TilingError
+from workers.engine import EngineDeadError, EngineError, Message
+from workers.errors import EngineLostError
+from workers.instrumentation import Instruments
+from workers.keeper import EngineKeeper
+from workers.patience import patiently
+from workers.player import Player
+from workers.preparation import Preparation
+from workers.responses import Outcome, make_failure, make_response
+
+log = logging.getLogger(__name__)
+
+Play = Callable[[InferenceRequest], Coroutine[None, None, None]]
+
+_ENGINE_PRIORITY = {"interactive": 0, "batch": 1}
+
+
+class BundlePlayer:
+    """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once."""
+
+    def __init__(
+        self,
+        *,
+        worker: str,
+        queue: JobQueue,
+        results: ResultStore,
+        keeper: EngineKeeper,
+        preparation: Preparation,
+        instruments: Instruments,
+        max_requests: int,
+    ) -> None:
+        self._worker = worker
+        self._queue = queue
+        self._results = results
+        self._keeper = keeper
+        self._preparation = preparation
+        self._instruments = instruments
+        self._slots = asyncio.Semaphore(max_requests)
+        self.running = 0
+        """Requests that are being played now."""
+
+    async def play(self, lease: Lease, on_recorded: Callable[[int], None]) -> None:
+        """Play what is not recorded yet of a bundle: all at once, or one by one when it is on probation.
+
+        Tells `on_recorded` of how many further requests there is a response. Cancelling it aborts what the engine is
+        generating for it. Raises EngineDeadError and EngineLostError when the engine did not live through it.
+        """
+        requests = lease.bundle.requests
+        recorded = await patiently(lambda: self._results.recorded(lease.job_id, [request.id for request in requests]))
+        left = [request for request in requests if request.id not in recorded]
+        on_recorded(len(recorded))
+        await self._preparation.expect(left)
+
+        async def play_request(request: InferenceRequest) -> None:
+            await self._play_request(lease, request)
+            on_recorded(1)
+
+        if lease.probation:
+            await self._play_one_by_one(lease, left, play_request)
+        else:
+            await _play_together(left, play_request)
+
+    async def _play_one_by_one(self, lease: Lease, requests: Sequence[InferenceRequest], play: Play) -> None:
+        for request in requests:
+            if not await patiently(partial(self._queue.begin_probation, lease, request.id)):
+                return  # lost: another worker goes on
+            await play(request)
+
+    async def _play_request(self, lease: Lease, request: InferenceRequest) -> None:
+        outcome = Outcome()
+        try:
+            await self._play_chat(lease, request, outcome)
+        except (TilingError, EngineError) as error:
+            outcome.failure = make_failure(error, retryable=False)
+        except EngineDeadError as error:
+            if not lease.probation:
+                raise
+            # Alone with the engine, again and again: this request is what kills it.
+            outcome.failure = make_failure(error, retryable=False)
+        except EngineLostError:
+            raise
+        except Exception as error:
+            log.exception("job %s, request %s: unexpected error", lease.job_id, request.id)
+            self._instruments.unexpected.inc()
+            outcome.failure = make_failure(error, retryable=True)
+        response = make_response(lease, request, outcome, self._worker, self._keeper.info)
+        new = await patiently(lambda: self._results.record(response, lease))
+        self._instruments.count(response, new=new)
+
+    async def _play_chat(self, lease: Lease, request: InferenceRequest, outcome: Outcome) -> None:
+        priority = _ENGINE_PRIORITY[lease.bundle.priority]
+
+        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority)
+
+        async with self._preparation.rasters(request.views) as prepared:
+            outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
+            player = Player(request, prepared.rasters, generate)
+            async with self._slots:
+                self.running += 1
+                try:
+                    await player.play()
+                finally:
+                    self.running -= 1
+                    outcome.turns = player.answers
+
+
+async def _play_together(requests: Sequence[InferenceRequest], play: Play) -> None:
+    try:
+        async with asyncio.TaskGroup() as group:
+            for request in requests:
+                group.create_task(play(request))
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from errors

@@ -1,0 +1,38 @@
+"""Which weights a folder or a Hugging Face id stands for, for the provenance of responses."""
+
+import functools
+import hashlib
+from pathlib import Path
+
+_WHOLE = 64 * 2**20
+
+
+@functools.cache
+def checkpoint_revision(weights: str, revision: str | None = None) -> str | None:
+    """Name the weights: the commit of a Hugging Face id in the local cache, or a digest of a folder's weights.
+
+    Folders above 64 MiB are named by the digest of their files' names, sizes and modification times. None when unknown.
+    """
+    folder = Path(weights)
+    if folder.is_dir():
+        return _folder_digest(folder)
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(weights, "config.json", revision=revision)
+    return Path(path).parent.name if isinstance(path, str) else revision
+
+
+def weights_digest(folder: Path) -> str:
+    """SHA-256, in hexadecimal, over the safetensors files of a checkpoint in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _folder_digest(folder: Path) -> str:
+    stats = [(path.name, path.stat()) for path in sorted(folder.glob("*.safetensors"))]
+    if sum(stat.st_size for _, stat in stats) <= _WHOLE:
+        return f"sha256:{weights_digest(folder)[:16]}"
+    facts = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats])
+    return f"files:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"

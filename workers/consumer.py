@@ -1,0 +1,202 @@
+"""The main loop of a worker: claim, play, give back. It keeps the leases, and drops what was cancelled."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from jobs.leases import Lease
+from jobs.queue import JobQueue
+from workers.bundles import BundlePlayer
+from workers.engine import EngineDeadError
+from workers.errors import EngineLostError
+from workers.instrumentation import Instruments
+from workers.patience import SERVER_AWAY, patiently
+from workers.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+_MAX_CLAIM = 16
+
+
+@dataclass(eq=False)
+class _Held:
+    lease: Lease
+    unrecorded: int
+    playing: asyncio.Task[None] = field(init=False)
+    lost: bool = False
+
+
+class Consumer:
+    """Claims the bundles of one model and plays them, many at a time, until it is told to drain."""
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        worker: str,
+        queue: JobQueue,
+        player: BundlePlayer,
+        settings: WorkerSettings,
+        instruments: Instruments,
+    ) -> None:
+        self._model = model
+        self._worker = worker
+        self._queue = queue
+        self._player = player
+        self._settings = settings
+        self._instruments = instruments
+        self._held: set[_Held] = set()
+        self._changed = asyncio.Event()
+        self._draining = False
+        self._bundle_size = 1
+        self._probation_due = time.monotonic() + settings.probation_wait_seconds
+
+    @property
+    def num_requests(self) -> int:
+        """Requests that are claimed and not recorded."""
+        return sum(held.unrecorded for held in self._held)
+
+    async def run(self) -> None:
+        """Claim and play until `finish` or `hand_back_all` is called; returns when the last claim was answered."""
+        keepers = [asyncio.create_task(self._repeat(every, work)) for every, work in self._upkeep()]
+        try:
+            while not self._draining:
+                await self._claim_more()
+            while self._held:
+                await self._wait_for_change()
+        finally:
+            for keeper in keepers:
+                keeper.cancel()
+            await asyncio.gather(*keepers, return_exceptions=True)
+
+    async def finish(self) -> None:
+        """Claim no more, and wait until what is held is played."""
+        self._draining = True
+        self._changed.set()
+        while self._held:
+            await asyncio.wait([held.playing for held in self._held])
+
+    async def hand_back_all(self) -> None:
+        """Claim no more, and give up what is held; its unrecorded requests are for other workers."""
+        self._draining = True
+        self._changed.set()
+        await self._give_up(set(self._held))
+
+    async def _claim_more(self) -> None:
+        room = self._room()
+        if room == 0:
+            await self._wait_for_change()
+            return
+        probation = not self._held or time.monotonic() >= self._probation_due
+        for lease in await self._claim(room, probation):
+            if self._draining:
+                await patiently(partial(self._queue.hand_back, lease))
+                continue
+            held = self._hold(lease)
+            self._bundle_size = len(lease.bundle.requests)
+            if lease.probation:  # claim nothing beside it: whatever dies with it would be suspected, too
+                await asyncio.wait([held.playing])
+
+    async def _claim(self, room: int, probation: bool) -> list[Lease]:
+        block = self._settings.claim_block_seconds
+        leases = await patiently(
+            lambda: self._queue.claim([self._model], self._worker, room, block, probation=probation)
+        )
+        if probation:
+            self._probation_due = time.monotonic() + self._settings.probation_wait_seconds
+        for lease in leases:
+            self._instruments.queue_seconds.observe(lease.queued_seconds)
+        return leases
+
+    def _room(self) -> int:
+        """Bundles to claim: as many requests again as are played at once wait behind them, their views rendered."""
+        missing = 2 * self._settings.max_requests - self.num_requests
+        if missing <= 0:
+            return 0
+        return max(1, min(_MAX_CLAIM, missing // self._bundle_size))
+
+    def _hold(self, lease: Lease) -> _Held:
+        held = _Held(lease, unrecorded=len(lease.bundle.requests))
+        others = [other.playing for other in self._held] if lease.probation else []
+        self._held.add(held)
+        held.playing = asyncio.create_task(self._play(held, others), name=f"bundle-{lease.bundle.id}")
+        return held
+
+    async def _play(self, held: _Held, others: list[asyncio.Task[None]]) -> None:
+        outcome = "handed_back"
+        try:
+            if others:
+                await asyncio.wait(others)
+            await self._player.play(held.lease, partial(self._recorded, held))
+            outcome = "finished"
+        except asyncio.CancelledError:
+            outcome = "lost" if held.lost else "handed_back"
+        except EngineDeadError:
+            log.error("bundle %s: given up, the engine died too often beside it", held.lease.bundle.id)
+            outcome = "abandoned"  # the lease runs out, which spends an attempt and leads to probation
+        except EngineLostError:
+            outcome = "handed_back"
+        except Exception:
+            log.exception("bundle %s: unexpected error", held.lease.bundle.id)
+            self._instruments.unexpected.inc()
+            outcome = "abandoned"
+        finally:
+            await self._part(held, outcome)
+
+    def _recorded(self, held: _Held, num_requests: int) -> None:
+        held.unrecorded -= num_requests
+        self._changed.set()
+
+    async def _part(self, held: _Held, outcome: str) -> None:
+        try:
+            if outcome in {"finished", "handed_back"}:
+                await patiently(partial(self._queue.hand_back, held.lease))
+        finally:
+            self._held.discard(held)
+            self._instruments.bundles.labels(outcome).inc()
+            self._changed.set()
+
+    async def _give_up(self, given_up: set[_Held]) -> None:
+        for held in given_up:
+            held.playing.cancel()
+        if given_up:
+            await asyncio.wait([held.playing for held in given_up])
+        for held in given_up & self._held:  # cancelled before it began
+            await self._part(held, "lost" if held.lost else "handed_back")
+
+    def _upkeep(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
+        return [
+            (self._settings.lease_seconds / 3, self._renew),
+            (self._settings.cancel_poll_seconds, self._drop_cancelled),
+        ]
+
+    async def _repeat(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await work()
+            except SERVER_AWAY as error:
+                log.warning("the server is away: %s", error)
+
+    async def _renew(self) -> None:
+        held = {held.lease.entry_id + held.lease.stream: held for held in self._held}
+        if not held:
+            return
+        lost = await self._queue.renew([entry.lease for entry in held.values()])
+        gone = {held[lease.entry_id + lease.stream] for lease in lost} & self._held
+        for entry in gone:
+            log.warning("bundle %s: the lease was lost to another worker", entry.lease.bundle.id)
+            entry.lost = True
+        await self._give_up(gone)
+
+    async def _drop_cancelled(self) -> None:
+        jobs = {held.lease.job_id for held in self._held}
+        if jobs and (cancelled := await self._queue.cancelled(jobs)):
+            await self._give_up({held for held in self._held if held.lease.job_id in cancelled})
+
+    async def _wait_for_change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()

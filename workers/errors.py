@@ -1,0 +1,17 @@
+"""What can go wrong in a worker besides the engine's own errors (`workers.engine`)."""
+
+
+class WorkerError(Exception):
+    """A worker cannot do what it was asked for."""
+
+
+class CheckpointUnknownError(WorkerError):
+    """No checkpoint of this name can be built from code."""
+
+
+class EngineNotInstalledError(WorkerError):
+    """The package of the engine is not installed in this environment."""
+
+
+class EngineLostError(WorkerError):
+    """The engine died and could not be started again, as often as it was tried."""

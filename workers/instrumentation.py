@@ -1,0 +1,119 @@
+"""Every series that a worker exposes, with unit and sentence. vLLM's own `vllm:*` series stand beside them."""
+
+import psutil
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+
+from jobs.models import Response
+from tiling.library import LibraryStats
+from workers.engine import EngineStats
+
+_SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
+
+
+class Instruments:
+    """The series of one worker, registered in `registry`."""
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self.requests = Counter(
+            "gigavqa_worker_requests",
+            "Requests by outcome: completed, failed, or repeated (recorded before, by this worker or another).",
+            ["outcome"],
+            registry=registry,
+        )
+        self.failures = Counter(
+            "gigavqa_worker_failures", "Recorded failures by the type of their error.", ["type"], registry=registry
+        )
+        self.unexpected = Counter(
+            "gigavqa_worker_unexpected_errors", "Errors that no part of the worker expects.", registry=registry
+        )
+        self.bundles = Counter(
+            "gigavqa_worker_bundles",
+            "Bundles by how the worker parted from them: finished, handed_back, abandoned, or lost.",
+            ["outcome"],
+            registry=registry,
+        )
+        self.renders = _Followed("gigavqa_worker_renders", "Rasters rendered from files.", registry)
+        self.raster_hits = _Followed("gigavqa_worker_raster_hits", "Rasters served from memory.", registry)
+        self.ingests = _Followed("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
+        self.unique_rasters = Counter(
+            "gigavqa_worker_unique_rasters", "Distinct rasters that were shown to the engine.", registry=registry
+        )
+        self.processed_rasters = _Followed(
+            "gigavqa_worker_processed_rasters", "Rasters that the engine preprocessed and encoded.", registry
+        )
+        self.prompt_tokens = Counter("gigavqa_worker_prompt_tokens", "Tokens of all prompts.", registry=registry)
+        self.cached_tokens = Counter(
+            "gigavqa_worker_cached_prompt_tokens", "Prompt tokens found in the prefix cache.", registry=registry
+        )
+        self.generated_tokens = Counter("gigavqa_worker_generated_tokens", "Tokens generated.", registry=registry)
+        self.engine_restarts = Counter(
+            "gigavqa_worker_engine_restarts", "Engines started in place of a dead one.", registry=registry
+        )
+        self.queue_seconds = Histogram(
+            "gigavqa_worker_queue_seconds",
+            "Seconds from enqueueing to the claim, by bundle.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.rendering_seconds = Histogram(
+            "gigavqa_worker_rendering_seconds",
+            "Seconds that a request waited for its rasters.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.running = Gauge("gigavqa_worker_running_requests", "Requests that are being played.", registry=registry)
+        self.waiting = Gauge(
+            "gigavqa_worker_waiting_requests", "Requests that are claimed and wait.", registry=registry
+        )
+        rss = Gauge("gigavqa_worker_rss_bytes", "Resident memory of the worker and its children.", registry=registry)
+        rss.set_function(_resident_bytes)
+        self._keys: set[int] = set()
+
+    def count(self, response: Response, *, new: bool) -> None:
+        """Count a response at its recording; `new` is false when the request had one before."""
+        self.requests.labels(("completed" if response.ok else "failed") if new else "repeated").inc()
+        if response.failure and new:
+            self.failures.labels(response.failure.type).inc()
+        self.rendering_seconds.observe(response.rendering_seconds)
+        for raster in response.rasters:
+            self._count_raster(raster.key)
+        for turn in response.turns:
+            self.prompt_tokens.inc(turn.usage.prompt_tokens)
+            self.cached_tokens.inc(turn.usage.cached_tokens)
+            self.generated_tokens.inc(turn.usage.completion_tokens)
+
+    def follow(self, library: LibraryStats, engine: EngineStats) -> None:
+        """Take over the counters that others keep."""
+        self.renders.follow(library.renders)
+        self.raster_hits.follow(library.hits)
+        self.ingests.follow(library.ingests)
+        self.processed_rasters.follow(engine.processed_rasters)
+
+    def _count_raster(self, key: str) -> None:
+        number = hash(key)  # eight bytes each, for as long as the worker lives
+        if number not in self._keys:
+            self._keys.add(number)
+            self.unique_rasters.inc()
+
+
+class _Followed:
+    """A counter that follows somebody else's, which starts again from 0 when its owner is replaced."""
+
+    def __init__(self, name: str, sentence: str, registry: CollectorRegistry) -> None:
+        self._counter = Counter(name, sentence, registry=registry)
+        self._last = 0
+
+    def follow(self, value: int) -> None:
+        """Add what was counted since the last call."""
+        self._counter.inc(value - self._last if value >= self._last else value)
+        self._last = value
+
+
+def _resident_bytes() -> float:
+    total, worker = 0, psutil.Process()
+    for process in (worker, *worker.children(recursive=True)):
+        try:
+            total += process.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total

