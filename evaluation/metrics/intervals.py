@@ -56,9 +56,10 @@ def percentiles(draws: Floats) -> tuple[float | None, float | None]:
 
 
 def _resampled_means(rows: Floats, draws: np.random.Generator) -> Floats:
-    distinct, counts = np.unique(rows, axis=0, return_counts=True, equal_nan=True)
+    # NaN equals nothing, not even in np.unique; no value in [0, 1] is -1.
+    distinct, counts = np.unique(np.nan_to_num(rows, nan=-1.0), axis=0, return_counts=True)
     picks = draws.multinomial(rows.shape[0], counts / rows.shape[0], size=RESAMPLES).astype(np.float64)
-    present = ~np.isnan(distinct)
+    present = distinct >= 0
     with np.errstate(invalid="ignore"):
         means: Floats = (picks @ np.where(present, distinct, 0.0)) / (picks @ present.astype(np.float64))
     return means

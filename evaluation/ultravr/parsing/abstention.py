@@ -24,8 +24,18 @@ _COMMITS = re.compile(
 )
 
 
+_STEMS = (
+    "not", "n't", "no ", "unsure", "uncertain", "abstain", "impossible", "unable", "insufficient", "inadequate",
+    "without", "unknown", "undeterm", "indeterm", "unanswer", "none of", "n/a", "pas", "nicht", "puede", "puedo", "posso", "non",
+)  # fmt: skip
+"""One of these stands in every ASCII text that the pattern finds; looking for them is far cheaper."""
+
+
 def abstains(text: str) -> bool:
     """Whether the text says that the answer cannot be given."""
+    lowered = text.lower()
+    if text.isascii() and not any(stem in lowered for stem in _STEMS):
+        return False
     return bool(_ABSTENTION.search(text))
 
 

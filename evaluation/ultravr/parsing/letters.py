@@ -146,7 +146,7 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
         mention=re.compile(rf"(?<![{_WORD}'’-])([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
-        small=re.compile(rf"(?i:\b(?:option|choice)\s+)\(?([{lower}])\b|\(([{lower}])\)"),
+        small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
         restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
     )
 
@@ -166,6 +166,8 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
 
 def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
     """Return the option letters that a sentence names without rejecting them."""
+    if not letters.mention.search(sentence) and not letters.small.search(sentence):
+        return frozenset()
     text = letters.labelled.sub(_blank, sentence)
     text = letters.rejected.sub(_blank, text)
     found = {match[1] for match in letters.mention.finditer(text) if _is_option(text, match)}
