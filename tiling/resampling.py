@@ -21,8 +21,10 @@ _PILLOW = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BIL
 _VIPS = {"bicubic": "cubic", "bilinear": "linear"}
 _SUPPORT = {"bicubic": 2, "bilinear": 1}
 _MIN_ROWS = 32
-_MAX_SURPLUS = 64
-_EXACT = 0.03  # columns of the picture; half of it is the error of position
+_MAX_PADDING = 64
+_MIN_WIDTH = 128  # libvips repeats the edge where Pillow leaves it out, which shows in narrow pictures
+_MAX_SCALE = 64  # libvips refuses more than some hundred
+_EXACT = 0.015  # columns of the picture
 
 
 class Box(NamedTuple):
@@ -49,27 +51,31 @@ def resize_bands(bands: Iterator[Pixels], size: Size, box: Box, target: Size, fi
 
 
 def _horizontal_pass(band: Pixels, box: Box, width: int, filter: Filter) -> Pixels:
-    if (padding := _libvips_padding(band.shape[1], box, width)) is None:
+    if (grid := _libvips_grid(band.shape[1], box, width)) is None:
         return _pillow(band, Size(width, band.shape[0]), (box.left, 0, box.right, band.shape[0]), filter)
+    padding, skipped = grid
+    padded = np.pad(band, ((0, 0), (0, padding), (0, 0)), "edge") if padding else np.ascontiguousarray(band)
     scale = (box.right - box.left) / width
-    image = pyvips.Image.new_from_array(np.pad(band, ((0, 0), (0, padding), (0, 0)), "edge"))
-    image = image.reduceh(scale, kernel=_VIPS[filter], gap=0)
-    return np.frombuffer(image.write_to_memory(), np.uint8).reshape(band.shape[0], -1, 3)[:, :width]
+    image = pyvips.Image.new_from_array(padded).reduceh(scale, kernel=_VIPS[filter], gap=0)
+    columns = np.frombuffer(image.write_to_memory(), np.uint8).reshape(band.shape[0], -1, 3)
+    return columns[:, skipped : skipped + width]
 
 
-def _libvips_padding(available: int, box: Box, width: int) -> int | None:
-    """Columns to add on the right so that libvips samples where `box` asks; None where it cannot, or need not.
+def _libvips_grid(available: int, box: Box, width: int) -> tuple[int, int] | None:
+    """How many columns to add on the right, and to skip of the result, so that libvips samples where `box` asks.
 
-    libvips centres its output on its input: N columns reduced by s to M begin at column (N - sM) / 2. So a few columns
-    more, of which M grows, move that to box.left.
+    libvips centres its output on its input: N columns become M = round(N / scale), of which the first begins at column
+    (N - scale * M) / 2, which every added column moves. None where it comes nowhere near enough, or is not needed.
     """
     scale = (box.right - box.left) / width
-    if scale <= 1:
+    if not 1 < scale < _MAX_SCALE or width < _MIN_WIDTH:
         return None
-    for surplus in range(_MAX_SURPLUS):
-        padding = scale * (width + surplus) + 2 * box.left - available
-        if padding > -_EXACT and abs(padding - round(padding)) < _EXACT:
-            return round(padding)
+    for padding in range(_MAX_PADDING):
+        made = round((available + padding) / scale)
+        begin = (available + padding - scale * made) / 2
+        skipped = round((box.left - begin) / scale)
+        if abs(begin + skipped * scale - box.left) < _EXACT and skipped >= 0 and skipped + width <= made:
+            return padding, skipped
     return None
 
 

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,27 +60,35 @@ class TiffDecoder(Decoder):
             yield np.ascontiguousarray(to_rgb(samples.astype(page.dtype, copy=False), self._colours))
 
     def _segment_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
+        """Bands of whole rows of tiles or strips; the next one is decoded while the caller works on this one."""
         height = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
         step = height * max(1, _BAND_ROWS // height)
-        for top in range(region.y // step * step, region.y + region.height, step):
-            first, last = max(top, region.y), min(top + step, region.y + region.height)
-            yield self._decode(page, Region(region.x, first, region.width, last - first), height)
+        ahead: _Band | None = None
+        try:
+            for top in range(region.y // step * step, region.y + region.height, step):
+                first, last = max(top, region.y), min(top + step, region.y + region.height)
+                ready, ahead = ahead, self._start(page, Region(region.x, first, region.width, last - first), height)
+                if ready:
+                    yield ready.result()
+            if ahead:
+                yield ahead.result()
+        finally:
+            if ahead:
+                wait(ahead.tasks)  # they read from the file that will be closed
 
-    def _decode(self, page: TiffPage, region: Region, segment_height: int) -> Pixels:
-        """The region of a page whose tiles or strips are `segment_height` high, decoded in parallel."""
+    def _start(self, page: TiffPage, region: Region, segment_height: int) -> "_Band":
+        """Begin to decode the region of a page whose tiles or strips are `segment_height` high."""
         width = page.tilewidth if page.is_tiled else page.imagewidth
         per_row = -(-page.imagewidth // width)
         pixels = np.empty((region.height, region.width, 3), np.uint8)
 
-        def place(segment: tuple[int, int]) -> None:
-            row, column = segment
+        def place(row: int, column: int) -> None:
             samples = self._segment(page, row * per_row + column)
             _copy(to_rgb(samples, self._colours), column * width, row * segment_height, pixels, region)
 
         rows = range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
         columns = range(region.x // width, (region.x + region.width - 1) // width + 1)
-        list(_pool().map(place, [(row, column) for row in rows for column in columns]))
-        return pixels
+        return _Band(pixels, [_pool().submit(place, row, column) for row in rows for column in columns])
 
     def _segment(self, page: TiffPage, index: int) -> NDArray[Any]:
         """Samples of one tile or strip, H x W x S."""
@@ -104,6 +112,20 @@ class TiffDecoder(Decoder):
         if len(data) < count:
             raise ImageUnreadableError(f"{self._path}: the file ends within its pixels")
         return data
+
+
+class _Band(NamedTuple):
+    """Pixels that tasks are about to fill."""
+
+    pixels: Pixels
+    tasks: "list[Future[None]]"
+
+    def result(self) -> Pixels:
+        """Wait for the pixels; raises what a task raised, when none runs any more."""
+        wait(self.tasks)
+        for task in self.tasks:
+            task.result()
+        return self.pixels
 
 
 def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:

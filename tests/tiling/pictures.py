@@ -1,0 +1,69 @@
+"""Pictures for tests: textured like photographs, seeded, and how alike two of them are."""
+
+from pathlib import Path
+
+import numpy as np
+import pyvips
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from tiling.budgets.qwen import QwenBudget
+from tiling.geometry import Region, Size
+from tiling.sources import open_source
+
+SMALL_BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=512 * 512)
+"""At most 512 x 512 pixels, so that small pictures are downsized."""
+
+Pixels = NDArray[np.uint8]
+
+
+def textured(width: int, height: int, seed: int = 0) -> Pixels:
+    """Coarse structure of 6 pixels with fine noise on top, H x W x 3."""
+    draw = np.random.default_rng(seed)
+    coarse = draw.integers(0, 256, (height // 6 + 1, width // 6 + 1, 3), np.uint8)
+    smooth = np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)).astype(np.int16)
+    return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
+
+
+def psnr(one: Pixels, other: Pixels) -> float:
+    """Peak signal-to-noise ratio in dB; 99 for equal pictures."""
+    error = np.square(one.astype(np.float64) - other).mean()
+    return 99.0 if error == 0 else float(10 * np.log10(255**2 / error))
+
+
+def as_pillow_sees(path: Path) -> Pixels:
+    """The whole picture by Pillow: oriented, transparency on white, RGB."""
+    with Image.open(path) as stored:
+        image = ImageOps.exif_transpose(stored)
+        if not image.has_transparency_data:
+            return np.asarray(image.convert("RGB"))
+        rgba = image.convert("RGBA")
+        on_white = Image.new("RGB", rgba.size, "white")
+        on_white.paste(rgba, mask=rgba.getchannel("A"))
+        return np.asarray(on_white)
+
+
+def read_all(path: Path, level: int = 0) -> Pixels:
+    """All pixels of a level through our own source."""
+    with open_source(path) as source:
+        return source.read(level, Region(0, 0, *source.levels[level].size))
+
+
+def save_pyramid(pixels: Pixels, path: Path, compression: str = "deflate", **options: object) -> Path:
+    """A tiled pyramid with box-averaged levels, tiles of 128 pixels, written by libvips."""
+    pyvips.Image.new_from_array(pixels).tiffsave(
+        str(path),
+        tile=True,
+        tile_width=128,
+        tile_height=128,
+        pyramid=True,
+        compression=compression,
+        region_shrink="mean",
+        **options,
+    )
+    return path
+
+
+def size_of(pixels: Pixels) -> Size:
+    """Width and height of a picture."""
+    return Size(pixels.shape[1], pixels.shape[0])

@@ -1,0 +1,45 @@
+"""Regions of the IIIF grammar, and sizes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiling.errors import RegionError
+from tiling.geometry import Region, Size, fit_longest_side, resolve_region
+
+SIZE = Size(26753, 15052)
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("full", Region(0, 0, 26753, 15052)),
+        ("10,20,30,40", Region(10, 20, 30, 40)),
+        ("26752,15051,1,1", Region(26752, 15051, 1, 1)),
+        ("pct:0,0,50,50", Region(0, 0, 13377, 7526)),
+        ("pct:50,50,50,50", Region(13376, 7526, 13377, 7526)),
+        ("pct:0,0,100,100", Region(0, 0, 26753, 15052)),
+    ],
+)
+def test_a_region_becomes_whole_pixels(text: str, region: Region) -> None:
+    """Percentages are rounded outwards and stay inside the image."""
+    assert resolve_region(text, SIZE) == region
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "all", "1,2,3", "-1,0,5,5", "0,0,0,5", "26753,0,1,1", "0,0,26754,1", "pct:60,0,50,50", "1.5,0,2,2", "full "],
+)
+def test_a_region_that_is_not_in_the_image_is_an_error(text: str) -> None:
+    """Nothing is cropped in silence, as IIIF would do."""
+    with pytest.raises(RegionError):
+        resolve_region(text, SIZE)
+
+
+@given(st.integers(1, 200_000), st.integers(1, 200_000), st.integers(1, 4096))
+def test_fitting_the_longest_side_never_enlarges(width: int, height: int, longest: int) -> None:
+    """The result is inside both the size and the limit, and no side vanishes."""
+    fitted = fit_longest_side(Size(width, height), longest)
+    assert 1 <= fitted.width <= width
+    assert 1 <= fitted.height <= height
+    assert max(fitted) == min(longest, max(width, height))

@@ -1,0 +1,83 @@
+"""Resizing in bands gives what Pillow gives for the whole picture."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from tests.tiling.pictures import Pixels, psnr, size_of, textured
+from tiling.geometry import Size
+from tiling.resampling import Box, resize_bands, whole
+
+PICTURE = textured(613, 487)
+
+
+def in_bands(pixels: Pixels, heights: list[int]) -> Iterator[Pixels]:
+    """Cut a picture into bands of these heights in turn."""
+    top = index = 0
+    while top < pixels.shape[0]:
+        yield pixels[top : top + heights[index % len(heights)]]
+        top += heights[index % len(heights)]
+        index += 1
+
+
+def resized(pixels: Pixels, heights: list[int], box: Box, target: Size, filter: str = "bicubic") -> Pixels:
+    """The whole result of resizing in bands."""
+    return np.concatenate(list(resize_bands(in_bands(pixels, heights), size_of(pixels), box, target, filter)))
+
+
+def by_pillow(pixels: Pixels, box: Box, target: Size, filter: Image.Resampling) -> Pixels:
+    """Pillow's resize of the whole picture."""
+    return np.asarray(Image.fromarray(pixels).resize(target, filter, box=box))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 200), min_size=1, max_size=4),
+    st.integers(1, 900),
+    st.integers(1, 900),
+    st.floats(0, 100),
+    st.floats(0, 100),
+)
+def test_bands_of_any_height_give_pillows_pixels(
+    heights: list[int], width: int, height: int, left: float, top: float
+) -> None:
+    """Up or down, from whole or fractional boxes; what differs is a rounding here and there."""
+    box, target = Box(left, top, 613 - left / 3, 487 - top / 3), Size(width, height)
+    pixels = resized(PICTURE, heights, box, target)
+    assert size_of(pixels) == target
+    assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)) > 50
+
+
+@pytest.mark.parametrize("target", [Size(900, 700), Size(613, 300), Size(613, 487), Size(5000, 2)])
+def test_without_a_narrower_width_the_pixels_are_pillows(target: Size) -> None:
+    """The vertical pass is Pillow's own, whatever the bands: its 32-bit positions may turn a rounding, no more."""
+    box = whole(size_of(PICTURE))
+    expected = by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)
+    difference = resized(PICTURE, [17, 64], box, target).astype(int) - expected
+    assert np.abs(difference).max() <= 1
+
+
+def test_the_filter_is_the_familys() -> None:
+    """Bilinear is not bicubic."""
+    box, target = whole(size_of(PICTURE)), Size(200, 160)
+    pixels = resized(PICTURE, [100], box, target, "bilinear")
+    assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BILINEAR)) > 50
+    assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)) < 45
+
+
+def test_rows_leave_before_the_picture_has_ended() -> None:
+    """So that memory holds a window of rows, not the picture."""
+    seen: list[int] = []
+
+    def counted() -> Iterator[Pixels]:
+        for band in in_bands(np.zeros((4000, 8, 3), np.uint8), [100]):
+            seen.append(len(seen))
+            yield band
+
+    rows = resize_bands(counted(), Size(8, 4000), Box(0, 0, 8, 4000), Size(8, 1000), "bicubic")
+    next(rows)
+    assert len(seen) <= 3

@@ -1,0 +1,56 @@
+"""Names of images stay beneath their root."""
+
+from pathlib import Path
+
+import pytest
+
+from tiling.errors import ImageNotFoundError, PathEscapesError
+from tiling.roots import ImageRoot
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ImageRoot:
+    """A root with one image, one link that stays inside, and three that lead out."""
+    folder = tmp_path / "data"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "plaza.jpg").write_bytes(b"inside")
+    (tmp_path / "secret.jpg").write_bytes(b"outside")
+    (folder / "inner.jpg").symlink_to(folder / "images" / "plaza.jpg")
+    (folder / "outer.jpg").symlink_to(tmp_path / "secret.jpg")
+    (folder / "up").symlink_to(tmp_path)
+    (tmp_path / "data-other").mkdir()
+    (tmp_path / "data-other" / "a.jpg").write_bytes(b"a neighbour whose name begins alike")
+    (folder / "neighbour").symlink_to(tmp_path / "data-other")
+    return ImageRoot(folder)
+
+
+@pytest.mark.parametrize("name", ["images/plaza.jpg", "./images/plaza.jpg", "inner.jpg"])
+def test_an_image_beneath_the_root_is_found(root: ImageRoot, name: str) -> None:
+    """By its plain name, or through a link that stays inside."""
+    assert root.locate(name).read_bytes() == b"inside"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "/etc/passwd",
+        "../secret.jpg",
+        "images/../../secret.jpg",
+        "outer.jpg",
+        "up/secret.jpg",
+        "neighbour/a.jpg",
+        "a\0b",
+    ],
+)
+def test_a_name_that_leads_out_is_refused(root: ImageRoot, name: str) -> None:
+    """Absolute names, parents, links to files and folders outside, and names that no file can have."""
+    with pytest.raises(PathEscapesError):
+        root.locate(name)
+
+
+@pytest.mark.parametrize("name", ["images/other.jpg", "images", "images/plaza.jpg/x"])
+def test_a_name_without_a_file_is_not_found(root: ImageRoot, name: str) -> None:
+    """A folder is no image either."""
+    with pytest.raises(ImageNotFoundError):
+        root.locate(name)
