@@ -91,7 +91,7 @@ class JobQueue:
             arguments += [request.id for request in bundle.requests]
         status = await self._scripts.run("reopen", job_id, self._limit, *arguments)
         self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
-        if status in {b"validating", b"cancelling", b"finalizing"}:
+        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
             raise JobActiveError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
         if status in {b"failed", b"cancelled", b"expired"}:
             raise JobNotRetryableError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")

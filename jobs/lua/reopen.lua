@@ -39,4 +39,4 @@ call('HINCRBY', key('job', job), 'failed', -requests)
 call('HSET', key('job', job), 'reserved', requests)
 call('HDEL', key('job', job), 'finished_at', 'progressed', 'progressed_at')
 set_status(job, 'in_progress')
-return 'in_progress'
+return 'reopened'

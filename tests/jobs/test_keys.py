@@ -1,0 +1,66 @@
+"""No key is left behind."""
+
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from jobs.fleet import Fleet, WorkerStatus
+from jobs.keys import KEYS, PRIORITIES
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.sink import ParquetSink
+from tests.jobs.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
+
+LASTING = {
+    KEYS.jobs(),
+    KEYS.outstanding(),
+    KEYS.depth(),
+    KEYS.models(),
+    KEYS.unsunk(),
+    KEYS.workers(),
+    KEYS.probation(MODEL),
+    *(KEYS.queue(MODEL, priority) for priority in PRIORITIES),
+}
+"""Keys of the installation, whose number does not grow with its jobs."""
+
+
+async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
+    """Make every kind of key; returns the ids of the jobs."""
+    registry, queue, results = JobRegistry(redis, str(folder)), JobQueue(redis, max_attempts=1), ResultStore(redis)
+    retried = await run_job(redis, 4, failing={"r1", "r2"})
+    await ParquetSink(redis, str(folder)).run_until_drained()
+    await queue.reopen(retried.id, make_bundles(retried.id, 2))
+    for lease in await queue.claim([MODEL], "w", 10, 0):
+        await results.record(answer(retried.id, lease.bundle.requests[0], failure="EngineError"), lease)
+    cancelled, _ = await registry.create(SPEC, "key")
+    await queue.enqueue(cancelled.id, make_bundles(cancelled.id, 3, 2), "digest")
+    (lease,) = await queue.claim([MODEL], "w", 1, 0)
+    await queue.begin_probation(lease, "r0")
+    await results.record(answer(cancelled.id, lease.bundle.requests[0]), lease)
+    await registry.cancel(cancelled.id)
+    await queue.hand_back(lease)
+    failed, _ = await registry.create(SPEC)
+    await registry.fail(failed.id, ["why"])
+    await Fleet(redis).announce(WorkerStatus(worker="w", models=(MODEL,), state="ready", since=NOW), ttl=60)
+    return [retried.id, cancelled.id, failed.id]
+
+
+async def test_every_key_lasts_has_a_ttl_or_belongs_to_a_job(redis: Redis, tmp_path: Path) -> None:
+    """What is written without a job either expires or is one of a few keys of the installation."""
+    jobs = await live_through_everything(redis, tmp_path)
+    for key in [key.decode() async for key in redis.scan_iter("*")]:
+        of_a_job = any(key == KEYS.job(job_id) or key.startswith(f"{KEYS.job(job_id)}:") for job_id in jobs)
+        assert of_a_job or key in LASTING or await redis.ttl(key) > 0, key
+
+
+async def test_deleting_a_job_leaves_none_of_its_keys(redis: Redis, tmp_path: Path) -> None:
+    """After all jobs are deleted, no key names one of them, its idempotency key included."""
+    jobs = await live_through_everything(redis, tmp_path)
+    for job_id in jobs:
+        await JobRegistry(redis, str(tmp_path)).delete(job_id)
+    left = {key.decode() async for key in redis.scan_iter("*")}
+    assert left - LASTING == {KEYS.worker("w")}
+    assert await redis.zcard(KEYS.jobs()) == 0
+    assert await redis.get(KEYS.outstanding()) == b"0"
+    assert not list(tmp_path.rglob("*.parquet"))

@@ -1,0 +1,171 @@
+"""Responses are written once and read back as they were."""
+
+import asyncio
+from datetime import UTC
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from redis.asyncio import Redis
+
+from jobs.codec import pack, unpack
+from jobs.errors import TextMissingError
+from jobs.keys import KEYS
+from jobs.leases import Lease
+from jobs.models import Bundle, JobStatus, Response
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
+
+# What cannot be written as UTF-8 cannot come out of a model either.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+
+
+async def started(redis: Redis, num_bundles: int = 1, requests_each: int = 1) -> tuple[str, list[Lease]]:
+    """A job in progress, and the leases of all its bundles."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    queue = JobQueue(redis)
+    await queue.enqueue(job.id, make_bundles(job.id, num_bundles, requests_each), None)
+    return job.id, await queue.claim([MODEL], "w", num_bundles, 0)
+
+
+@given(
+    texts=st.lists(TEXT, max_size=4),
+    finish=TEXT,
+    seconds=st.floats(min_value=0, allow_nan=False, allow_infinity=False),
+    tokens=st.integers(0, 2**53),
+    failure=st.none() | st.tuples(TEXT, TEXT, st.booleans()),
+    at=st.datetimes(timezones=st.just(UTC)),
+)
+@settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+def test_a_response_comes_back_equal(
+    *,
+    texts: list[str],
+    finish: str,
+    seconds: float,
+    tokens: int,
+    failure: tuple[str, str, bool] | None,
+    at: object,
+) -> None:
+    """Every field survives packing: odd characters, empty texts, extreme numbers, microseconds."""
+    plain = answer("job", make_bundles("job", 1)[0].requests[0]).model_dump()
+    usage = {"prompt_tokens": tokens, "completion_tokens": tokens, "cached_tokens": tokens}
+    timings = {"queued": seconds, "prefill": seconds, "decode": seconds}
+    turns = [{"text": text, "finish_reason": finish, "usage": usage, "timings": timings} for text in texts]
+    typed = dict(zip(("type", "message", "retryable"), failure, strict=True)) if failure else None
+    response = Response.model_validate(plain | {"turns": turns, "failure": typed, "created_at": at})
+    assert unpack(Response, pack(response)) == response
+
+
+async def test_the_first_response_to_a_request_stays(redis: Redis) -> None:
+    """A second one, from whichever worker, is refused and changes nothing."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 2)
+    request = lease.bundle.requests[0]
+    assert await results.record(answer(job_id, request, text="first"), lease)
+    assert not await results.record(answer(job_id, request, text="second", worker="other"), lease)
+    stored = await results.get(job_id, request.id)
+    assert stored and stored.turns[0].text == "first"
+    assert (await JobRegistry(redis).get(job_id)).request_counts.completed == 1
+
+
+async def test_of_many_responses_at_once_one_is_kept(redis: Redis) -> None:
+    """Twenty workers that answer the same requests at the same time count as one."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 5)
+    responses = [answer(job_id, request, worker=f"w{n}") for n in range(20) for request in lease.bundle.requests]
+    kept = await asyncio.gather(*(results.record(response, lease) for response in responses))
+    assert sum(kept) == 5
+    job = await JobRegistry(redis).get(job_id)
+    assert (job.status, job.request_counts.completed) == (JobStatus.COMPLETED, 5)
+
+
+async def test_a_worker_that_lost_its_lease_may_still_answer(redis: Redis) -> None:
+    """Its response counts once, and the bundle is done for the worker that took over too."""
+    results, queue = ResultStore(redis), JobQueue(redis)
+    job_id, (lost,) = await started(redis, 1, 2)
+    await queue.hand_back(lost)
+    (held,) = await queue.claim([MODEL], "second", 1, 0)
+    first, second = lost.bundle.requests
+    assert await results.record(answer(job_id, first, worker="w"), lost)
+    assert not await results.record(answer(job_id, first, worker="second"), held)
+    assert await results.record(answer(job_id, second, worker="second"), held)
+    assert (await JobRegistry(redis).get(job_id)).status is JobStatus.COMPLETED
+    assert await queue.renew([held]) == [held]
+
+
+async def test_responses_to_a_job_being_cancelled_are_kept(redis: Redis) -> None:
+    """What was generated is not thrown away; with the last leased bundle the job is cancelled."""
+    results = ResultStore(redis)
+    job_id, (lease, _other) = await started(redis, 2)
+    await JobRegistry(redis).cancel(job_id)
+    assert await results.record(answer(job_id, lease.bundle.requests[0]), lease)
+    await JobQueue(redis).hand_back(_other)
+    job = await JobRegistry(redis).get(job_id)
+    assert (job.status, job.request_counts.completed) == (JobStatus.CANCELLED, 1)
+    assert not await results.record(answer(job_id, _other.bundle.requests[0]), _other)
+
+
+async def test_a_response_to_a_deleted_job_leaves_no_trace(redis: Redis) -> None:
+    """A worker that comes late does not bring the job back."""
+    job_id, (lease,) = await started(redis)
+    await JobRegistry(redis).fail(job_id, [])
+    await JobRegistry(redis).delete(job_id)
+    assert not await ResultStore(redis).record(answer(job_id, lease.bundle.requests[0]), lease)
+    assert not [key async for key in redis.scan_iter(f"{KEYS.job(job_id)}*")]
+
+
+async def test_recorded_tells_answers_and_failures_from_open_requests(redis: Redis) -> None:
+    """A failure is recorded like an answer."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 3)
+    first, second, _third = lease.bundle.requests
+    await results.record(answer(job_id, first), lease)
+    await results.record(answer(job_id, second, failure="EngineError"), lease)
+    assert await results.recorded(job_id, ["r0", "r1", "r2"]) == {"r0", "r1"}
+
+
+async def test_pages_follow_each_other_in_the_order_of_recording(redis: Redis) -> None:
+    """A cursor continues behind its response, also when responses are recorded between two pages."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 6)
+    order = [lease.bundle.requests[n] for n in (3, 0, 5, 1, 4, 2)]
+    for request in order[:4]:
+        await results.record(answer(job_id, request), lease)
+    first = await results.read(job_id, limit=3)
+    for request in order[4:]:
+        await results.record(answer(job_id, request), lease)
+    second = await results.read(job_id, first[-1][0], limit=10)
+    assert [response.request_id for _, response in first + second] == [request.id for request in order]
+    assert await results.read(job_id, second[-1][0]) == []
+
+
+async def test_an_open_request_has_no_response(redis: Redis) -> None:
+    """Nothing recorded is None, not an error."""
+    job_id, _ = await started(redis)
+    assert await ResultStore(redis).get(job_id, "r0") is None
+    assert await ResultStore(redis).read(job_id) == []
+
+
+async def test_a_missing_text_is_an_error(redis: Redis) -> None:
+    """A response that was recorded and cannot be found is never passed over."""
+    job = await run_job(redis, 2)
+    await redis.hdel(KEYS.texts(job.id), "r1")
+    with pytest.raises(TextMissingError, match="r1"):
+        await ResultStore(redis).read(job.id)
+
+
+async def test_a_bundle_of_several_lanes_is_counted_once(redis: Redis) -> None:
+    """Bundles of two models and priorities complete one job together."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    queue, results = JobQueue(redis), ResultStore(redis)
+    plain = make_bundles(job.id, 4)
+    bundles = [
+        Bundle.model_validate(b.model_dump() | {"model": f"m{n % 2}", "priority": ("batch", "interactive")[n // 2]})
+        for n, b in enumerate(plain)
+    ]
+    await queue.enqueue(job.id, bundles, None)
+    for lease in await queue.claim(["m0", "m1"], "w", 10, 0):
+        await results.record(answer(job.id, lease.bundle.requests[0]), lease)
+    assert (await JobRegistry(redis).get(job.id)).status is JobStatus.COMPLETED

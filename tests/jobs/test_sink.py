@@ -1,0 +1,160 @@
+"""Responses move to Parquet parts, and are read as before."""
+
+import asyncio
+from pathlib import Path
+
+import duckdb
+import pytest
+from redis.asyncio import Redis
+
+from jobs.errors import TextMissingError
+from jobs.keys import KEYS
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.sink import ParquetSink
+from tests.jobs.examples import MODEL, answer, make_bundles, run_job
+from tests.waiting import async_wait_until
+
+
+async def sink_all(redis: Redis, folder: Path, rows: int = 512) -> int:
+    """Move everything that is recorded."""
+    return await ParquetSink(redis, str(folder), rows=rows).run_until_drained()
+
+
+def rows_of(folder: Path) -> list[str]:
+    """Request ids of all rows of all parts."""
+    found = duckdb.sql(f"SELECT request_id FROM '{folder}/**/*.parquet'").fetchall()
+    return [request_id for (request_id,) in found]
+
+
+async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -> None:
+    """Order, cursors and every field stay; the server holds the texts no more."""
+    job = await run_job(redis, 10, failing={"r3"})
+    before = await ResultStore(redis).read(job.id)
+    assert await sink_all(redis, tmp_path, rows=4) == 10
+    results = ResultStore(redis, str(tmp_path))
+    assert await results.read(job.id) == before
+    assert await results.get(job.id, "r3") == before[3][1]
+    assert await redis.hlen(KEYS.texts(job.id)) == 0
+    assert len(list(tmp_path.rglob("*.parquet"))) == 3
+
+
+async def test_hot_and_sunk_responses_are_read_together(redis: Redis, tmp_path: Path) -> None:
+    """A page may hold responses of both kinds."""
+    job = await run_job(redis, 3, failing={"r0", "r1", "r2"})
+    await sink_all(redis, tmp_path)
+    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 2))
+    for lease in await JobQueue(redis).claim([MODEL], "w", 10, 0):
+        await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
+    results = ResultStore(redis, str(tmp_path))
+    assert [(r.request_id, r.ok) for _, r in await results.read(job.id)] == [("r2", False), ("r0", True), ("r1", True)]
+    assert [response.request_id for response in await results.history(job.id)] == ["r0", "r1"]
+
+
+async def test_a_part_answers_questions_without_the_service(redis: Redis, tmp_path: Path) -> None:
+    """DuckDB reads flat columns, and the whole response as JSON."""
+    job = await run_job(redis, 4, failing={"r2"})
+    await sink_all(redis, tmp_path)
+    parts = f"'{tmp_path}/**/*.parquet'"
+    flat = duckdb.sql(f"SELECT sample_id, answer, prompt_tokens, failure_type FROM {parts} ORDER BY sample_id")
+    assert flat.fetchall() == [
+        ("s0", "B", 90, None),
+        ("s1", "B", 90, None),
+        ("s2", None, 0, "EngineError"),
+        ("s3", "B", 90, None),
+    ]
+    nested = duckdb.sql(f"SELECT response->>'$.sampling.seed' FROM {parts} WHERE request_id = 'r3'").fetchall()
+    assert nested == [("3",)]
+    assert duckdb.sql(f"SELECT DISTINCT job FROM {parts}").fetchall() == [(job.id,)]
+
+
+async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_path: Path) -> None:
+    """Failures that were forgotten before the sink came are in no part."""
+    job = await run_job(redis, 3, failing={"r1"})
+    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 3))
+    assert await sink_all(redis, tmp_path) == 2
+    assert sorted(rows_of(tmp_path)) == ["r0", "r2"]
+
+
+async def test_deleting_a_job_removes_its_parts(redis: Redis, tmp_path: Path) -> None:
+    """The parts of other jobs stay."""
+    kept, deleted = await run_job(redis, 2), await run_job(redis, 2)
+    await sink_all(redis, tmp_path)
+    await JobRegistry(redis, str(tmp_path)).delete(deleted.id)
+    assert [folder.name for folder in tmp_path.iterdir()] == [f"job={kept.id}"]
+    assert len(await ResultStore(redis, str(tmp_path)).read(kept.id)) == 2
+
+
+async def test_a_job_deleted_before_it_was_sunk_makes_no_part(redis: Redis, tmp_path: Path) -> None:
+    """The sink passes over responses whose job is gone."""
+    job = await run_job(redis, 2)
+    await JobRegistry(redis, str(tmp_path)).delete(job.id)
+    assert await sink_all(redis, tmp_path) == 0
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert (await redis.xpending(KEYS.unsunk(), "sink"))["pending"] == 0
+
+
+async def test_the_running_sink_moves_full_parts_at_once_and_others_in_time(redis: Redis, tmp_path: Path) -> None:
+    """Four rows are due immediately, the two left over only after their time."""
+    job = await run_job(redis, 6)
+    patient = asyncio.create_task(ParquetSink(redis, str(tmp_path), rows=4, seconds=600).run_forever())
+    await async_wait_until(lambda: _hot(redis, job.id, 2), what="the first part")
+    patient.cancel()
+    await asyncio.gather(patient, return_exceptions=True)
+    hasty = asyncio.create_task(ParquetSink(redis, str(tmp_path), rows=4, seconds=0.1).run_forever())
+    await async_wait_until(lambda: _hot(redis, job.id, 0), what="the second part")
+    hasty.cancel()
+    await asyncio.gather(hasty, return_exceptions=True)
+    assert len(rows_of(tmp_path)) == 6
+
+
+async def _hot(redis: Redis, job_id: str, number: int) -> bool:
+    return int(await redis.hlen(KEYS.texts(job_id))) == number
+
+
+async def test_sinks_that_run_at_once_double_nothing(redis: Redis, tmp_path: Path) -> None:
+    """One works at a time."""
+    await run_job(redis, 50)
+    moved = await asyncio.gather(*(sink_all(redis, tmp_path, rows=7) for _ in range(3)))
+    assert sum(moved) == 50
+    assert sorted(rows_of(tmp_path)) == sorted(f"r{n}" for n in range(50))
+
+
+async def test_a_step_that_fails_is_counted_and_tried_again(redis: Redis, tmp_path: Path) -> None:
+    """A results address that cannot be written keeps every text hot until it can."""
+    job = await run_job(redis, 2)
+    blocked = tmp_path / "results"
+    blocked.write_text("a file where the folder should be")
+    sink = ParquetSink(redis, str(blocked), seconds=0.1)
+    running = asyncio.create_task(sink.run_forever())
+    await async_wait_until(lambda: _errors(sink), what="the first failure")
+    assert await redis.hlen(KEYS.texts(job.id)) == 2
+    blocked.unlink()
+    await async_wait_until(lambda: _hot(redis, job.id, 0), what="the part")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def _errors(sink: ParquetSink) -> int:
+    return sink.errors
+
+
+async def test_any_fsspec_address_holds_parts(redis: Redis) -> None:
+    """Object storage is written whole and read back."""
+    job = await run_job(redis, 3)
+    before = await ResultStore(redis).read(job.id)
+    await ParquetSink(redis, "memory://results").run_until_drained()
+    assert await ResultStore(redis, "memory://results").read(job.id) == before
+
+
+async def test_a_lost_part_is_an_error(redis: Redis, tmp_path: Path) -> None:
+    """A pointer to a part that is gone is told, as is a missing results address."""
+    job = await run_job(redis, 1)
+    await sink_all(redis, tmp_path)
+    with pytest.raises(TextMissingError, match="no results address"):
+        await ResultStore(redis).read(job.id)
+    (part,) = tmp_path.rglob("*.parquet")
+    part.unlink()
+    with pytest.raises(TextMissingError, match=part.stem):
+        await ResultStore(redis, str(tmp_path)).read(job.id)
