@@ -12,6 +12,12 @@ _prctl: Callable[[int, int], int] | None = ctypes.CDLL(None).prctl if sys.platfo
 
 
 def end_with_parent() -> None:
-    """Ask the kernel to send SIGTERM when the thread that started this process ends; for `preexec_fn` (Linux)."""
+    """Have the kernel send SIGTERM when the thread that started this process ends; for `preexec_fn` (Linux)."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def die_with_parent() -> None:
+    """As `end_with_parent`, with SIGKILL: for processes that could not end in order without their supervisor."""
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

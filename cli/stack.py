@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -77,7 +78,7 @@ class Stack:
 
     async def _all_ready(self, fleet: Fleet) -> bool:
         ready = {status.worker for status in await fleet.workers() if status.state == "ready"}
-        return len(ready) >= len(self.workers)
+        return all(f"{socket.gethostname()}-{worker.pid}" in ready for worker in self.workers)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.errors import ProcessFailedError
-from cli.leash import end_with_parent
+from cli.leash import die_with_parent
 
 Announce = Callable[[str], None]
 """Says one line to the operator."""
@@ -105,7 +105,7 @@ class Supervised:
                 stderr=log,
                 # Its own group: Ctrl-C at the terminal is for the supervisor alone, which then ends all in order.
                 start_new_session=True,
-                preexec_fn=end_with_parent,
+                preexec_fn=die_with_parent,
             )
         self.starts += 1
         return self._process

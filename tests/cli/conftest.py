@@ -56,7 +56,7 @@ def stop_service(service: Service) -> None:
     if service.process.poll() is None:
         service.process.send_signal(signal.SIGINT)
     try:
-        service.process.wait(60)
+        assert service.process.wait(60) in {0, -signal.SIGKILL}
     finally:
         service.process.kill()
         service.process.wait()

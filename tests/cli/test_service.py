@@ -72,7 +72,9 @@ def test_scoring_the_recorded_responses_gives_the_gateways_report(service: Servi
     installation.ok("results", job, "-o", str(file))
     offline = installation.json("score", str(installation.home / "data" / "tiny"), str(file), "--format", "json")
     online = installation.json("report", job, "--format", "json")
-    assert [offline[part] for part in ("table1", "cells")] == [online[part] for part in ("table1", "cells")]
+    assert offline["table1"] == online["table1"]
+    # The gateway knows the order of the plan, which the file of responses does not tell.
+    assert offline["cells"] == sorted(online["cells"], key=lambda cell: cell["condition"])
 
 
 def test_one_idempotency_key_makes_one_job(service: Service) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -67,13 +69,23 @@ def test_killed_processes_are_replaced_and_jobs_go_on(running: Service) -> None:
     submit(running)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_everything(running: Service, number: signal.Signals) -> None:
-    """After SIGTERM or Ctrl-C `up` ends with status 0, and none of its processes runs."""
+def test_sigterm_ends_everything(running: Service) -> None:
+    """`up` ends with status 0, and none of its processes runs."""
     processes = running.descendants()
-    running.process.send_signal(number)
+    running.process.terminate()
     assert running.process.wait(60) == 0
     assert [process for process in processes if process.is_running()] == []
+
+
+def test_watching_goes_on_when_the_gateway_was_away(running: Service) -> None:
+    """The gateway is killed while a job runs; the watcher takes the events up again and sees the job's end."""
+    arguments = running.installation.command("submit", "-d", "tiny", "-m", MODEL, "--repeats", "60", "--watch")
+    with (running.installation.home / "watch.log").open("w+") as log:
+        watcher = subprocess.Popen(arguments, env=running.installation.environment, stdout=log, stderr=log)
+        wait_until(lambda: "in_progress: " in Path(log.name).read_text(), timeout=30, what="progress")
+        kill(find(running, "service"))
+        assert watcher.wait(60) == 0
+    assert "completed: 480 of 480 requests done, 0 failed" in Path(log.name).read_text()
 
 
 def test_nothing_outlives_a_killed_up(running: Service) -> None:
