@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Scope
 
 from evaluation.errors import DatasetInvalidError
@@ -116,7 +117,14 @@ async def _handle_http(request: Request, error: Exception) -> Response:
     status = HTTPStatus(http.status_code)
     kind = ProblemKind(status, status.phrase.lower().replace(" ", "-"), status.phrase)
     detail = f"{request.method} {request.url.path}: {http.detail}"
-    return problem_response(request.scope, kind, detail, headers=http.headers)
+    headers = {"Allow": _allowed(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else http.headers
+    return problem_response(request.scope, kind, detail, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    # The framework names the methods of the first route of a path; a path has a route for each method.
+    matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", ())}))
 
 
 async def _handle_unknown(request: Request, error: Exception) -> Response:

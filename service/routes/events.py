@@ -13,7 +13,7 @@ from service import examples
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
 from service.results import BEGINNING
-from service.routes.results import CURSOR
+from service.routes.parameters import CURSOR, JobId
 from service.streams import until_stopped
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])
@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])
 )
 async def watch_job(
     gateway: CurrentGateway,
-    job_id: str,
+    job_id: JobId,
     last_event_id: Annotated[
         str | None,
         Header(pattern=CURSOR, description="id of the last event that is known"),

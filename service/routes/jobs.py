@@ -20,6 +20,7 @@ from service import examples
 from service.errors import BodyTooLargeError, DatasetChangedError, JobStateConflictError, SubmissionInvalidError
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
+from service.routes.parameters import JobId
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -90,7 +91,11 @@ async def submit_job(
     return job
 
 
-@router.get("", summary="List jobs", responses={200: example(examples.JOBS), **problems(ServerUnavailableError)})
+@router.get(
+    "",
+    summary="List jobs",
+    responses={200: example(examples.JOBS), **problems(JobNotFoundError, ServerUnavailableError)},
+)
 async def list_jobs(
     gateway: CurrentGateway,
     after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
@@ -107,7 +112,7 @@ async def list_jobs(
     summary="Get a job",
     responses={200: example(examples.JOB), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def get_job(gateway: CurrentGateway, job_id: str) -> Job:
+async def get_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     """Return a job with its status and request counts."""
     return await gateway.registry.get(job_id)
 
@@ -117,7 +122,7 @@ async def get_job(gateway: CurrentGateway, job_id: str) -> Job:
     summary="Cancel a job",
     responses={200: example(examples.CANCELLED_JOB), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def cancel_job(gateway: CurrentGateway, job_id: str) -> Job:
+async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     """Stop a job: what waits is dropped, what runs is aborted, what is recorded stays. A final job is unchanged."""
     return await gateway.registry.cancel(job_id)
 
@@ -138,7 +143,7 @@ async def cancel_job(gateway: CurrentGateway, job_id: str) -> Job:
         ),
     },
 )
-async def retry_job(gateway: CurrentGateway, job_id: str) -> Job:
+async def retry_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     """Ask the failed requests of a completed job again; the answers that it has stay."""
     return await gateway.submissions.retry(job_id)
 
@@ -151,7 +156,7 @@ async def retry_job(gateway: CurrentGateway, job_id: str) -> Job:
         **problems(JobNotFoundError, JobActiveError, ServerUnavailableError),
     },
 )
-async def delete_job(gateway: CurrentGateway, job_id: str) -> Deletion:
+async def delete_job(gateway: CurrentGateway, job_id: JobId) -> Deletion:
     """Delete a final job and all its responses."""
     await gateway.registry.delete(job_id)
     return Deletion(id=job_id)

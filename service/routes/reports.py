@@ -13,6 +13,7 @@ from service.errors import DatasetNotFoundError
 from service.gateway import CurrentGateway
 from service.openapi import problems
 from service.reports import Format
+from service.routes.parameters import JobId
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/report", tags=["results"])
 MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdown", "csv": "text/csv"}
@@ -40,7 +41,7 @@ MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdo
 )
 async def get_report(
     gateway: CurrentGateway,
-    job_id: str,
+    job_id: JobId,
     form: Annotated[Format, Query(alias="format", description="json, md (Markdown) or csv")] = "json",
     if_none_match: Annotated[str | None, Header(description="ETag of the report that is known")] = None,
 ) -> Response:

@@ -11,9 +11,9 @@ from service import examples
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
 from service.results import BEGINNING, ResultFilter, ResultLine, followed_pages, lines, pages
+from service.routes.parameters import CURSOR, JobId
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
-CURSOR = r"^\d{1,20}-\d{1,20}$"
 
 
 class NDJSONResponse(StreamingResponse):
@@ -42,7 +42,9 @@ class ResultQuery(ResultFilter):
         **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
     },
 )
-async def read_results(gateway: CurrentGateway, job_id: str, query: Annotated[ResultQuery, Query()]) -> NDJSONResponse:
+async def read_results(
+    gateway: CurrentGateway, job_id: JobId, query: Annotated[ResultQuery, Query()]
+) -> StreamingResponse:
     """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it."""
     await gateway.registry.get(job_id)
     if query.follow:

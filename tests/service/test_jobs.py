@@ -38,6 +38,11 @@ def test_jobs_are_listed_newest_first_in_pages(gateway: RunningGateway) -> None:
     assert not second["has_more"]
 
 
+def test_a_page_after_an_unknown_job_is_not_found(gateway: RunningGateway) -> None:
+    """A page that would silently begin anew is refused."""
+    problem_of(gateway.client.get("/v1/jobs", params={"after": "job_none"}), 404, "job-not-found")
+
+
 def test_a_job_is_completed_when_all_its_requests_are_recorded(gateway: RunningGateway) -> None:
     """Answers and failures are counted apart, as OpenAI's batches count them."""
     job_id = gateway.submit().json()["id"]
@@ -129,3 +134,10 @@ def test_a_job_in_progress_cannot_be_deleted(gateway: RunningGateway) -> None:
 def test_an_unknown_job_is_not_found(gateway: RunningGateway, method: str, path: str) -> None:
     """Every operation on a job that does not exist ends in the same problem."""
     problem_of(gateway.client.request(method, f"/v1/jobs/job_none{path}"), 404, "job-not-found")
+
+
+@pytest.mark.parametrize("suffix", [":events", ":results", "%3Abundles", "%00"])
+def test_a_job_id_reaches_no_other_key(gateway: RunningGateway, suffix: str) -> None:
+    """Ids that would name another of a job's keys are ids of no job."""
+    job_id = gateway.submit().json()["id"]
+    problem_of(gateway.client.get(f"/v1/jobs/{job_id}{suffix}"), 404, "job-not-found")

@@ -19,10 +19,10 @@ def test_an_unknown_path_is_a_problem(gateway: RunningGateway) -> None:
 
 
 def test_a_wrong_method_is_a_problem_that_names_the_right_ones(gateway: RunningGateway) -> None:
-    """The Allow header is kept."""
-    response = gateway.client.put("/v1/models")
+    """All methods of the path are allowed, not only those of its first route."""
+    response = gateway.client.put("/v1/jobs")
     problem_of(response, 405, "method-not-allowed")
-    assert "GET" in response.headers["allow"]
+    assert response.headers["allow"] == "GET, POST"
 
 
 def test_every_wrong_field_of_a_body_is_pointed_at(gateway: RunningGateway) -> None:

@@ -76,7 +76,17 @@ def test_filters_keep_what_they_say(gateway: RunningGateway, job_id: str, query:
         assert all((line.get("failure") is not None) == (query["status"] == "failed") for line in lines)
 
 
-@pytest.mark.parametrize("query", [{"after": "yesterday"}, {"limit": 0}, {"status": "good"}, {"colour": "red"}])
+BAD_QUERIES = [
+    {"after": "yesterday"},
+    {"after": "99999999999999999999-0"},
+    {"after": "٣-٣"},
+    {"limit": 0},
+    {"status": "good"},
+    {"colour": "red"},
+]
+
+
+@pytest.mark.parametrize("query", BAD_QUERIES)
 def test_a_malformed_query_is_refused_by_parameter(gateway: RunningGateway, job_id: str, query: dict[str, Any]) -> None:
     """Also a parameter that does not exist: it would be a filter that is silently not applied."""
     problem = problem_of(gateway.client.get(f"/v1/jobs/{job_id}/results", params=query), 422, "request-invalid")

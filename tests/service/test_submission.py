@@ -98,7 +98,9 @@ def test_links_out_of_the_data_root_are_not_followed(gateway: RunningGateway, tm
     assert error["image"] == f"{NAME}/images/plaza-0.png"
 
 
-@pytest.mark.parametrize("name", ["..", "../data", "town/../town", "/etc", "nowhere", ".", "town/images", ""])
+@pytest.mark.parametrize(
+    "name", ["..", "../data", "town/../town", "/etc", "nowhere", ".", "town/images", "", "x" * 300]
+)
 def test_names_of_data_sets_cannot_leave_the_data_root(gateway: RunningGateway, name: str) -> None:
     """Only the name of a folder of the data root is a data set's name."""
     (error,) = refused(gateway, dataset=name)["errors"]
