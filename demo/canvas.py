@@ -1,7 +1,7 @@
 """A picture in memory, composed of a coarse ground, a fine texture and sprites, and the files it is written to."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def textured_ground(ground: Image.Image, size: Size, texture: Pixels) -> Canvas:
 
 
 def grain(rng: np.random.Generator, strength: int, block: int = 2) -> Pixels:
-    """Return a texture of blocks of `block` pixels, offsets within +-`strength` modulo 256: rough, yet cheap to store."""
+    """Return a texture of square blocks, offsets within +-`strength` modulo 256: rough, yet cheap to store."""
     cells = _TEXTURE // block
     fine = rng.integers(-strength // 2, strength // 2 + 1, (cells, cells))
     coarse = rng.integers(-strength // 2, strength // 2 + 1, (cells // 4, cells // 4)).repeat(4, 0).repeat(4, 1)
@@ -95,5 +95,4 @@ def grain(rng: np.random.Generator, strength: int, block: int = 2) -> Pixels:
 
 def within_headroom(ground: Image.Image) -> Image.Image:
     """Return the ground with every channel cut to HEADROOM .. 255 - HEADROOM."""
-    cut: Callable[[int], int] = lambda value: max(HEADROOM, min(255 - HEADROOM, value))
-    return ground.point(cut)
+    return ground.point([max(HEADROOM, min(255 - HEADROOM, value)) for value in range(256)] * 3)

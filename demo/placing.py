@@ -1,4 +1,4 @@
-"""Where objects stand in a scene: boxes in pixels of the full-size image, their quadrants and normalized coordinates."""
+"""Where objects stand in a scene: boxes in pixels of the full-size image, quadrants, normalized coordinates."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,6 +8,8 @@ import numpy as np
 from demo.errors import LayoutError
 from evaluation.ultravr.taxonomy import Quadrant
 from tiling.geometry import Size
+
+_ATTEMPTS = 4000
 
 
 class Box(NamedTuple):
@@ -49,7 +51,7 @@ def quadrant_name(*, upper: bool, left: bool) -> Quadrant:
     return "lower-left" if left else "lower-right"
 
 
-def quadrant_box(quadrant: str, size: Size, margin: float) -> Box:
+def quadrant_box(quadrant: Quadrant, size: Size, margin: float) -> Box:
     """Return the quadrant less `margin` pixels on each side, so that no object in it lies near a boundary."""
     left = 0 if quadrant.endswith("left") else size.width / 2
     top = 0 if quadrant.startswith("upper") else size.height / 2
@@ -61,12 +63,10 @@ def is_free(box: Box, taken: Iterable[Box]) -> bool:
     return not any(box.overlaps(other) for other in taken)
 
 
-def find_place(
-    width: float, height: float, area: Box, taken: Iterable[Box], rng: np.random.Generator, attempts: int = 4000
-) -> Box:
+def find_place(width: float, height: float, area: Box, taken: Iterable[Box], rng: np.random.Generator) -> Box:
     """Draw a free place for a box of the given size inside `area`; raises LayoutError when there is none."""
     taken = list(taken)
-    for _ in range(attempts):
+    for _ in range(_ATTEMPTS):
         x, y = rng.uniform(area.x1, area.x2 - width), rng.uniform(area.y1, area.y2 - height)
         box = Box(round(x), round(y), round(x) + round(width), round(y) + round(height))
         if is_free(box, taken):

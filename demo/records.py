@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.ultravr.taxonomy import LETTERS
+
 Record = dict[str, Any]
-LETTERS = "ABCD"
 
 
 def step(step_id: str, question: str, ground_truth: object, answer_format: str, options: Sequence[str] = ()) -> Record:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from demo.sprites import Color, Pen, shaded
+from demo.sprites import Color, Pen, Point, shaded
 
 TANGERINE: Color = (226, 132, 34)
 NECTARINE: Color = (176, 44, 40)
@@ -62,7 +62,7 @@ def _draw_mix(pen: Pen, rng: np.random.Generator) -> None:
 
 
 def _draw_almond(pen: Pen, x: float, y: float, angle: float, color: Color) -> None:
-    outline = []
+    outline: list[Point] = []
     for turn in np.linspace(0, 2 * math.pi, 28, endpoint=False):
         along, across = 58 * math.cos(turn), 27 * math.sin(turn) * (1 - 0.35 * math.cos(turn))
         cos, sin = math.cos(angle), math.sin(angle)
@@ -72,8 +72,10 @@ def _draw_almond(pen: Pen, x: float, y: float, angle: float, color: Color) -> No
     pen.line(ends, 4, shaded(color, 0.75))
 
 
-def _scatter(rng: np.random.Generator, area: tuple[int, int, int, int], pitch: float) -> list[tuple[float, float]]:
+def _scatter(rng: np.random.Generator, area: tuple[int, int, int, int], pitch: float) -> list[Point]:
     """Points of a shaken grid in a drawn order: dense everywhere, regular nowhere."""
     xs, ys = np.arange(area[0], area[2], pitch), np.arange(area[1], area[3], pitch)
-    points = [(x + rng.uniform(-0.4, 0.4) * pitch, y + rng.uniform(-0.4, 0.4) * pitch) for y in ys for x in xs]
+    points: list[Point] = [
+        (float(x) + rng.uniform(-0.4, 0.4) * pitch, float(y) + rng.uniform(-0.4, 0.4) * pitch) for y in ys for x in xs
+    ]
     return [points[int(index)] for index in rng.permutation(len(points))]

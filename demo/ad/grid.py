@@ -17,7 +17,7 @@ _VARIANTS = 12
 
 
 class Grid(NamedTuple):
-    """Where the anomalous cell is (row, column; 1-based from the top left), and which normal variant each cell shows."""
+    """Where the anomalous cell is (row, column; 1-based from the top left), and the normal variant in each cell."""
 
     seed: int
     product: Product

@@ -42,9 +42,9 @@ PRODUCTS = (
         category="logical_anomaly",
         plural="breakfast boxes",
         normality=(
-            "A normal breakfast box has two compartments. The left compartment holds exactly two tangerines and exactly "
-            "one nectarine. The right compartment holds cereals in its upper part and a mix of banana chips and almonds "
-            "in its lower part; the ratio and the relative position of the two are fixed."
+            "A normal breakfast box has two compartments. The left compartment holds exactly two tangerines and "
+            "exactly one nectarine. The right compartment holds cereals in its upper part and a mix of banana chips "
+            "and almonds in its lower part; the ratio and the relative position of the two are fixed."
         ),
         objects=("How many pieces of fruit does the left compartment of every cell hold?", 3),
         conditions=(
@@ -68,8 +68,8 @@ PRODUCTS = (
         category="structural_anomaly",
         plural="boxes of pushpins",
         normality=(
-            "A normal box of pushpins has fifteen compartments in three rows of five. Each compartment holds exactly one "
-            "yellow pushpin with a straight, complete needle. The box and its separators are intact and clean."
+            "A normal box of pushpins has fifteen compartments in three rows of five. Each compartment holds exactly "
+            "one yellow pushpin with a straight, complete needle. The box and its separators are intact and clean."
         ),
         objects=("How many compartments does the box in every cell have?", 15),
         conditions=(

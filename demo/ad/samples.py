@@ -10,7 +10,7 @@ from evaluation.ultravr.coordinates import format_coordinate
 
 
 def grid_records(grid: Grid) -> list[Record]:
-    """Return the two records about a grid: one that asks for the coordinate, one with four coordinates to choose from."""
+    """Return the two records about a grid: one asks for the coordinate, one offers four to choose from."""
     product, answer = grid.product, format_coordinate(grid.cell)
     options, letter = shuffled(_neighbours(grid), answer, stream(grid.seed, "ad", product.name, "options"))
     asked = f"The image is a grid of {GRID[0]} rows and {GRID[1]} columns of {product.plural}. {product.normality} "
@@ -18,9 +18,7 @@ def grid_records(grid: Grid) -> list[Record]:
         "Which cell does not follow this description? "
         "Answer with its coordinate as (row, column), counted from 1 at the top left."
     )
-    choice = (
-        "Which cell, given as (row, column) and counted from 1 at the top left, does not follow this description?"
-    )
+    choice = "Which cell, given as (row, column) and counted from 1 at the top left, does not follow this description?"
     return [
         _record(grid, "coordinate", {"question": asked + coordinate, "answer": answer}),
         _record(grid, "choice", {"question": asked + choice, "options": options, "answer": letter}),
@@ -50,9 +48,7 @@ def _steps(product: Product, cell: tuple[int, int]) -> list[Record]:
         step("S3", question, number, "integer"),
     ]
     conditions = [
-        step(
-            f"S{4 + index}", f"Do all cells satisfy this condition: {text}?", index not in product.violated, "boolean"
-        )
+        step(f"S{4 + index}", f"Do all cells satisfy this condition: {text}?", index not in product.violated, "boolean")
         for index, text in enumerate(product.conditions)
     ]
     last = "Which cell violates at least one normality condition? Answer as (row, column)."

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from PIL import Image, ImageOps
 
 from demo.sprites import Color, Pen, draw, shaded
+from evaluation.ultravr.vocabulary import DIRECTIONS
 
-FACINGS = ("forward", "backward", "left", "right")
 _SHOE: Color = (34, 30, 30)
 _METAL: Color = (70, 74, 80)
 _TYRE: Color = (28, 28, 30)
@@ -158,7 +158,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "standing": Kind("standing adults", 1.0, standing_adult, FACINGS, (8, 11, 14, 18)),
+    "standing": Kind("standing adults", 1.0, standing_adult, DIRECTIONS, (8, 11, 14, 18)),
     "umbrella": Kind("adults walking with umbrellas", 1.29, umbrella_walker, ("left", "right"), (2, 4, 5, 8)),
     "bicycle": Kind("adults riding bicycles", 1.08, bicycle_rider, ("left", "right"), (3, 4, 6, 9)),
     "child": Kind("sitting children", 0.55, sitting_child, ("left", "right"), (1, 3, 4, 6)),

@@ -91,7 +91,12 @@ def _mow(pen: ImageDraw.ImageDraw, corners: list[tuple[float, float]]) -> None:
 
 def _draw_fountain(pen: ImageDraw.ImageDraw) -> None:
     x1, y1, x2, y2 = (edge / _COARSE for edge in FOUNTAIN)
-    for inset, color in ((0.0, (150, 146, 140)), (0.03, (206, 202, 194)), (0.08, (96, 150, 178)), (0.2, (116, 170, 196))):
+    for inset, color in (
+        (0.0, (150, 146, 140)),
+        (0.03, (206, 202, 194)),
+        (0.08, (96, 150, 178)),
+        (0.2, (116, 170, 196)),
+    ):
         dx, dy = (x2 - x1) * inset, (y2 - y1) * inset
         pen.ellipse([x1 + dx, y1 + dy, x2 - dx, y2 - dy], fill=color)
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
@@ -110,7 +115,7 @@ def _draw_houses(pen: ImageDraw.ImageDraw, size: Size, rng: np.random.Generator)
         pen.rectangle([x, top, x + width, top + 9], fill=shaded(wall, 0.7))
         for row in np.arange(top + 22, bottom - 42, 30):
             for column in np.arange(x + 14, x + width - 20, 28):
-                pen.rectangle([column, row, column + 13, row + 18], fill=(96, 112, 128))
+                pen.rectangle([float(column), float(row), float(column) + 13, float(row) + 18], fill=(96, 112, 128))
         pen.rectangle([x + width * 0.42, bottom - 34, x + width * 0.42 + 20, bottom], fill=shaded(wall, 0.5))
         x += width
 

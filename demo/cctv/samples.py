@@ -9,6 +9,15 @@ from demo.cctv.scene import SIZE, Figure, Plaza
 from demo.draws import stream
 from demo.records import Record, letter_of, lettered, shuffled, step, supervision
 from evaluation.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category
+from evaluation.ultravr.vocabulary import (
+    CLAIM_FAMILIES,
+    CLAIM_PATTERNS,
+    DIRECTIONS,
+    FRONT_BACK,
+    LEFT_RIGHT,
+    ORDERINGS,
+    RELATIONS,
+)
 
 IMAGE = "images/plaza.jpg"
 
@@ -25,15 +34,6 @@ _CLAIMS = (
     ("umbrella", False, False, "most"),
 )
 _COUPLES = (("pink", "turquoise"), ("orange", "yellow"), ("white", "bright green"))
-_ORDERINGS = ("group_a_more", "group_b_more", "same_count")
-_FAMILIES = ("difference_claim", "total_claim", "ratio_claim", "ordering_claim")
-_PATTERNS = {
-    (True, True): ("count_match_and_region_match", "Both Claim A and Claim B are true."),
-    (True, False): ("count_match_and_region_mismatch", "Only Claim A is true."),
-    (False, True): ("count_mismatch_and_region_match", "Only Claim B is true."),
-    (False, False): ("count_mismatch_and_region_mismatch", "Neither Claim A nor Claim B is true."),
-}
-_POSITIONS = ("front-left", "front-right", "back-left", "back-right")
 
 
 def plaza_records(plaza: Plaza) -> list[Record]:
@@ -112,7 +112,7 @@ def _comparison_steps(
     a: str, b: str, boxes_a: list[list[float]], boxes_b: list[list[float]], supported: str
 ) -> list[Record]:
     num_a, num_b = len(boxes_a), len(boxes_b)
-    ordering = _ORDERINGS[0] if num_a > num_b else _ORDERINGS[1] if num_b > num_a else _ORDERINGS[2]
+    ordering = ORDERINGS[0] if num_a > num_b else ORDERINGS[1] if num_a < num_b else ORDERINGS[2]
     ratio = f"What is the reduced ratio of the count of {a} to the count of {b}?"
     family = "Which claim family is supported by the results from Steps 7 to 10?"
     return [
@@ -128,9 +128,9 @@ def _comparison_steps(
         ),
         step("S9", ratio, _ratio(num_a, num_b), "multiple_choice"),
         step(
-            "S10", "Which ordering relation holds between the two group counts?", ordering, "multiple_choice", _ORDERINGS
+            "S10", "Which ordering relation holds between the two group counts?", ordering, "multiple_choice", ORDERINGS
         ),
-        step("S11", family, supported, "multiple_choice", _FAMILIES),
+        step("S11", family, supported, "multiple_choice", CLAIM_FAMILIES),
     ]
 
 
@@ -143,9 +143,9 @@ def _verification(
     claimed = actual if count_match else actual + int(rng.choice([-2, -1, 1, 2]))
     others = [quadrant for quadrant in QUADRANTS if quadrant != extreme]
     region = extreme if region_match else str(rng.choice(others))
-    texts = [text for _, text in _PATTERNS.values()]
+    texts = [text for _, text in CLAIM_PATTERNS.values()]
     options = lettered(texts)
-    pattern, answer = _PATTERNS[count_match, region_match]
+    pattern, answer = CLAIM_PATTERNS[count_match, region_match]
     fields = {
         "question": (
             "Which option correctly evaluates the following claims? "
@@ -177,7 +177,7 @@ def _verification(
             "Which evidence pattern is supported by the image?",
             pattern,
             "multiple_choice",
-            [name for name, _ in _PATTERNS.values()],
+            [name for name, _ in CLAIM_PATTERNS.values()],
         ),
     ]
     return _record("logical_verification", number, fields, steps, list(QUADRANTS))
@@ -201,7 +201,7 @@ def _relation(plaza: Plaza, number: int, clothing_a: str, clothing_b: str) -> Re
     )
     (x_a, y_a), (x_b, y_b) = person_a.box.center, person_b.box.center
     position = f"{'front' if y_a > y_b else 'back'}-{'left' if x_a < x_b else 'right'}"
-    options = lettered(_POSITIONS)
+    options = lettered(RELATIONS)
     fields = {
         "question": (
             f"Person A is {_description(person_a)}, and Person B is {_description(person_b)}. "
@@ -219,9 +219,7 @@ def _description(person: Figure) -> str:
 
 
 def _relation_steps(person_a: Figure, person_b: Figure, position: str) -> list[Record]:
-    depth = ("a_is_in_front_of_b", "a_is_behind_b")
-    side = ("a_is_left_of_b", "a_is_right_of_b")
-    facings = ("forward", "backward", "left", "right")
+    depth, side = list(FRONT_BACK), list(LEFT_RIGHT)
     combined = (
         "Combining the front/behind result from Step 5 and the left/right result from Step 6, "
         "what is the final relative position label for Person A relative to Person B?"
@@ -231,11 +229,15 @@ def _relation_steps(person_a: Figure, person_b: Figure, position: str) -> list[R
     return [
         step("S1", "What are the normalized coordinates of Person A?", box_a, "bbox_coordinates_normalized"),
         step("S2", "What are the normalized coordinates of Person B?", box_b, "bbox_coordinates_normalized"),
-        step("S3", "What is the facing direction of Person A?", person_a.facing, "multiple_choice", facings),
-        step("S4", "What is the facing direction of Person B?", person_b.facing, "multiple_choice", facings),
+        step("S3", "What is the facing direction of Person A?", person_a.facing, "multiple_choice", DIRECTIONS),
+        step("S4", "What is the facing direction of Person B?", person_b.facing, "multiple_choice", DIRECTIONS),
         step(
-            "S5", "Which person is in front, Person A or Person B?", depth[0 if in_front else 1], "multiple_choice", depth
+            "S5",
+            "Which person is in front, Person A or Person B?",
+            depth[0 if in_front else 1],
+            "multiple_choice",
+            depth,
         ),
         step("S6", "Which side is Person A on relative to Person B?", side[0 if left else 1], "multiple_choice", side),
-        step("S7", combined, position, "multiple_choice", _POSITIONS),
+        step("S7", combined, position, "multiple_choice", RELATIONS),
     ]

@@ -9,7 +9,7 @@ from demo.cctv.figures import KINDS, Look
 from demo.draws import stream
 from demo.placing import Box, find_place, quadrant_box
 from demo.sprites import Color
-from evaluation.ultravr.taxonomy import QUADRANTS
+from evaluation.ultravr.taxonomy import QUADRANTS, Quadrant
 from tiling.geometry import Size
 
 SIZE = Size(26753, 15052)
@@ -20,7 +20,8 @@ _CLEARANCE = 50
 _BOUNDARY = 320
 
 _MUTED: tuple[Color, ...] = (
-    (52, 60, 78), (88, 92, 98), (40, 42, 46), (120, 112, 104), (74, 88, 80), (104, 82, 72), (150, 148, 142), (66, 56, 84),
+    (52, 60, 78), (88, 92, 98), (40, 42, 46), (120, 112, 104), (74, 88, 80), (104, 82, 72), (150, 148, 142),
+    (66, 56, 84),
 )  # fmt: skip
 _TROUSERS: tuple[Color, ...] = ((38, 44, 62), (58, 58, 62), (30, 30, 34), (92, 84, 72), (64, 78, 104))
 _SKIN: tuple[Color, ...] = ((236, 200, 172), (214, 170, 134), (160, 112, 80), (112, 76, 54))
@@ -43,7 +44,7 @@ class Figure(NamedTuple):
 
     kind: str
     box: Box
-    quadrant: str
+    quadrant: Quadrant
     facing: str
     look: Look
     clothing: str | None
@@ -55,7 +56,7 @@ class Plaza(NamedTuple):
     seed: int
     figures: tuple[Figure, ...]
 
-    def of(self, kind: str, quadrant: str | None = None) -> list[Figure]:
+    def of(self, kind: str, quadrant: Quadrant | None = None) -> list[Figure]:
         """The figures of one kind, in the whole image or in one quadrant."""
         return [f for f in self.figures if f.kind == kind and quadrant in {None, f.quadrant}]
 
@@ -76,12 +77,13 @@ def plan_plaza(seed: int) -> Plaza:
     return Plaza(seed, tuple(sorted(figures, key=lambda figure: figure.box.y2)))
 
 
-def _counts(kind: str, rng: np.random.Generator) -> dict[str, int]:
+def _counts(kind: str, rng: np.random.Generator) -> dict[Quadrant, int]:
     *others, most = KINDS[kind].counts
-    return dict(zip(rng.permutation(QUADRANTS).tolist(), [*others, most + int(rng.integers(0, 3))], strict=True))
+    order = [QUADRANTS[int(index)] for index in rng.permutation(len(QUADRANTS))]
+    return dict(zip(order, [*others, most + int(rng.integers(0, 3))], strict=True))
 
 
-def _bright_wearers(wanted: list[tuple[str, str]], rng: np.random.Generator) -> dict[int, str]:
+def _bright_wearers(wanted: list[tuple[str, Quadrant]], rng: np.random.Generator) -> dict[int, str]:
     """Choose standing adults for the bright colors, going round the quadrants."""
     chosen: dict[int, str] = {}
     for number, color in enumerate(BRIGHT):
@@ -91,7 +93,9 @@ def _bright_wearers(wanted: list[tuple[str, str]], rng: np.random.Generator) -> 
     return chosen
 
 
-def _place(kind: str, quadrant: str, clothing: str | None, others: list[Figure], rng: np.random.Generator) -> Figure:
+def _place(
+    kind: str, quadrant: Quadrant, clothing: str | None, others: list[Figure], rng: np.random.Generator
+) -> Figure:
     facing = str(rng.choice(KINDS[kind].facings))
     look = _look(clothing, rng)
     sheet = KINDS[kind].draw(look, facing)

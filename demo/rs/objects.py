@@ -6,6 +6,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from demo.sprites import Color, Pen, draw, shaded
+from evaluation.ultravr.taxonomy import Quadrant
 from tiling.geometry import Size
 
 _GLASS: Color = (44, 54, 64)
@@ -139,7 +140,7 @@ class Landmark(NamedTuple):
     paint: Callable[[Pen], None]
 
 
-LANDMARKS = {
+LANDMARKS: dict[Quadrant, Landmark] = {
     "upper-left": Landmark("beside the red-roofed building", Size(760, 460), _red_roofed_building),
     "upper-right": Landmark("adjacent to the L-shaped warehouse", Size(860, 720), _l_shaped_warehouse),
     "lower-left": Landmark("around the round blue-roofed hall", Size(600, 600), _round_hall),

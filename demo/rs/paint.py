@@ -98,8 +98,13 @@ def _plough(pen: ImageDraw.ImageDraw, field: Box, rng: np.random.Generator, dept
 
 def _draw_water(pen: ImageDraw.ImageDraw) -> None:
     xs = np.arange(-200, SIZE.width + 400, 100)
-    middle = np.convolve([river_middle(x) for x in np.arange(-1200, SIZE.width + 1400, 100)], np.ones(21) / 21, "valid")
-    for width, color in ((RIVER_WIDTH + 130, _SHORE), (RIVER_WIDTH, _WATER), (RIVER_WIDTH * 0.62, shaded(_WATER, 0.94))):
+    bends = np.array([river_middle(float(x)) for x in np.arange(-1200, SIZE.width + 1400, 100)])
+    middle = np.convolve(bends, np.ones(21) / 21, "valid")
+    for width, color in (
+        (RIVER_WIDTH + 130, _SHORE),
+        (RIVER_WIDTH, _WATER),
+        (RIVER_WIDTH * 0.62, shaded(_WATER, 0.94)),
+    ):
         upper = [(x / _COARSE, (y - width / 2) / _COARSE) for x, y in zip(xs, middle, strict=True)]
         lower = [(x / _COARSE, (y + width / 2) / _COARSE) for x, y in zip(xs, middle, strict=True)]
         pen.polygon([*upper, *reversed(lower)], fill=color)
@@ -157,5 +162,3 @@ def _draw_tree(pen: Pen, rng: np.random.Generator) -> None:
         angle, reach = rng.uniform(0, 2 * np.pi), rng.uniform(0, 30)
         x, y, r = 50 + reach * np.cos(angle), 50 + reach * np.sin(angle), rng.uniform(10, 18)
         pen.ellipse(x - r, y - r, x + r, y + r, shaded((70, 102, 56), rng.uniform(0.75, 1.25)))
-
-

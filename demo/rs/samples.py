@@ -113,7 +113,7 @@ def _comparison(land: Land, number: int, region_a: Quadrant, region_b: Quadrant,
     return _record("comparison", number, fields, [*halves, last], {region_a, region_b})
 
 
-def _condition(region: str) -> str:
+def _condition(region: Quadrant) -> str:
     return f'"{LANDMARKS[region].condition}"'
 
 
@@ -123,7 +123,7 @@ def _nearby(value: int, rng: np.random.Generator) -> list[str]:
     return [str(number) for number in range(lowest, lowest + 4)]
 
 
-def _half(first: int, region: str, landmark: list[float], boxes: list[list[float]]) -> list[Record]:
+def _half(first: int, region: Quadrant, landmark: list[float], boxes: list[list[float]]) -> list[Record]:
     """The four steps that ground a landmark and count the small vehicles by it."""
     label, where = KINDS["vehicle"].label, _the(region)
     condition = _condition(region)

@@ -8,7 +8,7 @@ from demo.draws import stream
 from demo.placing import Box, find_place
 from demo.rs.objects import KINDS, LANDMARKS
 from demo.sprites import Color
-from evaluation.ultravr.taxonomy import QUADRANTS
+from evaluation.ultravr.taxonomy import QUADRANTS, Quadrant
 from tiling.geometry import Size
 
 SIZE = Size(12000, 12000)
@@ -24,7 +24,7 @@ ROAD_WIDTH = 130
 NEAR, FAR = 260, 900
 """A small vehicle either touches the landmark's box grown by NEAR pixels, or stays out of the box grown by FAR."""
 
-_SITES = {
+_SITES: dict[Quadrant, Box] = {
     "upper-left": Box(1300, 650, 2700, 1650),
     "upper-right": Box(6900, 700, 8350, 1800),
     "lower-left": Box(1200, 6900, 2500, 8200),
@@ -37,7 +37,7 @@ class Patch(NamedTuple):
     """So many objects of one kind and orientation within an area."""
 
     kind: str
-    count: int
+    amount: int
     vertical: bool
     area: Box
 
@@ -64,7 +64,7 @@ _ROAD_VEHICLES = (
     Patch("vehicle", 3, False, Box(6400, ROADS_ACROSS[1] - 50, 11600, ROADS_ACROSS[1] + 50)),
     Patch("vehicle", 2, True, Box(ROADS_DOWN[1] - 50, 6400, ROADS_DOWN[1] + 50, 11600)),
 )
-_PARKING_DIRECTIONS = {
+_PARKING_DIRECTIONS: dict[Quadrant, tuple[bool, bool]] = {
     "upper-left": (False, True),
     "upper-right": (True, True),
     "lower-left": (False, False),
@@ -77,7 +77,7 @@ class Thing(NamedTuple):
 
     kind: str
     box: Box
-    quadrant: str
+    quadrant: Quadrant
     vertical: bool
     color: Color
     parked: bool
@@ -88,10 +88,10 @@ class Land(NamedTuple):
 
     seed: int
     things: tuple[Thing, ...]
-    landmarks: dict[str, Box]
+    landmarks: dict[Quadrant, Box]
     houses: tuple[Box, ...]
 
-    def of(self, kind: str, quadrant: str) -> list[Thing]:
+    def of(self, kind: str, quadrant: Quadrant) -> list[Thing]:
         """The objects of one kind in one quadrant."""
         return [thing for thing in self.things if thing.kind == kind and thing.quadrant == quadrant]
 
@@ -113,7 +113,7 @@ def plan_land(seed: int, attempt: int = 0) -> Land:
     return Land(seed, tuple(things), landmarks, _houses(things, rng))
 
 
-def _landmark_place(quadrant: str, rng: np.random.Generator) -> Box:
+def _landmark_place(quadrant: Quadrant, rng: np.random.Generator) -> Box:
     return find_place(*LANDMARKS[quadrant].size, _SITES[quadrant], [], rng)
 
 
@@ -127,7 +127,7 @@ def _extent(kind: str, *, vertical: bool) -> Size:
     return Size(height, width) if vertical else Size(width, height)
 
 
-def _parked(quadrant: str, number: int, landmark: Box, others: list[Thing], rng: np.random.Generator) -> Thing:
+def _parked(quadrant: Quadrant, number: int, landmark: Box, others: list[Thing], rng: np.random.Generator) -> Thing:
     """Park a small vehicle close to the landmark, alternating the directions of its quadrant."""
     vertical = _PARKING_DIRECTIONS[quadrant][number % 2]
     taken = [landmark.grown(40), *(other.box.grown(30) for other in others)]
@@ -137,7 +137,7 @@ def _parked(quadrant: str, number: int, landmark: Box, others: list[Thing], rng:
 
 def _fill(patch: Patch, blocked: list[Box], things: list[Thing], rng: np.random.Generator) -> None:
     width, height = _extent(patch.kind, vertical=patch.vertical)
-    for _ in range(patch.count):
+    for _ in range(patch.amount):
         taken = [*blocked, *(thing.box.grown(90) for thing in things)]
         things.append(_thing(patch.kind, find_place(width, height, patch.area, taken, rng), patch.vertical, rng))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from demo.draws import stream
 from tiling.geometry import Size
@@ -21,6 +21,8 @@ FIELDS = ("tissue", "adipose", "invasive", "high grade", "nest", "necrosis", "lu
 """In the order in which they are laid over the background; stroma is tissue where nothing else lies."""
 _MATERIAL = ("stroma", "adipose", "invasive", "high grade", "nest", "necrosis", "background")
 MATERIALS = ("background", *_MATERIAL[:-1])
+COVERS = tuple(MATERIALS.index(material) for material in _MATERIAL)
+"""Index into MATERIALS of what each of FIELDS lays down."""
 
 Field = NDArray[np.float32]
 
@@ -44,11 +46,11 @@ class Slide(NamedTuple):
 
 
 def lay(fields: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Lay the components over each other: each covers those before it where its field is positive, inside the tissue."""
+    """Lay the components over each other inside the tissue: each covers those before it where its field is positive."""
     laid = np.zeros(fields.shape[1:], np.uint8)
     tissue = fields[0] > 0
-    for field, material in zip(fields, _MATERIAL, strict=True):
-        laid[tissue & (field > 0)] = MATERIALS.index(material)
+    for field, material in zip(fields, COVERS, strict=True):
+        laid[tissue & (field > 0)] = material
     return laid
 
 
@@ -58,13 +60,14 @@ def plan_slide(seed: int) -> Slide:
     x, y = _coordinates(mirrored=bool(rng.integers(2)), upside_down=bool(rng.integers(2)))
     broad, middle, fine = (_noise(rng, bumps) for bumps in (7, 20, 56))
     ragged = 0.10 * broad + 0.05 * middle
-    pieces = [(2.3, 3.1, 2.0, 2.2), (3.3, 2.5, 1.35, 1.7), (5.12, 3.4, 0.62, 1.35)]
+    pieces = [(2.2, 3.2, 1.6, 1.75), (3.3, 2.4, 0.95, 1.35), (5.2, 3.4, 0.5, 1.2)]
     tissue = np.maximum.reduce([_ellipse(x, y, *piece) for piece in pieces]) + ragged + 0.02 * fine
-    invasive = _ellipse(x, y, 2.2, 3.3, 1.2, 1.15) + 0.22 * middle + 0.12 * fine
+    invasive = _one_mass(_ellipse(x, y, 2.15, 3.35, 1.05, 1.05) + 0.22 * middle + 0.12 * fine)
     hotspot = np.minimum(_ellipse(x, y, 2.5, 3.5, 0.42, 0.42) + 0.18 * middle, invasive)
-    nests = _circles(x, y, _round_places(rng, (3.2, 3.8), (1.3, 1.75), 7, (0.085, 0.125)))
+    nests = _circles(x, y, _round_places(rng, (3.17, 3.83), (1.25, 1.75), 6, (0.085, 0.125)))
     necrosis = nests - 0.62 + 0.04 * fine
-    glands = _circles(x, y, _round_places(rng, (4.85, 5.4), (2.7, 4.1), 14, (0.045, 0.075)))
+    glands = _circles(x, y, _round_places(rng, (4.95, 5.45), (2.7, 4.1), 11, (0.045, 0.075)))
+    tissue = np.maximum.reduce([tissue, nests + 0.3, glands + 0.5])
     adipose = np.minimum(0.55 * broad + 0.45 * middle - 0.55, 0.18 - np.abs(tissue - 0.3))
     adipose = np.minimum(adipose, -np.maximum.reduce([invasive + 0.12, nests + 0.3, glands + 0.3]))
     fields = [tissue, adipose, invasive, hotspot, np.maximum(nests, glands), necrosis, glands - 0.45]
@@ -80,13 +83,24 @@ def _coordinates(*, mirrored: bool, upside_down: bool) -> tuple[Field, Field]:
 
 def _ellipse(x: Field, y: Field, center_x: float, center_y: float, radius_x: float, radius_y: float) -> Field:
     """1 at the center, 0 on the outline, negative outside."""
-    return 1 - np.hypot((x - center_x) / radius_x, (y - center_y) / radius_y)
+    value: Field = 1 - np.hypot((x - center_x) / radius_x, (y - center_y) / radius_y)
+    return value
+
+
+def _one_mass(field: Field) -> Field:
+    """Drop every island but that of the highest value: growth that is drawn as unifocal has one focus."""
+    coarse = Image.fromarray(((field > 0) * 255).astype(np.uint8)).reduce(4).point([0] * 100 + [128] * 156)
+    row, column = np.unravel_index(int(field.argmax()), field.shape)
+    ImageDraw.floodfill(coarse, (int(column) // 4, int(row) // 4), 255)
+    kept = np.asarray(coarse.resize(field.shape[::-1], Image.Resampling.BILINEAR)) > 140
+    return np.where(kept, field, -np.abs(field) - 0.05).astype(np.float32)
 
 
 def _circles(x: Field, y: Field, circles: list[tuple[float, float, float]]) -> Field:
     """As `_ellipse` of the nearest circle; a radius is in cells' widths, and the circle is round in pixels."""
     aspect = SIZE.width / SIZE.height
-    return np.maximum.reduce([_ellipse(x, y, *circle, circle[2] * aspect) for circle in circles])
+    nearest: Field = np.maximum.reduce([_ellipse(x, y, *circle, circle[2] * aspect) for circle in circles])
+    return nearest
 
 
 def _round_places(
