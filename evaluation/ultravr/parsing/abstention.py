@@ -26,7 +26,8 @@ _COMMITS = re.compile(
 
 _STEMS = (
     "not", "n't", "no ", "unsure", "uncertain", "abstain", "impossible", "unable", "insufficient", "inadequate",
-    "without", "unknown", "undeterm", "indeterm", "unanswer", "none of", "n/a", "pas", "nicht", "puede", "puedo", "posso", "non",
+    "without", "unknown", "undeterm", "indeterm", "unanswer", "none of", "n/a", "pas", "nicht", "puede", "puedo",
+    "posso", "non",
 )  # fmt: skip
 """One of these stands in every ASCII text that the pattern finds; looking for them is far cheaper."""
 

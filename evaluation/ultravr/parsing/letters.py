@@ -169,7 +169,8 @@ def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return frozenset()
     text = letters.labelled.sub(_blank, sentence)
-    text = letters.rejected.sub(_blank, text)
+    if any(_is_option(text, match) for match in letters.mention.finditer(text)):
+        text = letters.rejected.sub(_blank, text)
     found = {match[1] for match in letters.mention.finditer(text) if _is_option(text, match)}
     return frozenset(found | {(match[1] or match[2]).upper() for match in letters.small.finditer(text)})
 
