@@ -36,6 +36,7 @@ class Gateway:
     settings: Settings
     redis: Redis
     registry: JobRegistry
+    watching: JobRegistry
     queue: JobQueue
     results: ResultStore
     fleet: Fleet
@@ -58,11 +59,14 @@ async def running_gateway(
     # In this thread, not a helper: the server may end with the thread that started it.
     url = settings.home.redis_url or ensure_server(settings.home.server)
     redis = connect(url)
+    # Connections of their own: a watcher blocks one while it waits, and must not block a submission.
+    watching = connect(url, max_connections=settings.watch_connections)
     background = Background(instrumentation)
     images = Images(settings.data, settings.header_threads)
     gateway = _assemble(
         settings=settings,
         redis=redis,
+        watching=watching,
         images=images,
         background=background,
         instrumentation=instrumentation,
@@ -79,6 +83,7 @@ async def running_gateway(
         stopping.set()
         images.stop()
         await background.stop()
+        await watching.aclose()
         await redis.aclose()
 
 
@@ -86,6 +91,7 @@ def _assemble(
     *,
     settings: Settings,
     redis: Redis,
+    watching: Redis,
     images: Images,
     background: Background,
     instrumentation: Instrumentation,
@@ -110,6 +116,7 @@ def _assemble(
         settings=settings,
         redis=redis,
         registry=registry,
+        watching=JobRegistry(watching),
         queue=queue,
         results=results,
         fleet=Fleet(redis),

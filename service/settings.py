@@ -13,11 +13,16 @@ PREFIX = "GIGAVQA_"
 
 
 class Settings(BaseModel):
-    """Limits and folders of one gateway. Each number can be set as `GIGAVQA_` and the field's name in capitals."""
+    """Address, folders and limits of one gateway.
+
+    All but the folders can be set by a variable: `GIGAVQA_` and the field's name in capitals.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     home: Home
+    host: str = "127.0.0.1"
+    port: int = Field(default=8470, ge=0, le=65535, description="0 takes any free one")
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
     inline_samples: PositiveInt = Field(
         default=1000, description="samples up to which a job is checked and queued before it is answered"
@@ -26,6 +31,9 @@ class Settings(BaseModel):
     bundle_requests: PositiveInt = Field(default=64, description="most requests of a bundle, so that leases stay small")
     queue_requests: PositiveInt = Field(default=200_000, description="most requests that wait in the queue at a time")
     header_threads: PositiveInt = Field(default=8, description="images whose headers are read at a time")
+    watch_connections: PositiveInt = Field(
+        default=64, description="connections to the server that event streams share; more streams take turns"
+    )
     poll_seconds: float = Field(default=0.25, gt=0, description="how often a followed job is looked at for results")
     trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
     resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")

@@ -38,7 +38,7 @@ async def watch_job(
 ) -> EventSourceResponse:
     """Send `status` and `progress` events with the job's status and request counts; ends when the job is final."""
     await gateway.registry.get(job_id)
-    events = until_stopped(gateway.registry.events(job_id, last_event_id or BEGINNING), gateway.stopping)
+    events = until_stopped(gateway.watching.events(job_id, last_event_id or BEGINNING), gateway.stopping)
     return EventSourceResponse(gateway.instrumentation.open_stream("events", _sent(events)))
 
 

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -75,6 +76,18 @@ def test_the_instrumentation_counts_requests_by_route_and_status(gateway: Runnin
     wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", **labels) == 3)
     wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", route="unmatched", status="404") == 1)
     assert metric(gateway, "gigavqa_http_first_byte_seconds_count", method="GET", route="/v1/jobs/{job_id}") == 3
+
+
+def test_many_watchers_hold_up_nobody(start: Callable[..., RunningGateway]) -> None:
+    """More event streams than connections take turns among themselves; the probe's check of the server is as quick."""
+    gateway = start(watch_connections=4)
+    job_id = gateway.submit().json()["id"]
+    with ExitStack() as stack:
+        watchers = stack.enter_context(httpx.Client(limits=httpx.Limits(max_connections=None), timeout=20))
+        for _ in range(40):
+            stack.enter_context(watchers.stream("GET", f"{gateway.url}/v1/jobs/{job_id}/events"))
+        wait_until(lambda: metric(gateway, "gigavqa_open_streams", kind="events") == 40, what="the event streams")
+        assert gateway.client.get("/readyz").json()["checks"]["server"] == "ok"
 
 
 def test_open_streams_end_when_the_gateway_stops(start: Callable[..., RunningGateway]) -> None:

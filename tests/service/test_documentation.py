@@ -1,0 +1,30 @@
+"""docs/api.md keeps up with the code."""
+
+from pathlib import Path
+
+import pytest
+
+from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID
+from service.instrumentation import Instrumentation
+from service.settings import PREFIX, Settings
+
+PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("slug", sorted({kind.slug for kind in (*PROBLEM_KINDS.values(), REQUEST_INVALID, INTERNAL)}))
+def test_every_problem_is_documented(slug: str) -> None:
+    """A client can look each type up."""
+    assert f"`{slug}`" in PAGE
+
+
+@pytest.mark.parametrize("field", [name for name in Settings.model_fields if name != "home"])
+def test_every_setting_is_documented(field: str) -> None:
+    """An operator can look each variable up."""
+    assert f"`{PREFIX}{field.upper()}`" in PAGE
+
+
+def test_every_metric_is_documented() -> None:
+    """Each metric of the gateway's own is in the table."""
+    names = {family.name for family in Instrumentation().registry.collect() if family.name.startswith("gigavqa_")}
+    assert names
+    assert [name for name in sorted(names) if f"`{name}`" not in PAGE and f"`{name}_total`" not in PAGE] == []
