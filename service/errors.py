@@ -21,6 +21,9 @@ from jobs.errors import (
     TextMissingError,
 )
 
+MAX_FINDINGS = 100
+"""Most findings of one problem document; a data set of a million bad records is known to be bad by then."""
+
 
 class Finding(BaseModel):
     """One thing that is wrong, and where: a field of the body, a line of a file, a sample, an image."""

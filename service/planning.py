@@ -15,12 +15,10 @@ from jobs.models import JobSpec
 from service.bundling import ImageRequest
 from service.contexts import Contexts
 from service.datasets import Datasets
-from service.errors import DatasetNotFoundError, Finding, SubmissionInvalidError
+from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
 from service.images import Images
 from tiling.errors import TilingError
 from tiling.geometry import Size
-
-_MAX_FINDINGS = 100
 
 
 @dataclass(frozen=True)
@@ -110,9 +108,9 @@ def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
 
 def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:
     found = list(dict.fromkeys(findings))
-    more = "" if len(found) <= _MAX_FINDINGS else f"; the first {_MAX_FINDINGS} are listed"
+    more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
-    return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:_MAX_FINDINGS])
+    return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
 
 
 def _no_size(image: str) -> Size:

@@ -15,7 +15,16 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from evaluation.errors import DatasetInvalidError
-from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, Finding, ProblemKind, ServiceError, kind_of
+from service.errors import (
+    INTERNAL,
+    MAX_FINDINGS,
+    PROBLEM_KINDS,
+    REQUEST_INVALID,
+    Finding,
+    ProblemKind,
+    ServiceError,
+    kind_of,
+)
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
@@ -87,7 +96,7 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     if isinstance(error, DatasetInvalidError):
         return tuple(
             Finding(detail=problem.message, file=problem.file, line=problem.line, sample=problem.record)
-            for problem in error.problems
+            for problem in error.problems[:MAX_FINDINGS]
         )
     return ()
 
@@ -95,7 +104,14 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
 async def _handle_known(request: Request, error: Exception) -> Response:
     retry_after = getattr(error, "retry_after", None)
     headers = None if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-    return problem_response(request.scope, kind_of(error), str(error), findings_of(error), headers)
+    return problem_response(request.scope, kind_of(error), _detail(error), findings_of(error), headers)
+
+
+def _detail(error: Exception) -> str:
+    if not isinstance(error, DatasetInvalidError) or len(error.problems) == 1:
+        return str(error)
+    listed = "" if len(error.problems) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
+    return f"{len(error.problems)} things are wrong with the data set's records{listed}"
 
 
 async def _handle_validation(request: Request, error: Exception) -> Response:

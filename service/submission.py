@@ -13,7 +13,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.background import Background
 from service.bundling import ImageRequest, bundle_requests, retry_generation
-from service.errors import DatasetChangedError, JobStateConflictError, ServiceError
+from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
 from service.instrumentation import Instrumentation
 from service.planning import Plan, Planner
 from service.problems import findings_of
@@ -166,5 +166,5 @@ class Submissions:
 def _lines(error: Exception) -> list[str]:
     """One line for everything that is wrong."""
     if isinstance(error, DatasetInvalidError):
-        return [str(problem) for problem in error.problems]
+        return [str(problem) for problem in error.problems[:MAX_FINDINGS]]
     return [finding.detail for finding in findings_of(error)] or [str(error)]

@@ -55,6 +55,14 @@ def test_bad_samples_are_named_by_file_and_line(gateway: RunningGateway) -> None
     assert num_jobs(gateway) == 0
 
 
+def test_a_data_set_full_of_bad_samples_has_a_bounded_answer(gateway: RunningGateway) -> None:
+    """The first hundred are listed, and all are counted."""
+    write_dataset(gateway.settings.data, [record(number, answer="E") for number in range(150)])
+    problem = problem_of(gateway.submit(), 422, "dataset-invalid")
+    assert len(problem["errors"]) == 100
+    assert problem["detail"].startswith("150 ")
+
+
 def test_a_missing_image_is_named_with_its_sample(gateway: RunningGateway) -> None:
     """An image that does not exist refuses the job before anything of it is queued."""
     write_dataset(gateway.settings.data, [record(0), record(1, image="images/gone.png")])
