@@ -23,7 +23,8 @@ class RunningGateway:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.server = GatewayServer(create_app(settings), "127.0.0.1", 0)
+        self.app = create_app(settings)
+        self.server = GatewayServer(self.app, "127.0.0.1", 0)
         self._thread = threading.Thread(target=self.server.run, name="gateway")
         self._thread.start()
         wait_until(lambda: self.server.started or not self._thread.is_alive(), what="the gateway's start")

@@ -67,9 +67,7 @@ def test_a_retry_asks_the_failed_requests_only(gateway: RunningGateway) -> None:
     job = gateway.client.post(f"/v1/jobs/{job_id}/retry").json()
     assert job["status"] == "in_progress"
     assert job["request_counts"] == {"total": 4, "completed": 3, "failed": 0}
-    asked: list[str] = []
-    play(gateway.redis_url, lambda request: asked.append(request.sample_id) or "B")
-    assert asked == ["cctv-0001"]
+    assert play(gateway.redis_url, lambda request: "B" if request.sample_id == "cctv-0001" else None) == 1
     assert gateway.job(job_id)["request_counts"] == {"total": 4, "completed": 4, "failed": 0}
 
 

@@ -5,10 +5,7 @@ import logging
 from collections.abc import Callable
 
 import pytest
-from starlette.testclient import TestClient
 
-from service.app import create_app
-from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of
 from tests.waiting import wait_until
 
@@ -78,16 +75,14 @@ def test_a_request_without_a_usable_id_is_given_one(gateway: RunningGateway, giv
     assert len(made) == 32
 
 
-def test_a_failure_of_the_gateway_gives_nothing_away(settings: Settings) -> None:
+def test_a_failure_of_the_gateway_gives_nothing_away(gateway: RunningGateway) -> None:
     """An error that no table knows is a problem that names the class alone, with the request's id."""
-    app = create_app(settings)
 
     async def fail() -> None:
         raise RuntimeError("the secret")
 
-    app.add_api_route("/fail", fail)
-    with TestClient(app, raise_server_exceptions=False) as client:
-        response = client.get("/fail")
+    gateway.app.add_api_route("/fail", fail)
+    response = gateway.client.get("/fail")
     problem = problem_of(response, 500, "internal")
     assert "RuntimeError" in problem["detail"]
     assert "secret" not in response.text
