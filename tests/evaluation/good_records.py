@@ -54,8 +54,8 @@ CCTV_LOGIC = {
     "category": "logical_verification",
     "subcategory": "joint_count_and_region_extremum_verification",
     "image": "images/plaza.jpg",
-    "question": "Which option correctly evaluates the following claims? Claim A: there are exactly 3 standing adults in "
-    "the image. Claim B: the upper-right region contains the most standing adults.",
+    "question": "Which option correctly evaluates the following claims? Claim A: there are exactly 3 standing adults "
+    "in the image. Claim B: the upper-right region contains the most standing adults.",
     "options": dict(zip("ABCD", (text for _, text in CLAIM_PATTERNS.values()), strict=True)),
     "answer": "B",
     "reasoning_supervision": _steps(

@@ -1,0 +1,177 @@
+"""A job expands into the same requests every time: their ids, seeds, sampling, prompts and order."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogue.errors import ModelUnknownError
+from catalogue.load import load_catalogue
+from evaluation.datasets import Dataset, load_dataset
+from evaluation.errors import (
+    EvidenceMissingError,
+    PlanUnknownError,
+    ProtocolUnavailableError,
+    SampleUnknownError,
+    SamplingInvalidError,
+)
+from evaluation.expansion import expand
+from evaluation.plans import PLANS, cells_of
+from jobs.models import Cell, InferenceRequest, JobSpec
+from tests.evaluation.folders import write_dataset
+from tests.evaluation.good_records import GOOD, good_record
+from tiling.geometry import Size
+
+CATALOGUE = load_catalogue()
+DEMO = "demo-qwen3-vl"
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    """All good records as one data set."""
+    return load_dataset(write_dataset(tmp_path / "tiny", *GOOD.values()))
+
+
+def requests(dataset: Dataset, **spec: Any) -> list[InferenceRequest]:
+    """Expand a job over images of 1000 x 600 pixels."""
+    job = JobSpec.model_validate({"dataset": "tiny", "models": [DEMO], "plan": "table1", **spec})
+    return [request for _, request in expand(dataset, job, CATALOGUE, lambda _: Size(1000, 600))]
+
+
+def test_table1_asks_every_sample_with_the_image_and_without() -> None:
+    """Table 1 is S0 at V2 plus S0 at V0."""
+    assert PLANS["table1"] == (Cell(protocol="S0", condition="V2"), Cell(protocol="S0", condition="V0"))
+
+
+def test_the_plan_ultravr_holds_each_pair_once() -> None:
+    """S0 at V0 to V4, and S1 to S5 at V2: ten pairs."""
+    assert len(PLANS["ultravr"]) == 10
+    assert set(PLANS["ultravr"]) == {*PLANS["table1"], *PLANS["table2"], *PLANS["table3"]}
+
+
+def test_an_unknown_plan_is_refused() -> None:
+    """The message lists the plans that exist."""
+    with pytest.raises(PlanUnknownError, match="table1, table2"):
+        cells_of(JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
+
+
+@pytest.mark.parametrize("cells", [(), (Cell(protocol="S0", condition="V2"),)])
+def test_a_job_names_either_a_plan_or_cells(cells: tuple[Cell, ...]) -> None:
+    """Neither and both are refused."""
+    with pytest.raises(PlanUnknownError, match="either a plan or cells"):
+        cells_of(JobSpec(dataset="tiny", models=(DEMO,), plan="table1" if cells else None, cells=cells))
+
+
+def test_a_protocol_that_is_not_available_is_named() -> None:
+    """All that are missing are named at once."""
+    with pytest.raises(ProtocolUnavailableError, match="T8, T9"):
+        cells_of(
+            JobSpec(dataset="t", models=(DEMO,), cells=[{"protocol": name, "condition": "V2"} for name in ("T9", "T8")])
+        )
+
+
+def test_ids_say_what_a_request_is(dataset: Dataset) -> None:
+    """Sample, protocol, condition, model and repeat."""
+    ids = [request.id for request in requests(dataset, samples=["rs-logic"], repeats=2)]
+
+    assert ids == [f"rs-logic:S0-{condition}:{DEMO}:{repeat}" for condition in ("V2", "V0") for repeat in (0, 1)]
+
+
+def test_expanding_twice_gives_equal_requests(dataset: Dataset) -> None:
+    """Ids, seeds, views and prompts are functions of the job and the data set."""
+    assert requests(dataset, plan="table2", seed=3) == requests(dataset, plan="table2", seed=3)
+
+
+def test_every_request_draws_with_its_own_seed(dataset: Dataset) -> None:
+    """Repeats differ from one another, and another seed of the job changes all of them."""
+    first = {request.id: request.sampling.seed for request in requests(dataset, repeats=3)}
+    other = {request.id: request.sampling.seed for request in requests(dataset, repeats=3, seed=1)}
+
+    assert len(set(first.values())) == len(first)
+    assert all(first[name] != other[name] for name in first)
+
+
+def test_requests_of_one_image_are_consecutive(dataset: Dataset) -> None:
+    """So that they can be bundled as they come."""
+    job = JobSpec(dataset="tiny", models=(DEMO, "qwen3-vl-8b"), plan="table1")
+    pairs = [(request.model, image) for image, request in expand(dataset, job, CATALOGUE, lambda _: Size(1000, 600))]
+    groups = [key for key, _ in groupby(pairs)]
+
+    assert len(groups) == len(set(groups))
+
+
+def test_a_text_only_request_belongs_to_its_samples_image(dataset: Dataset) -> None:
+    """V0 has no view, and is bundled with the other conditions of the image."""
+    job = JobSpec(dataset="tiny", models=(DEMO,), plan="table1", samples=("rs-logic",))
+    pairs = list(expand(dataset, job, CATALOGUE, lambda _: Size(1000, 600)))
+
+    assert {image for image, _ in pairs} == {"tiny/images/harbor.png"}
+    assert pairs[1][1].views == ()
+
+
+def test_sampling_is_the_models_own_with_the_jobs_overrides(dataset: Dataset) -> None:
+    """The demo model answers in 24 tokens at temperature 0.7; the job overrides the temperature alone."""
+    sampling = requests(dataset, sampling={"temperature": 0})[0].sampling
+
+    assert (sampling.temperature, sampling.max_tokens, sampling.top_k) == (0.0, 24, 20)
+
+
+@pytest.mark.parametrize(
+    ("sampling", "told"),
+    [
+        ({"temprature": 0}, "sampling has no temprature; it has max_tokens"),
+        ({"top_p": 2}, "sampling.top_p: Input should be"),
+    ],
+)
+def test_wrong_sampling_is_refused_by_name(dataset: Dataset, sampling: dict[str, Any], told: str) -> None:
+    """An unknown parameter, and a value out of range."""
+    with pytest.raises(SamplingInvalidError, match=told):
+        requests(dataset, sampling=sampling)
+
+
+def test_unknown_samples_are_all_named(dataset: Dataset) -> None:
+    """A filter must not silently ask less."""
+    with pytest.raises(SampleUnknownError, match="no sample nobody, nowhere"):
+        requests(dataset, samples=["rs-logic", "nowhere", "nobody"])
+
+
+def test_an_unknown_model_is_refused(dataset: Dataset) -> None:
+    """The catalogue's own error."""
+    with pytest.raises(ModelUnknownError):
+        requests(dataset, models=["gpt-0"])
+
+
+def test_missing_evidence_is_told_before_the_first_request(tmp_path: Path) -> None:
+    """All samples that lack it are named at once, before anything is expanded."""
+    bare = {"evidence": None, "reasoning_supervision": None}
+    slides = [good_record("wsi-comparison") | bare | {"id": name} for name in ("one", "two")]
+    dataset = load_dataset(write_dataset(tmp_path / "tiny", *slides))
+    job = JobSpec(dataset="tiny", models=(DEMO,), plan="table2")
+
+    with pytest.raises(EvidenceMissingError, match=r"(?s)'one'.*'two'"):
+        expand(dataset, job, CATALOGUE, lambda _: Size(1000, 600))
+
+
+def test_the_prompt_asks_for_a_letter(dataset: Dataset) -> None:
+    """Context, question, options, and the form of the answer."""
+    (full, text_only) = requests(dataset, samples=["rs-comparison"])
+
+    assert full.turns[0].text == (
+        "The image above is the full image.\n\n"
+        f"Question: {GOOD['rs-comparison']['question']}\n\n"
+        "Options:\nA. 0\nB. 1\nC. 2\nD. 3\n\n"
+        "Answer with the letter of the one correct option. End your response with a line of the form "
+        '"Final answer: X", where X is one of A, B, C or D.'
+    )
+    assert full.prompt_version == "s0/1+conditions/1"
+    assert "not sure" not in full.turns[0].text
+    assert 'you may answer "Final answer: not sure" instead' in text_only.turns[0].text
+
+
+def test_the_prompt_asks_for_a_coordinate_where_there_are_no_options(dataset: Dataset) -> None:
+    """AD samples without options."""
+    (request, _) = requests(dataset, samples=["ad-coordinate"])
+
+    assert "Options:" not in request.turns[0].text
+    assert request.turns[0].text.endswith('"Final answer: (row, column)".')

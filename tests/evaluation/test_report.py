@@ -1,0 +1,255 @@
+"""Tables 1 and 2 over a small data set whose every number is worked out here.
+
+Five samples: two of CCTV comparison (c1, c2), one of RS logical verification (r1), one of AD with a coordinate (a1),
+and one of WSI that awaits its answer (w1). The right answers: c1 B, c2 B, r1 B, a1 (3, 7).
+"""
+
+import csv
+import io
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalogue.load import load_catalogue
+from evaluation.datasets import Dataset
+from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
+from evaluation.reporting.models import CellScore
+from evaluation.ultravr.answers import PARSER_VERSION
+from jobs.models import EngineInfo, JobSpec, Response, Sampling
+from tests.evaluation.good_records import good_sample
+from tests.evaluation.responses import MODEL, response
+
+CATALOGUE = load_catalogue()
+DATASET = Dataset(
+    name="tiny",
+    benchmark="ultravr",
+    title="Tiny",
+    description="",
+    samples=(
+        good_sample("cctv-comparison", id="c1"),
+        good_sample("cctv-comparison", id="c2"),
+        good_sample("rs-logic", id="r1"),
+        good_sample("ad-coordinate", id="a1"),
+        good_sample("wsi-comparison", id="w1", answer=""),
+    ),
+    digest="0" * 64,
+)
+FULL = [
+    response("c1", "Final answer: B"),
+    response("c2", "Final answer: A"),
+    response("r1", "B"),
+    response("a1", "Row 3, column 7"),
+    response("w1", "Final answer: C"),
+]
+TEXT_ONLY = [
+    response("c1", "not sure", "V0"),
+    response("c2", "Final answer: B", "V0"),
+    response("r1", "A or B", "V0"),
+    response("a1", "I cannot determine this.", "V0"),
+    response("w1", "Final answer: A", "V0"),
+]
+
+
+def report_of(responses: list[Response], **spec: Any) -> Report:
+    """Report on responses, with a job's spec if any of it is given."""
+    job = JobSpec.model_validate({"dataset": "tiny", "models": [MODEL], **spec}) if spec else None
+    return build_report(DATASET, responses, CATALOGUE, job)
+
+
+def cell(report: Report, condition: str) -> CellScore:
+    """Return the score of S0 under a condition."""
+    return next(score for score in report.cells if score.condition == condition)
+
+
+def test_table1_holds_the_worked_numbers() -> None:
+    """CCTV 1/2, RS 1/1, AD 1/1: macro (0.5 + 1 + 1) / 3 = 0.8333. Text only: CCTV 1/2, RS 0/1, AD 0/1: macro 0.1667.
+
+    The visual gap is 0.6667; 2 of 5 text-only responses abstain.
+    """
+    (row,) = report_of(FULL + TEXT_ONLY).table1
+
+    assert {name: score.overall.value for name, score in row.domains.items()} == {"cctv": 0.5, "rs": 1.0, "ad": 1.0}
+    assert row.macro.value == pytest.approx(5 / 6)
+    assert row.text_only.value == pytest.approx(1 / 6)
+    assert row.visual_gap.value == pytest.approx(4 / 6)
+    assert (row.abstention.value, row.abstention.count) == (0.4, 5)
+
+
+def test_table1_takes_the_budget_from_the_catalogue() -> None:
+    """Qwen3-VL: 16,777,216 pixels are 16,384 tokens of 32 x 32, a square of 4,096."""
+    (row,) = report_of(FULL).table1
+
+    assert (row.title, row.max_visual_tokens, row.effective_resolution) == ("Qwen3-VL-8B-Instruct", 16384, 4096)
+
+
+def test_table2_holds_the_worked_gaps() -> None:
+    """V1 all wrong 0; V2 5/6; V3 all right 1; V4 only r1 right 1/3: res 5/6, access 1/6, aug -1/2."""
+    right = {"c1": "B", "c2": "B", "r1": "B", "a1": "(3, 7)"}
+    thumbnails = [response(name, "Final answer: D" if name != "a1" else "(1, 1)", "V1") for name in right]
+    local = [response(name, f"Final answer: {answer}", "V3") for name, answer in right.items()]
+    together = [response(name, f"Final answer: {'B' if name == 'r1' else 'C'}", "V4") for name in right]
+
+    (row,) = report_of(FULL + thumbnails + local + together).table2
+
+    assert [row.conditions[name].value for name in ("V1", "V2", "V3", "V4")] == pytest.approx([0, 5 / 6, 1, 1 / 3])
+    assert [row.gaps[name].value for name in ("res", "access", "aug")] == pytest.approx([5 / 6, 1 / 6, -1 / 2])
+
+
+def test_a_domain_without_samples_is_left_out_and_named() -> None:
+    """WSI has no sample with an answer: it is no zero in the macro average."""
+    report = report_of(FULL)
+
+    assert cell(report, "V2").absent_domains == ("wsi",)
+    assert any("leaves out wsi" in warning for warning in report.warnings)
+
+
+def test_a_sample_that_awaits_its_answer_is_counted_but_not_scored() -> None:
+    """w1 is in no accuracy, and listed as left out."""
+    report = report_of(FULL)
+    (exclusion,) = cell(report, "V2").excluded
+
+    assert report.awaiting_expert == ("w1",)
+    assert (exclusion.reason, exclusion.count, exclusion.samples) == ("the answer awaits an expert", 1, ("w1",))
+    assert cell(report, "V2").macro.count == 4
+
+
+def test_unparsable_is_wrong_but_failed_is_left_out() -> None:
+    """c1 answers nonsense: CCTV is 0/2. r1 failed: RS has no value, and the failure is listed by its type."""
+    score = cell(report_of([response("c1", "hmm"), *FULL[1:2], response("r1", None), *FULL[3:]]), "V2")
+
+    assert (score.domains["cctv"].overall.value, score.domains["cctv"].overall.count) == (0.0, 2)
+    assert score.domains["rs"].overall.value is None
+    assert {(exclusion.reason, exclusion.samples) for exclusion in score.excluded} >= {
+        ("failed: EngineDiedError", ("r1",))
+    }
+    assert score.statuses["none"] == 1
+
+
+def test_missing_responses_are_counted_against_the_job() -> None:
+    """Of a job over five samples, two conditions and two repeats, only the first repeat of V2 is there."""
+    report = report_of(FULL, plan="table1", repeats=2)
+
+    assert [(score.condition, score.expected, score.answered) for score in report.cells] == [
+        ("V2", 10, 5),
+        ("V0", 10, 0),
+    ]
+    assert "qwen3-vl-8b S0 V0: 10 of 10 left out: no response" in report.warnings
+
+
+def test_samples_that_the_job_did_not_ask_are_not_missing() -> None:
+    """A job over c1 alone is complete with one response."""
+    report = report_of(FULL[:1], cells=[{"protocol": "S0", "condition": "V2"}], samples=["c1"])
+
+    assert cell(report, "V2").excluded == ()
+
+
+def test_repeats_are_averaged() -> None:
+    """c1 right, wrong, right, right is 0.75; with c2 wrong once, CCTV is 0.375."""
+    texts = ["Final answer: B", "Final answer: A", "Final answer: B", "Final answer: B"]
+    repeats = [response("c1", text, repeat=number) for number, text in enumerate(texts)]
+
+    score = cell(report_of([*repeats, FULL[1]]), "V2")
+
+    assert (score.domains["cctv"].overall.value, score.domains["cctv"].overall.count) == (0.375, 2)
+
+
+def test_a_second_copy_of_a_response_counts_nothing() -> None:
+    """And where one copy is a failure, the answer stands."""
+    score = cell(report_of([*FULL, response("c1", None), FULL[0]]), "V2")
+
+    assert score.domains["cctv"].overall.value == 0.5
+    assert (score.answered, score.duplicates) == (5, 2)
+
+
+def test_the_last_turn_is_the_answer() -> None:
+    """Earlier turns of a chat answer steps."""
+    turns = [
+        {"text": "Final answer: A", "finish_reason": "stop", "step_id": "S1"},
+        {"text": "B", "finish_reason": "stop"},
+    ]
+
+    assert cell(report_of([response("r1", "", turns=turns)]), "V2").domains["rs"].overall.value == 1.0
+
+
+def test_a_response_to_an_unknown_sample_is_listed() -> None:
+    """It counts in nothing."""
+    score = cell(report_of([*FULL, response("zzz", "B")]), "V2")
+
+    assert ("the data set has no such sample", ("zzz",)) in {(part.reason, part.samples) for part in score.excluded}
+    assert score.answered == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"model": "demo-qwen3-vl"}, "its weights are random"),
+        ({"engine": EngineInfo(name="simulated", version="1", simulated=True)}, "come from the simulated engine"),
+        ({"turns": [{"text": "B", "finish_reason": "length"}]}, "cut off at the limit of output tokens"),
+        ({"sampling": Sampling(temperature=0.0)}, "sampled with different parameters"),
+        ({"engine": EngineInfo(name="vllm", version="0.31.0")}, "different engines or versions"),
+    ],
+)
+def test_what_a_reader_must_know_is_said_plainly(changes: dict[str, Any], told: str) -> None:
+    """Random weights, a simulated engine, cut-off answers, and mixed conditions."""
+    report = report_of([*FULL[1:], response("c1", "B", **changes)])
+
+    assert any(told in warning for warning in report.warnings)
+    assert told in render_markdown(report)
+
+
+def test_provenance_says_what_made_the_responses() -> None:
+    """Engine, version and sampling, without the seeds, and the parser's version."""
+    report = report_of(FULL)
+    (origin,) = report.provenance
+
+    assert (origin.engine, origin.version, origin.responses) == ("vllm", "0.32.0", 5)
+    assert origin.sampling["temperature"] == 0.7
+    assert "seed" not in origin.sampling
+    assert report.parser_version == PARSER_VERSION
+
+
+def test_json_round_trips() -> None:
+    """The JSON form holds the whole report."""
+    report = report_of(FULL + TEXT_ONLY)
+
+    assert Report.model_validate(json.loads(render_json(report))) == report
+
+
+def test_csv_has_one_number_a_line() -> None:
+    """The macro accuracy of Table 1 is on a line of its own, as a fraction with interval and count."""
+    lines = list(csv.DictReader(io.StringIO(render_csv(report_of(FULL + TEXT_ONLY)))))
+    (macro,) = [line for line in lines if line["table"] == "table1" and line["metric"] == "macro_accuracy"]
+
+    assert (macro["model"], macro["value"], macro["count"]) == (MODEL, "0.833333", "4")
+
+
+def test_markdown_prints_percentages_with_intervals_and_counts() -> None:
+    """As the paper prints them, one decimal."""
+    text = render_markdown(report_of(FULL + TEXT_ONLY))
+
+    assert "## Table 1" in text
+    assert "| 83.3 [" in text
+    assert "| +66.7 [" in text
+
+
+@given(seed=st.integers(0, 1000))
+def test_the_order_of_responses_changes_nothing(seed: int) -> None:
+    """Shuffled responses, failures and second copies among them, give the same report."""
+    responses = [*FULL, *TEXT_ONLY, response("c1", None), response("r1", "D"), response("zzz", "A")]
+    shuffled = random.Random(seed).sample(responses, len(responses))
+
+    assert report_of(shuffled) == report_of(responses)
+
+
+@given(names=st.sets(st.sampled_from(["c1", "c2", "r1", "a1"]), min_size=1))
+def test_a_perfect_responder_scores_everything(names: set[str]) -> None:
+    """Whatever samples are answered, and so whatever domains are present, all right is 100 %."""
+    answers = {sample.id: sample.answer for sample in DATASET.samples}
+    score = cell(report_of([response(name, f"Final answer: {answers[name]}") for name in sorted(names)]), "V2")
+
+    assert score.macro.value == 1.0
+    assert score.macro.count == len(names)

@@ -1,0 +1,106 @@
+"""Files are scored as jobs are: the same numbers from the service's own lines, and from anybody's."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.errors import ResponsesInvalidError
+from evaluation.report import Report
+from evaluation.score import score_files
+from tests.evaluation.folders import write_dataset
+from tests.evaluation.good_records import GOOD
+from tests.evaluation.responses import MODEL, response
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    """The folder of a data set with an RS sample (B) and an AD sample (3, 7)."""
+    return write_dataset(tmp_path / "tiny", GOOD["rs-logic"], GOOD["ad-coordinate"])
+
+
+def scored(samples: Path, *lines: dict[str, Any] | str) -> Report:
+    """Score lines written to a file."""
+    file = samples.parent / "responses.ndjson"
+    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return score_files(samples, file)
+
+
+def test_lines_as_the_service_streams_them_are_scored(samples: Path) -> None:
+    """A response a line, with the cursor that the stream adds."""
+    lines = [
+        {"cursor": "1-0", **response("rs-logic", "Final answer: B").model_dump(mode="json")},
+        {"cursor": "2-0", **response("ad-coordinate", None).model_dump(mode="json")},
+    ]
+
+    report = scored(samples, *lines)
+
+    assert (report.table1[0].model, report.table1[0].macro.value, report.table1[0].macro.count) == (MODEL, 1.0, 1)
+    assert report.provenance[0].version == "0.32.0"
+    assert {part.reason for part in report.cells[0].excluded} == {"failed: EngineDiedError"}
+
+
+@pytest.mark.parametrize("key", ["text", "response"])
+def test_lines_of_ones_own_need_an_id_and_a_text(samples: Path, key: str) -> None:
+    """They are taken as S0 under V2 of a model without a name."""
+    report = scored(samples, {"sample_id": "rs-logic", key: "B"}, {"sample_id": "ad-coordinate", key: "(1, 1)"})
+
+    assert [(row.model, row.macro.value) for row in report.table1] == [("unnamed", 0.5)]
+
+
+def test_lines_of_ones_own_may_say_more(samples: Path) -> None:
+    """Model, protocol and condition."""
+    line = {
+        "sample_id": "rs-logic",
+        "text": "not sure",
+        "model": "mine",
+        "protocol": "S0",
+        "condition": "V0",
+        "note": 1,
+    }
+
+    (score,) = scored(samples, line).cells
+
+    assert (score.model, score.condition, score.abstention.value) == ("mine", "V0", 1.0)
+
+
+def test_several_lines_for_one_sample_are_repeats(samples: Path) -> None:
+    """Right, right, wrong is two thirds."""
+    report = scored(samples, *({"sample_id": "rs-logic", "text": letter} for letter in "BBA"))
+
+    assert report.table1[0].domains["rs"].overall.value == pytest.approx(2 / 3)
+
+
+def test_every_bad_line_is_named_by_file_and_line(samples: Path) -> None:
+    """No JSON, no text, no id, and a condition that does not exist; good lines and empty ones between them."""
+    good = {"sample_id": "rs-logic", "text": "B"}
+    bad = [{"sample_id": "rs-logic"}, {"text": "B"}, {**good, "condition": "V9"}]
+
+    with pytest.raises(ResponsesInvalidError) as caught:
+        scored(samples, good, "{oops", "", *bad)
+
+    assert [(problem.file, problem.line) for problem in caught.value.problems] == [
+        ("responses.ndjson", line) for line in (2, 4, 5, 6)
+    ]
+    assert "has neither text, response, turns nor failure" in caught.value.problems[1].message
+
+
+def test_a_folder_of_responses_is_scored_as_one(samples: Path) -> None:
+    """All its files of lines, by name."""
+    folder = samples.parent / "responses"
+    folder.mkdir()
+    for number, name in enumerate(("rs-logic", "ad-coordinate")):
+        (folder / f"{number}.jsonl").write_text(json.dumps({"sample_id": name, "text": "Final answer: B"}))
+
+    assert score_files(samples, folder).cells[0].answered == 2
+
+
+def test_samples_may_be_a_single_file(samples: Path) -> None:
+    """Records alone, without a data set's folder."""
+    file = samples.parent / "mine.json"
+    file.write_text(json.dumps([GOOD["rs-logic"]]))
+    responses = samples.parent / "r.jsonl"
+    responses.write_text(json.dumps({"sample_id": "rs-logic", "text": "B"}))
+
+    assert score_files(file, responses).table1[0].macro.value == 1.0
