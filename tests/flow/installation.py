@@ -1,0 +1,88 @@
+"""A whole installation of real processes for one test: server, gateway and workers, each killable by process id."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from jobs.server import ServerProcess, start_server
+from tests.waiting import wait_until
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nothing listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Installation:
+    """Starts processes below one home folder and ends every one of them."""
+
+    home: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    server: ServerProcess | None = None
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        """Address of the gateway."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start_server(self) -> None:
+        """Start the embedded server on the home's folder, with what an earlier one left there."""
+        self.server = start_server(self.home / "server")
+
+    def kill_server(self) -> None:
+        """End the server as a power cut would."""
+        assert self.server is not None
+        os.kill(self.server.pid, signal.SIGKILL)
+        self.server.stop()
+
+    def start_gateway(self) -> subprocess.Popen[bytes]:
+        """Start the gateway and wait until it is ready."""
+        gateway = self._start("gateway", "service", "--port", str(self.port))
+        wait_until(lambda: self._ready(gateway), timeout=60, what="the gateway's readiness")
+        return gateway
+
+    def start_worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a worker; it is ready some time later."""
+        return self._start(f"worker-{len(self.processes)}", "workers", *arguments)
+
+    def stop(self) -> None:
+        """End all processes, politely first."""
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=10)
+        if self.server is not None:
+            self.server.stop()
+
+    def _start(self, name: str, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        assert self.server is not None
+        environ = {**os.environ, "GIGAVQA_HOME": str(self.home), "REDIS_URL": self.server.url, **self.environ}
+        with (self.home / f"{name}.log").open("ab") as log:
+            command = [sys.executable, "-m", module, *arguments]
+            process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
+        self.processes.append(process)
+        return process
+
+    def _ready(self, process: subprocess.Popen[bytes]) -> bool:
+        if process.poll() is not None:
+            raise AssertionError(f"the gateway ended with {process.returncode}; see its log in {self.home}")
+        try:
+            return httpx.get(f"{self.url}/readyz", timeout=2).status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False

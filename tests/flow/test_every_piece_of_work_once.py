@@ -1,0 +1,118 @@
+"""On the real engine, work is done once for every unique piece of it; counted, not timed."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from catalogue.load import load_catalogue
+from evaluation.report import Report
+from evaluation.score import score_files
+from tests.flow.installation import Installation
+from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
+from tests.flow.pictures import draw_dataset
+from tests.waiting import wait_until
+from tiling.geometry import Size
+
+IMAGES, QUESTIONS = 3, 4
+REQUESTS = IMAGES * QUESTIONS * len(CONDITIONS)
+UNIQUE_VIEWS = IMAGES * 3  # thumbnail, full image, one quadrant
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+
+class Finished:
+    """A finished job, what its responses say, and what the worker counted."""
+
+    def __init__(self, installation: Installation, job_id: str) -> None:
+        self.home = installation.home
+        self.url, self.id = installation.url, job_id
+        self.responses = responses(self.url, job_id)
+
+    def counted(self, series: str) -> int:
+        """A counter of the worker, summed over its labels."""
+        workers = httpx.get(f"{self.url}/readyz", timeout=10).json()["workers"]
+        text = httpx.get(workers[0]["metrics_url"], timeout=10).text
+        return int(sum(float(value) for value in re.findall(rf"^{series}(?:{{.*}})? (\S+)$", text, re.MULTILINE)))
+
+    def report(self) -> Report:
+        """The report as the gateway serves it."""
+        reply = httpx.get(f"{self.url}/v1/jobs/{self.id}/report", params={"format": "json"}, timeout=60)
+        return Report.model_validate_json(reply.text)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
+    """One job over all conditions, played by one worker."""
+    home = tmp_path_factory.mktemp("home")
+    draw_dataset(home / "data" / "plazas", images=IMAGES, questions=QUESTIONS)
+    installation = Installation(home)
+    try:
+        installation.start_server()
+        installation.start_gateway()
+        installation.start_worker("--model", MODEL)
+        job_id = submit(installation.url)
+        wait_until(
+            lambda: job(installation.url, job_id)["status"] == "completed", timeout=240, what="the job's completion"
+        )
+        yield Finished(installation, job_id)
+    finally:
+        installation.stop()
+
+
+def _rasters(finished: Finished) -> list[Mapping[str, Any]]:
+    return [raster for response in finished.responses for raster in response["rasters"]]
+
+
+def test_all_requests_are_answered(finished: Finished) -> None:
+    """Every request of the job has a response that is no failure."""
+    assert job(finished.url, finished.id)["request_counts"] == {"total": REQUESTS, "completed": REQUESTS, "failed": 0}
+
+
+def test_each_unique_view_is_rendered_once(finished: Finished) -> None:
+    """Questions, conditions and bundles share one rendering of a view."""
+    assert len({raster["key"] for raster in _rasters(finished)}) == UNIQUE_VIEWS
+    wait_until(lambda: finished.counted("gigavqa_worker_renders_total") == UNIQUE_VIEWS, what="the count of renders")
+
+
+def test_each_raster_is_processed_once_by_the_engine(finished: Finished) -> None:
+    """vLLM preprocesses and encodes a raster once, and finds it by its key ever after."""
+    wait_until(
+        lambda: finished.counted("gigavqa_worker_processed_rasters_total") == UNIQUE_VIEWS,
+        what="the count of processed rasters",
+    )
+
+
+def test_prompts_share_the_prefix_of_their_picture(finished: Finished) -> None:
+    """Of the questions about one view, all but the first find its visual tokens in the prefix cache."""
+    full = [response for response in finished.responses if response["condition"] == "V2"]
+    tokens = full[0]["rasters"][0]["visual_tokens"]
+    cached = [response["turns"][0]["usage"]["cached_tokens"] for response in full]
+    # A block of the cache that ends in the question's text is not shared, so a little less than the whole picture.
+    assert sum(count >= tokens - 128 for count in cached) >= IMAGES * (QUESTIONS - 1)
+
+
+def test_responses_say_where_their_pixels_came_from(finished: Finished) -> None:
+    """Every raster names its view, source size, level, raster size and tokens as the model's budget decides them."""
+    budget = load_catalogue()[MODEL].visual_budget
+    natively = [raster for raster in _rasters(finished) if raster["view"]["sizing"] == "native"]
+    for raster in natively:
+        _, _, width, height = map(int, raster["region"].split(","))
+        plan = budget.plan(Size(width, height))
+        assert (Size(*raster["raster_size"]), raster["visual_tokens"]) == (plan.raster, plan.visual_tokens)
+        assert raster["source_size"] == [1600, 1200]
+
+
+def test_the_report_counts_what_the_responses_say(finished: Finished) -> None:
+    """Online report and offline scoring of the same raw responses are the same, and name the random weights."""
+    online = finished.report()
+    path = finished.home / "responses.ndjson"
+    text = httpx.get(f"{finished.url}/v1/jobs/{finished.id}/results", params={"limit": 100_000}, timeout=60).text
+    path.write_text(text, encoding="utf-8")
+    offline = score_files(finished.home / "data" / "plazas", path)
+    assert offline.table1 == online.table1
+    assert offline.table2 == online.table2
+    assert any("random" in warning for warning in online.warnings)
