@@ -38,7 +38,7 @@ def _draw_pin(pen: Pen, middle: tuple[float, float], angle: float, needle: float
     def bar(start: float, end: float, half_start: float, half_end: float, color: Color) -> None:
         pen.polygon([at(start, -half_start), at(end, -half_end), at(end, half_end), at(start, half_start)], color)
 
-    bar(0, needle, 5, 5 if needle == _BROKEN_LENGTH else 1.5, NEEDLE)
+    bar(0, needle, 6, 6 if needle == _BROKEN_LENGTH else 2.5, NEEDLE)
     bar(-104, -82, 48, 48, shaded(HEAD, 0.86))
     bar(-84, -22, 27, 20, HEAD)
     bar(-84, -22, 10, 8, shaded(HEAD, 1.14))

@@ -17,9 +17,9 @@ SIZE = Size(60000, 40000)
 GRID = 6
 STEP = 64  # pixels of the full-size slide per value of a field
 MICRONS_PER_PIXEL = 0.25
-FIELDS = ("tissue", "adipose", "invasive", "high grade", "nest", "necrosis", "lumen")
+FIELDS = ("tissue", "adipose", "invasive", "high grade", "nest", "necrosis", "gland", "lumen")
 """In the order in which they are laid over the background; stroma is tissue where nothing else lies."""
-_MATERIAL = ("stroma", "adipose", "invasive", "high grade", "nest", "necrosis", "background")
+_MATERIAL = ("stroma", "adipose", "invasive", "high grade", "nest", "necrosis", "gland", "background")
 MATERIALS = ("background", *_MATERIAL[:-1])
 COVERS = tuple(MATERIALS.index(material) for material in _MATERIAL)
 """Index into MATERIALS of what each of FIELDS lays down."""
@@ -70,7 +70,7 @@ def plan_slide(seed: int) -> Slide:
     tissue = np.maximum.reduce([tissue, nests + 0.3, glands + 0.5])
     adipose = np.minimum(0.55 * broad + 0.45 * middle - 0.55, 0.18 - np.abs(tissue - 0.3))
     adipose = np.minimum(adipose, -np.maximum.reduce([invasive + 0.12, nests + 0.3, glands + 0.3]))
-    fields = [tissue, adipose, invasive, hotspot, np.maximum(nests, glands), necrosis, glands - 0.45]
+    fields = [tissue, adipose, invasive, hotspot, nests, necrosis, glands, glands - 0.45]
     return Slide(seed, np.stack(fields).astype(np.float32))
 
 

@@ -14,6 +14,7 @@ from demo.sprites import Color, shaded
 PATCH = 2048
 BACKGROUND: Color = (243, 241, 243)
 _PAD = 128
+_CIRCLE = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for turn in range(16)]
 
 
 def paint_materials(seed: int) -> dict[str, Pixels]:
@@ -45,13 +46,14 @@ class _Sheet:
 
     def blob(self, x: float, y: float, radius: float, stretch: float, angle: float, color: Color) -> None:
         """Fill an ellipse with half axes `radius * stretch` and `radius`, turned by `angle`."""
-        turns = np.linspace(0, 2 * math.pi, 16, endpoint=False)
-        along, across = radius * stretch * np.cos(turns), radius * np.sin(turns)
-        xs = x + along * math.cos(angle) - across * math.sin(angle) + _PAD
-        ys = y + along * math.sin(angle) + across * math.cos(angle) + _PAD
+        long, cos, sin = radius * stretch, math.cos(angle), math.sin(angle)
+        outline = [
+            (x + long * u * cos - radius * v * sin + _PAD, y + long * u * sin + radius * v * cos + _PAD)
+            for u, v in _CIRCLE
+        ]
         for shift_x in _wraps(x):
             for shift_y in _wraps(y):
-                self._draw.polygon(list(zip(xs + shift_x, ys + shift_y, strict=True)), fill=color)
+                self._draw.polygon([(px + shift_x, py + shift_y) for px, py in outline], fill=color)
 
     def patch(self, rng: np.random.Generator, blur: float = 1.3) -> Pixels:
         """The patch without its rim, a little out of focus, with the sensor's grain."""
@@ -107,6 +109,13 @@ def _nest(rng: np.random.Generator) -> Pixels:
     return sheet.patch(rng)
 
 
+def _gland(rng: np.random.Generator) -> Pixels:
+    sheet = _Sheet(_fibres(rng, (226, 184, 214), (208, 160, 200), 50, 50))
+    for x, y in _spots(rng, 42, 0.18):
+        _nucleus(sheet, x, y, rng.uniform(8.5, 10.5), rng, shaded((136, 104, 172), rng.uniform(0.95, 1.08)))
+    return sheet.patch(rng)
+
+
 def _necrosis(rng: np.random.Generator) -> Pixels:
     sheet = _Sheet(_fibres(rng, (236, 180, 190), (216, 148, 168), 60, 60))
     for x, y in _spots(rng, 72, 0.5):
@@ -140,4 +149,5 @@ _PAINTERS: dict[str, Callable[[np.random.Generator], Pixels]] = {
     "high grade": _high_grade,
     "nest": _nest,
     "necrosis": _necrosis,
+    "gland": _gland,
 }

@@ -1,0 +1,24 @@
+"""One small data set for all tests of the demo: the logic and the boxes are those of the full size."""
+
+from pathlib import Path
+
+import pytest
+
+from demo.dataset import build_demo_dataset
+from evaluation.datasets import load_dataset
+from evaluation.ultravr.samples import Sample
+
+SEED = 7
+SCALE = 0.1
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo data set at a tenth of its size."""
+    return build_demo_dataset(tmp_path_factory.mktemp("data") / "demo", seed=SEED, scale=SCALE, progress=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def samples(demo_folder: Path) -> tuple[Sample, ...]:
+    """Its samples, as anybody loads them."""
+    return load_dataset(demo_folder).samples

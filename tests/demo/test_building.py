@@ -1,0 +1,82 @@
+"""Building the data set: repeatable, resumable, and never half-written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from demo.ad.grid import paint_grid, plan_grid
+from demo.ad.products import PRODUCTS
+from demo.canvas import replacing
+from demo.cctv.paint import paint_plaza
+from demo.cctv.samples import plaza_records
+from demo.cctv.scene import plan_plaza
+from demo.dataset import PAINTINGS, build_demo_dataset
+from demo.manifest import Manifest
+from tests.demo.conftest import SCALE, SEED
+
+
+def test_a_complete_data_set_is_not_painted_again(demo_folder: Path) -> None:
+    """The second call touches no file and says that all is there."""
+    before = {path: path.stat().st_mtime_ns for path in demo_folder.rglob("*")}
+    said: list[str] = []
+    assert build_demo_dataset(demo_folder, seed=SEED, scale=SCALE, progress=said.append) == demo_folder
+    assert said == ["demo: complete"]
+    assert {path: path.stat().st_mtime_ns for path in demo_folder.rglob("*")} == before
+
+
+def test_only_what_is_missing_is_painted_again(demo_folder: Path, tmp_path: Path) -> None:
+    """A deleted image comes back, the others are kept, and the new one has the same pixels."""
+    copy = tmp_path / "demo"
+    for path in demo_folder.rglob("*"):
+        target = copy / path.relative_to(demo_folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            target.write_bytes(path.read_bytes())
+    lost = PRODUCTS[1].image
+    (copy / lost).unlink()
+    said: list[str] = []
+    build_demo_dataset(copy, seed=SEED, scale=SCALE, progress=said.append)
+    assert [line.split(":")[0] for line in said] == [lost, "demo"]
+    assert (copy / lost).read_bytes() == (demo_folder / lost).read_bytes()
+
+
+def test_the_manifest_of_another_seed_or_size_counts_for_nothing(demo_folder: Path) -> None:
+    """Images of one seed are never taken for those of another."""
+    assert all(Manifest.open(demo_folder, SEED, SCALE).holds(painting.image) for painting in PAINTINGS)
+    assert not any(Manifest.open(demo_folder, SEED + 1, SCALE).holds(painting.image) for painting in PAINTINGS)
+    assert not any(Manifest.open(demo_folder, SEED, 1.0).holds(painting.image) for painting in PAINTINGS)
+
+
+def test_a_truncated_image_is_not_complete(tmp_path: Path) -> None:
+    """The manifest believes a file only at its full length."""
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(b"whole")
+    manifest = Manifest.open(tmp_path, SEED, SCALE)
+    manifest.add("images/a.png")
+    assert Manifest.open(tmp_path, SEED, SCALE).holds("images/a.png")
+    (tmp_path / "images" / "a.png").write_bytes(b"who")
+    assert not Manifest.open(tmp_path, SEED, SCALE).holds("images/a.png")
+
+
+def test_a_painting_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Neither the file nor its temporary neighbour exists after an error."""
+    with pytest.raises(OSError, match="disk full"), replacing(tmp_path / "image.png") as temporary:
+        temporary.write_bytes(b"half")
+        raise OSError("disk full")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_seed_gives_the_same_pixels_and_records(tmp_path: Path) -> None:
+    """Everything is drawn from the seed alone."""
+    for name in ("first", "second"):
+        paint_plaza(plan_plaza(3), tmp_path / f"{name}.jpg", 0.05)
+        paint_grid(plan_grid(3, PRODUCTS[0]), tmp_path / f"{name}.png", 0.05)
+    assert (tmp_path / "first.jpg").read_bytes() == (tmp_path / "second.jpg").read_bytes()
+    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()
+    assert json.dumps(plaza_records(plan_plaza(3))) == json.dumps(plaza_records(plan_plaza(3)))
+
+
+def test_another_seed_gives_another_plaza() -> None:
+    """The seed decides where people stand."""
+    assert plan_plaza(3).figures != plan_plaza(4).figures

@@ -1,0 +1,119 @@
+"""The records of the demo data set: complete, of every shape, and true by the paper's own checklists."""
+
+import json
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from demo.ad.grid import plan_grid
+from demo.ad.products import PRODUCTS
+from demo.ad.samples import grid_records
+from demo.cctv.samples import plaza_records
+from demo.cctv.scene import plan_plaza
+from demo.checking import check_dataset
+from demo.errors import RecordInvalidError
+from demo.rs.samples import land_and_records
+from demo.wsi.samples import slide_records
+from demo.wsi.scene import plan_slide
+from evaluation.records import Record
+from evaluation.ultravr.checks import check_sample
+from evaluation.ultravr.coordinates import format_coordinate
+from evaluation.ultravr.samples import Sample
+from evaluation.ultravr.shapes import Origin, sample_fields
+from evaluation.ultravr.taxonomy import CATEGORIES
+
+
+def test_every_sample_passes_the_papers_checklists(samples: tuple[Sample, ...]) -> None:
+    """No sample of the data set breaks a rule of appendices A and F."""
+    assert {sample.id: check_sample(sample) for sample in samples if check_sample(sample)} == {}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_records_of_any_seed_pass_the_papers_checklists(seed: int) -> None:
+    """The rules hold for other seeds too."""
+    own_file, flat = slide_records(plan_slide(seed))
+    records = [*plaza_records(plan_plaza(seed)), *land_and_records(seed)[1], own_file, *flat]
+    records += [record for product in PRODUCTS for record in grid_records(plan_grid(seed, product))]
+    found = [
+        Sample.model_validate(fields)
+        for index, value in enumerate(records)
+        for fields in sample_fields(Record(value=value, line=1, index=index, alone=False), Origin("seeded"))
+    ]
+    assert len(found) >= 30
+    assert {sample.id: check_sample(sample) for sample in found if check_sample(sample)} == {}
+
+
+def test_every_category_has_several_samples(samples: tuple[Sample, ...]) -> None:
+    """At least thirty samples, and at least two of each pair of domain and category."""
+    counts = Counter((sample.domain, sample.category) for sample in samples)
+    expected = {(domain, category) for domain, categories in CATEGORIES.items() for category in categories}
+    assert set(counts) == expected
+    assert min(counts.values()) >= 2
+    assert len(samples) >= 30
+
+
+def test_every_sample_has_steps_and_evidence(samples: tuple[Sample, ...]) -> None:
+    """Steps, and the place of the evidence in the form of its domain."""
+    for sample in samples:
+        assert sample.steps, sample.id
+        assert sample.evidence is not None, sample.id
+        place = {"wsi": sample.evidence.rois, "ad": sample.evidence.cell}.get(sample.domain, sample.evidence.quadrants)
+        assert place, sample.id
+
+
+def test_one_relational_slide_question_awaits_an_expert(samples: tuple[Sample, ...]) -> None:
+    """Exactly one answer is empty, and it is one of template T4."""
+    assert [(s.domain, s.category, s.subcategory) for s in samples if not s.scored] == [
+        ("wsi", "relational_inference", "T4")
+    ]
+
+
+def test_both_forms_of_anomaly_questions_name_the_same_cell(samples: tuple[Sample, ...]) -> None:
+    """For each grid one sample asks for the coordinate and one offers four; both point at the annotated cell."""
+    for product in PRODUCTS:
+        forms = [sample for sample in samples if sample.subcategory == product.name]
+        told = {sample.options[sample.answer] if sample.options else sample.answer for sample in forms}
+        cells = {
+            format_coordinate(sample.evidence.cell) for sample in forms if sample.evidence and sample.evidence.cell
+        }
+        assert sorted(sample.options is None for sample in forms) == [False, True]
+        assert told == cells
+
+
+def test_every_answer_letter_is_used(samples: tuple[Sample, ...]) -> None:
+    """No letter is a good guess: each of the four is right somewhere."""
+    letters = Counter(sample.answer for sample in samples if sample.options and sample.scored)
+    assert set(letters) == set("ABCD")
+    assert max(letters.values()) <= sum(letters.values()) / 2
+
+
+def test_the_files_have_the_papers_shapes(demo_folder: Path) -> None:
+    """A JSON list, one object a line, and a slide's file with its categories."""
+    folder = demo_folder / "samples"
+    assert isinstance(json.loads((folder / "cctv.json").read_text()), list)
+    assert all(isinstance(json.loads(line), dict) for line in (folder / "rs.jsonl").read_text().splitlines())
+    (own_file,) = (folder / "wsi").glob("*.json")
+    assert set(json.loads(own_file.read_text())["categories"]) == set(CATEGORIES["wsi"])
+
+
+def test_the_description_says_that_all_is_synthetic(demo_folder: Path) -> None:
+    """Whoever lists the data set reads that it was drawn, and under which licence it stands."""
+    settings = tomllib.loads((demo_folder / "dataset.toml").read_text())
+    assert "synthetic" in settings["description"]
+    assert "no pathology" in settings["description"]
+    assert settings["licence"] == "CC0-1.0"
+
+
+def test_a_record_that_breaks_a_rule_is_named(demo_folder: Path, tmp_path: Path) -> None:
+    """A count that differs from its boxes is refused with the sample's id."""
+    copy = tmp_path / "demo"
+    (copy / "samples").mkdir(parents=True)
+    (copy / "images").symlink_to(demo_folder / "images")
+    (copy / "dataset.toml").write_text((demo_folder / "dataset.toml").read_text())
+    records = json.loads((demo_folder / "samples" / "cctv.json").read_text())
+    records[0]["reasoning_supervision"]["steps"][2]["ground_truth"] += 1
+    (copy / "samples" / "cctv.json").write_text(json.dumps(records))
+    with pytest.raises(RecordInvalidError, match=records[0]["id"]):
+        check_dataset(copy)
