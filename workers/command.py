@@ -53,6 +53,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one worker; returns the exit status: 0 after a drain, 1 when it cannot go on."""
     arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
         return 0 if asyncio.run(_run(arguments)) else 1
     except (CatalogueError, WorkerError, EngineDeadError, JobsError) as error:

@@ -37,6 +37,7 @@ def make_response(
         protocol=request.protocol,
         condition=request.condition,
         repeat=request.repeat,
+        prompt_version=request.prompt_version,
         turns=tuple(outcome.turns),
         failure=outcome.failure,
         rasters=tuple(_raster_record(raster) for raster in outcome.rasters),

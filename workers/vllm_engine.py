@@ -20,6 +20,7 @@ from workers.compat.tie import TIED
 from workers.compat.torch_companions import repair_torch_companions
 from workers.engine import EngineDeadError, EngineError, EngineStats, Message
 from workers.errors import EngineNotInstalledError
+from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class VllmEngine:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
         # In a thread, so that signals are heard and heartbeats sent while a large model loads.
         try:
-            await asyncio.to_thread(self._load)
+            await in_daemon_thread(self._load)
         except (RuntimeError, ValueError, OSError, ImportError) as error:
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
 

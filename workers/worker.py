@@ -1,6 +1,7 @@
 """The conductor: engine, preparation, consumer and heartbeat, from start to drain."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -26,6 +27,8 @@ from workers.preparation import Preparation
 from workers.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
+
+State = Literal["starting", "ready", "draining"]
 
 _HAND_BACK_SECONDS = 10.0
 _MISSED_HEARTBEATS = 5
@@ -82,7 +85,8 @@ class Worker:
             settings=settings,
             instruments=instruments,
         )
-        self._state: Literal["starting", "ready", "draining"] = "starting"
+        self._state: State = "starting"
+        self._news = asyncio.Event()
         self._since = datetime.now(UTC)
         self._stopping = asyncio.Event()
         self._grace = settings.grace_seconds
@@ -101,7 +105,7 @@ class Worker:
         heartbeat = asyncio.create_task(self._beat_forever(), name="heartbeat")
         try:
             if await self._start_unless_stopped():
-                self._state = "ready"
+                self._enter("ready")
                 log.info("%s: ready for %s", self.name, self._entry.id)
                 await self._serve()
             return not self._keeper.lost.is_set()
@@ -129,8 +133,7 @@ class Worker:
         await asyncio.wait([consuming, *ends], return_when=asyncio.FIRST_COMPLETED)
         for end in ends:
             end.cancel()
-        self._state = "draining"
-        await self._beat()
+        self._enter("draining")
         await self._drain()
         if not consuming.done():
             await asyncio.wait([consuming], timeout=_HAND_BACK_SECONDS)
@@ -152,6 +155,10 @@ class Worker:
         except TimeoutError:
             log.error("the server is away; the leases that are left will run out")
 
+    def _enter(self, state: State) -> None:
+        self._state = state
+        self._news.set()
+
     async def _beat_forever(self) -> None:
         while True:
             try:
@@ -159,7 +166,9 @@ class Worker:
                 await self._beat()
             except SERVER_AWAY as error:
                 log.warning("the server is away: %s", error)
-            await asyncio.sleep(self._settings.heartbeat_seconds)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), self._settings.heartbeat_seconds)
+            self._news.clear()
 
     async def _beat(self) -> None:
         stats, unrecorded = await self._keeper.stats(), self._consumer.num_requests

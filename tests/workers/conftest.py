@@ -1,0 +1,34 @@
+"""A real server and a data root with a few small images."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from jobs.connection import connect
+from jobs.server import ServerProcess, start_server
+from tests.workers.examples import draw_images
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server that the tests of this room share; each starts with an empty one."""
+    process = start_server(tmp_path_factory.mktemp("server"))
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+async def redis(server: ServerProcess) -> AsyncIterator[Redis]:
+    """A client of an empty server."""
+    client = connect(server.url)
+    await client.flushall()
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with the images that `tests.workers.examples.image` names."""
+    return draw_images(tmp_path_factory.mktemp("data"))

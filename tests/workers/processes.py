@@ -1,0 +1,75 @@
+"""Workers and servers as processes of their own, to be told, killed and started again."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.waiting import wait_until
+from tests.workers.examples import ENTRY
+
+
+class WorkerProcess:
+    """`python -m workers` for the demo's model; its log is kept beside the home folder."""
+
+    def __init__(self, home: Path, data: Path, redis_url: str, *arguments: str) -> None:
+        self._log = home / f"worker-{len(list(home.glob('worker-*.log')))}.log"
+        environment = os.environ | {
+            "GIGAVQA_HOME": str(home),
+            "GIGAVQA_DATA": str(data),
+            "REDIS_URL": redis_url,
+        }
+        argv = [sys.executable, "-m", "workers", "--model", ENTRY.id, *arguments]
+        with self._log.open("wb") as log:
+            self._popen = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
+
+    @property
+    def pid(self) -> int:
+        """Of the worker itself."""
+        return self._popen.pid
+
+    @property
+    def log(self) -> str:
+        """What it has written so far."""
+        return self._log.read_text(errors="replace")
+
+    def wait_until_ready(self, timeout: float = 60) -> None:
+        """Wait for the line with which a worker says that it claims."""
+        wait_until(lambda: ": ready for" in self.log or self._popen.poll() is not None, timeout=timeout, what=self.log)
+        assert self._popen.poll() is None, self.log
+
+    def tell_to_end(self) -> None:
+        """Send SIGTERM."""
+        self._popen.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL, and reap."""
+        self._popen.kill()
+        self._popen.wait()
+
+    def wait(self, timeout: float = 60) -> int:
+        """Wait for its end; returns the exit status."""
+        return self._popen.wait(timeout)
+
+    def clear(self) -> None:
+        """End it if it still runs."""
+        if self._popen.poll() is None:
+            self.kill()
+
+
+@contextmanager
+def worker_process(home: Path, data: Path, redis_url: str, *arguments: str) -> Iterator[WorkerProcess]:
+    """A worker process that does not outlive the block."""
+    worker = WorkerProcess(home, data, redis_url, *arguments)
+    try:
+        yield worker
+    finally:
+        worker.clear()
+
+
+def simulated(speed: float, *arguments: str) -> tuple[str, ...]:
+    """Arguments of a worker on the simulated engine with short leases."""
+    return ("--engine", "simulated", "--speed", str(speed), "--lease", "1", *arguments)

@@ -1,0 +1,88 @@
+"""A worker of this process on the simulated engine, to be run until something has come true."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
+
+from jobs.models import Sampling, TurnResponse
+from tests.waiting import async_wait_until
+from tests.workers.examples import ENTRY, job_of
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from workers.engine import EngineDeadError, Message
+from workers.instrumentation import Instruments
+from workers.settings import WorkerSettings
+from workers.simulated_engine import SimulatedEngine
+from workers.worker import Surroundings, Worker
+
+SETTINGS = WorkerSettings(
+    max_requests=8,
+    render_threads=2,
+    lease_seconds=0.6,
+    claim_block_seconds=0.05,
+    cancel_poll_seconds=0.05,
+    probation_wait_seconds=0.1,
+    heartbeat_seconds=0.1,
+    backoff_seconds=0.01,
+)
+
+
+class MortalEngine(SimulatedEngine):
+    """Dies of every prompt with the word poison, and takes with it what it was generating."""
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Die, or answer."""
+        if "poison" in chat[-1].text:
+            await self.stop()
+            raise EngineDeadError("poison")
+        return await super().generate(chat, sampling, request_id, priority)
+
+
+class Rig:
+    """The worker and everything that a test looks at."""
+
+    def __init__(self, redis: Redis, data: Path, pyramids: Path, make: Callable[[], SimulatedEngine]) -> None:
+        self.redis = redis
+        self.engines: list[SimulatedEngine] = []
+        self.registry = CollectorRegistry()
+        self.library = Library(ImageRoot(data), pyramids, 2**28)
+        self._make = make
+        self.worker = Worker(
+            ENTRY, self._engine, Surroundings(redis, self.library), SETTINGS, Instruments(self.registry)
+        )
+
+    def count(self, series: str, **labels: str) -> float:
+        """Value of one of the worker's series."""
+        return self.registry.get_sample_value(f"gigavqa_worker_{series}", labels) or 0.0
+
+    async def until_final(self, job_id: str) -> None:
+        """Wait until nothing more will happen to the job."""
+
+        async def final() -> bool:
+            return (await job_of(self.redis, job_id)).status.final
+
+        await async_wait_until(final, timeout=30, what=f"the end of {job_id}")
+
+    def _engine(self) -> SimulatedEngine:
+        self.engines.append(self._make())
+        return self.engines[-1]
+
+
+@asynccontextmanager
+async def running_worker(
+    redis: Redis, data: Path, pyramids: Path, make: Callable[[], SimulatedEngine] | None = None
+) -> AsyncIterator[Rig]:
+    """Run a worker for as long as the block lasts, then drain it."""
+    rig = Rig(redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)))
+    running = asyncio.create_task(rig.worker.run())
+    try:
+        yield rig
+    finally:
+        rig.worker.stop(grace_seconds=0)
+        assert await running

@@ -1,0 +1,168 @@
+"""The worker's loop on a real server and real image files; only the engine is simulated."""
+
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from jobs.fleet import Fleet
+from jobs.models import JobStatus
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from tests.waiting import async_wait_until
+from tests.workers.examples import (
+    ENTRY,
+    NUM_IMAGES,
+    image,
+    job_of,
+    make_request,
+    responses_of,
+    submit,
+    submit_requests,
+)
+from tests.workers.rig import MortalEngine, running_worker
+from workers.responses import Outcome, make_response
+from workers.simulated_engine import SimulatedEngine
+
+
+async def test_every_request_of_a_job_is_recorded_once(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Many small bundles leave exactly one response per request."""
+    job_id = await submit(redis, 30, 3)
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    responses = await responses_of(redis, job_id)
+    assert len({response.request_id for response in responses}) == len(responses) == 90
+    assert (await job_of(redis, job_id)).request_counts.completed == 90
+
+
+async def test_unique_work_is_done_once(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Renders and preprocessed rasters are as many as images, however many requests look at them."""
+    job_id = await submit(redis, 12, 10)
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+        stats = await rig.engines[0].stats()
+    assert rig.library.stats().renders == NUM_IMAGES
+    assert stats.processed_rasters == NUM_IMAGES
+    assert rig.count("unique_rasters_total") == NUM_IMAGES
+
+
+async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Raster, engine, worker and timings stand in the record."""
+    job_id = await submit_requests(redis, make_request("r", image(1)))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    (response,) = await responses_of(redis, job_id)
+    (raster,) = response.rasters
+    plan = ENTRY.visual_budget.plan(raster.source_size)
+    assert (raster.raster_size, raster.visual_tokens) == (plan.raster, plan.visual_tokens)
+    assert raster.region == "0,0,800,600"
+    assert response.engine is not None
+    assert response.engine.simulated
+    assert response.worker == rig.worker.name
+
+
+async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """The failure names its type and is not worth a retry; the other requests are answered."""
+    job_id = await submit_requests(redis, make_request("bad", "demo/images/none.png"), make_request("good", image(0)))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    assert failures["good"] is None
+    assert failures["bad"] is not None
+    assert (failures["bad"].type, failures["bad"].retryable) == ("ImageNotFoundError", False)
+
+
+async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """The failure is the engine's, with the counts in its message."""
+    job_id = await submit_requests(redis, make_request("long", None, "word " * 5000), make_request("short", None))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    assert failures["short"] is None
+    assert failures["long"] is not None
+    assert failures["long"].type == "EngineError"
+    assert "4096" in failures["long"].message
+
+
+async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """A bundle that comes back with half of its responses recorded is played for the other half only."""
+    job_id = await submit(redis, 1, 6)
+    results, engine = ResultStore(redis), SimulatedEngine(ENTRY)
+    (lease,) = await JobQueue(redis).claim([ENTRY.id], "crashed", 1, 1.0)
+    for request in lease.bundle.requests[:3]:
+        await results.record(make_response(lease, request, Outcome(), "crashed", engine.info), lease)
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    assert rig.count("requests_total", outcome="completed") == 3
+    assert (await job_of(redis, job_id)).request_counts.completed == 6
+
+
+async def test_cancellation_reaches_the_engine(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Cancelling a job aborts what an endlessly slow engine is generating for it."""
+    job_id = await submit(redis, 2, 3)
+    async with running_worker(redis, data, tmp_path, lambda: SimulatedEngine(ENTRY, speed=1e-6)) as rig:
+
+        async def generating() -> bool:
+            stats = await rig.engines[0].stats()
+            return stats.running + stats.waiting == 6
+
+        await async_wait_until(generating, what="six requests in the engine")
+        await JobRegistry(redis).cancel(job_id)
+        await rig.until_final(job_id)
+        stats = await rig.engines[0].stats()
+    assert stats.running + stats.waiting == 0
+    assert (await job_of(redis, job_id)).status is JobStatus.CANCELLED
+
+
+async def test_requests_of_a_dead_engine_are_played_on_the_next(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """An engine that dies while it generates costs no request, and leaves no failure."""
+    job_id = await submit(redis, 4, 4)
+    async with running_worker(redis, data, tmp_path, lambda: SimulatedEngine(ENTRY, speed=0.1)) as rig:
+
+        async def generating() -> bool:
+            return (await rig.engines[0].stats()).running > 0
+
+        await async_wait_until(generating, what="the engine generating")
+        await rig.engines[0].stop()
+        await rig.until_final(job_id)
+    assert all(response.ok for response in await responses_of(redis, job_id))
+    assert rig.count("engine_restarts_total") == 1
+
+
+async def test_a_request_that_kills_engines_fails_alone(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Poison ends on probation with a failure; the requests that were beside it are answered."""
+    innocent = [make_request(f"good{number}", image(number)) for number in range(3)]
+    job_id = await submit_requests(redis, *innocent, make_request("bad", None, "poison"))
+    async with running_worker(redis, data, tmp_path, lambda: MortalEngine(ENTRY, speed=0.2)) as rig:
+        await rig.until_final(job_id)
+    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    assert failures.pop("bad") is not None
+    assert set(failures.values()) == {None}
+
+
+async def test_a_drained_worker_hands_back_at_once(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """What an endlessly slow engine had begun can be claimed right away, its attempt unspent."""
+    await submit(redis, 2, 2)
+    queue = JobQueue(redis)
+    async with running_worker(redis, data, tmp_path, lambda: SimulatedEngine(ENTRY, speed=1e-6)):
+
+        async def leased() -> bool:
+            return (await queue.depth(ENTRY.id)).leased == 2
+
+        await async_wait_until(leased, what="both bundles leased")
+    leases = await queue.claim([ENTRY.id], "next", 10, 0)
+    assert [lease.attempt for lease in leases] == [1, 1]
+
+
+async def test_a_worker_announces_itself_until_it_ends(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """The fleet knows a ready worker, and forgets it when it has drained."""
+    fleet = Fleet(redis)
+    async with running_worker(redis, data, tmp_path) as rig:
+
+        async def ready() -> bool:
+            return any(status.state == "ready" for status in await fleet.workers())
+
+        await async_wait_until(ready, what="a ready worker")
+        (status,) = await fleet.workers()
+        assert (status.worker, status.models) == (rig.worker.name, (ENTRY.id,))
+    assert await fleet.workers() == []

@@ -1,0 +1,99 @@
+"""Rendering ahead: shared, bounded, and with errors that stay with those who asked."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import async_wait_until
+from tests.workers.examples import ENTRY, image
+from tiling.errors import ImageNotFoundError
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from tiling.views import View
+from workers.preparation import Preparation
+
+LARGEST = 3 * 512 * 512
+
+
+@pytest.fixture
+def library(data: Path, tmp_path: Path) -> Library:
+    """A library without a cache, so that each rendering counts."""
+    return Library(ImageRoot(data), tmp_path, 0)
+
+
+@pytest.fixture
+def preparation(library: Library) -> Iterator[Preparation]:
+    """A preparation that holds two rasters of the largest size."""
+    made = Preparation(library, ENTRY.visual_budget, limit_bytes=2 * LARGEST, threads=2)
+    yield made
+    made.close()
+
+
+async def test_requests_that_look_at_one_view_share_its_rendering(preparation: Preparation, library: Library) -> None:
+    """Ten requests at once cause one rendering."""
+    together = asyncio.Barrier(10)
+
+    async def look() -> int:
+        async with preparation.rasters([View(image=image(0))]) as prepared:
+            await together.wait()
+            return id(prepared.rasters[0].pixels)
+
+    assert len(set(await asyncio.gather(*(look() for _ in range(10))))) == 1
+    assert library.stats().renders == 1
+
+
+async def test_rasters_come_in_the_order_of_the_views(preparation: Preparation) -> None:
+    """A request sees its views as it declared them."""
+    views = [View(image=image(2)), View(image=image(1), region="0,0,320,320")]
+    async with preparation.rasters(views) as prepared:
+        assert [raster.view for raster in prepared.rasters] == views
+
+
+async def test_rendering_waits_for_room(preparation: Preparation) -> None:
+    """A third raster is not rendered before one of the first two is released."""
+    first, second = (preparation.rasters([View(image=image(number))]) for number in (0, 1))
+    await first.__aenter__()
+    await second.__aenter__()
+    third = asyncio.create_task(_look(preparation, image(2)))
+    fourth = asyncio.create_task(_look(preparation, image(0)))
+    await asyncio.wait([third, fourth], timeout=0.2)
+    assert not third.done()
+    await first.__aexit__(None, None, None)
+    await third
+    await fourth
+    await second.__aexit__(None, None, None)
+
+
+async def test_a_request_larger_than_the_bound_is_served_alone(preparation: Preparation) -> None:
+    """Four rasters are prepared although only two fit, because nothing else is held."""
+    async with preparation.rasters([View(image=image(number)) for number in range(4)]) as prepared:
+        assert len(prepared.rasters) == 4
+
+
+async def test_an_error_does_not_keep_room(preparation: Preparation) -> None:
+    """Missing images can be asked for more often than rasters fit."""
+    for _ in range(4):
+        with pytest.raises(ImageNotFoundError):
+            await _look(preparation, "demo/images/none.png")
+    await _look(preparation, image(0))
+
+
+async def test_a_cancelled_request_does_not_take_the_rendering_from_others(preparation: Preparation) -> None:
+    """One of two that wait for a view is cancelled; the other one gets it."""
+    cancelled, kept = (asyncio.create_task(_look(preparation, image(3))) for _ in range(2))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    await kept
+
+    async def over() -> bool:
+        return cancelled.done()
+
+    await async_wait_until(over)
+    assert cancelled.cancelled()
+
+
+async def _look(preparation: Preparation, name: str) -> None:
+    async with preparation.rasters([View(image=name)]):
+        return

@@ -1,0 +1,129 @@
+"""Real worker processes that are told to end, killed, and left without their server."""
+
+import importlib.util
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+from redis.asyncio import Redis
+
+from jobs.connection import connect
+from jobs.queue import JobQueue
+from jobs.results import ResultStore
+from jobs.server import ServerProcess, start_server
+from tests.waiting import async_wait_until, wait_until
+from tests.workers.examples import ENTRY, job_of, responses_of, submit
+from tests.workers.processes import simulated, worker_process
+
+NEVER = 1e-6
+SLOW = 0.05
+
+
+async def until_recorded(redis: Redis, job_id: str, num_responses: int) -> None:
+    """Wait until that many responses are recorded."""
+
+    async def recorded() -> bool:
+        return len(await ResultStore(redis).read(job_id, limit=num_responses)) >= num_responses
+
+    await async_wait_until(recorded, timeout=60, what=f"{num_responses} responses")
+
+
+async def until_leased(redis: Redis, num_bundles: int) -> None:
+    """Wait until that many bundles are leased."""
+
+    async def leased() -> bool:
+        return (await JobQueue(redis).depth(ENTRY.id)).leased >= num_bundles
+
+    await async_wait_until(leased, timeout=60, what=f"{num_bundles} leases")
+
+
+async def test_sigterm_finishes_what_is_begun(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
+    """Within its grace the worker records all that it has claimed, claims no more, and ends with status 0."""
+    job_id = await submit(redis, 40, 2)
+    with worker_process(tmp_path, data, server.url, *simulated(SLOW, "--max-requests", "4")) as worker:
+        await until_recorded(redis, job_id, 1)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses, depth = await responses_of(redis, job_id), await JobQueue(redis).depth(ENTRY.id)
+    assert depth.leased == 0
+    assert len(responses) == 2 * (40 - depth.waiting) < 80
+
+
+async def test_sigterm_hands_back_what_does_not_finish(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """Without a grace, what is generating can be claimed at once, and no attempt is spent."""
+    await submit(redis, 2, 2)
+    with worker_process(tmp_path, data, server.url, *simulated(NEVER, "--grace", "0")) as worker:
+        await until_leased(redis, 2)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    leases = await JobQueue(redis).claim([ENTRY.id], "next", 10, 0)
+    assert [lease.attempt for lease in leases] == [1, 1]
+
+
+async def test_a_second_sigterm_does_not_wait_for_the_grace(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """Ten minutes of grace end with the second signal."""
+    await submit(redis, 1, 1)
+    with worker_process(tmp_path, data, server.url, *simulated(NEVER, "--grace", "600")) as worker:
+        await until_leased(redis, 1)
+        worker.tell_to_end()
+        wait_until(lambda: "draining" in worker.log, what="the drain")
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+
+
+async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_path: Path) -> None:
+    """A worker is killed twice and the server once while 200 requests are played: 200 responses, each exactly once."""
+    server = start_server(tmp_path / "server")
+    redis = connect(server.url)
+    job_id = await submit(redis, 50, 4)
+    arguments = simulated(SLOW, "--max-requests", "8")
+    for num_responses in (20, 60):
+        with worker_process(tmp_path, data, server.url, *arguments) as worker:
+            await until_recorded(redis, job_id, num_responses)
+            worker.kill()
+    with worker_process(tmp_path, data, server.url, *arguments) as worker:
+        await until_recorded(redis, job_id, 100)
+        os.kill(server.pid, signal.SIGKILL)
+        server.stop()
+        server = start_server(tmp_path / "server")
+        await until_recorded(redis, job_id, 200)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses, job = await responses_of(redis, job_id), await job_of(redis, job_id)
+    await redis.aclose()
+    server.stop()
+    assert len({response.request_id for response in responses}) == len(responses) == 200
+    assert (job.request_counts.completed, job.request_counts.failed) == (200, 0)
+
+
+def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+    """Status 1, and one line that says what there is."""
+    with worker_process(tmp_path, data, server.url, "--model", "gpt") as worker:
+        assert worker.wait() == 1
+    assert "demo-qwen3-vl" in worker.log
+    assert "Traceback" not in worker.log
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+async def test_the_engine_ends_with_a_killed_worker(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """A worker on the real engine answers a job; after its SIGKILL none of its processes is left."""
+    job_id = await submit(redis, 2, 4)
+    with worker_process(tmp_path, data, server.url) as worker:
+        worker.wait_until_ready(timeout=240)
+        await until_recorded(redis, job_id, 8)
+        children = psutil.Process(worker.pid).children(recursive=True)
+        worker.kill()
+        _, alive = psutil.wait_procs(children, timeout=10)
+    responses = await responses_of(redis, job_id)
+    assert {response.engine.name for response in responses if response.engine} == {"vllm"}
+    assert children
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []

@@ -1,0 +1,207 @@
+"""The real engine, started once for all tests of this file and once more after its death."""
+
+import asyncio
+import importlib.util
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import pytest_asyncio
+from numpy.typing import NDArray
+from prometheus_client import CollectorRegistry
+
+from jobs.models import Sampling, TurnResponse
+from tests.workers.examples import ENTRY
+from tiling.geometry import Size
+from workers.checkpoints.build import ensure_checkpoint
+from workers.engine import EngineDeadError, EngineError, Message, PromptRaster
+from workers.instrumentation import Instruments
+from workers.keeper import EngineKeeper
+from workers.settings import WorkerSettings
+from workers.vllm_engine import VllmEngine
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed"),
+]
+
+GREEDY = Sampling(temperature=0.0, max_tokens=16)
+LONG = Sampling(temperature=0.0, max_tokens=3000)
+BLOCK = ENTRY.engine["block_size"]
+
+
+class Engines:
+    """A keeper, and all engines that it made."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        self.made: list[VllmEngine] = []
+        self._checkpoint = checkpoint
+        self.keeper = EngineKeeper(self._make, WorkerSettings(backoff_seconds=0.01), Instruments(CollectorRegistry()))
+
+    async def ask(
+        self, raster: PromptRaster | None, text: str = "How many?", sampling: Sampling = GREEDY
+    ) -> TurnResponse:
+        """Ask one question."""
+        chat = [Message("user", text, [raster] if raster else [])]
+        return await self.keeper.generate(chat, sampling, text)
+
+    def _make(self) -> VllmEngine:
+        self.made.append(VllmEngine(ENTRY, str(self._checkpoint)))
+        return self.made[-1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _environment() -> Iterator[None]:
+    """Forget afterwards what the engine sets for its children."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engines]:
+    """The engine of this file."""
+    made = Engines(ensure_checkpoint(ENTRY.weights, tmp_path_factory.mktemp("checkpoints")))
+    await made.keeper.start()
+    yield made
+    await made.keeper.stop()
+
+
+def raster(key: str, size: tuple[int, int] = (512, 512), seed: int | None = None) -> PromptRaster:
+    """A picture of random blocks, other ones for every key unless a seed is given."""
+    width, height = size
+    random = np.random.default_rng(list(key.encode()) if seed is None else seed)
+    blocks: NDArray[np.uint8] = random.integers(0, 255, (height // 32, width // 32, 3), dtype=np.uint8)
+    pixels = np.repeat(np.repeat(blocks, 32, 0), 32, 1)
+    pixels.flags.writeable = False  # as the library hands them out
+    return PromptRaster(key, pixels)
+
+
+async def test_it_answers_with_text_and_counts(engines: Engines) -> None:
+    """An answer has as many tokens as were asked for, and its phases take time."""
+    answer = await engines.ask(raster("plain"))
+    assert answer.text
+    assert (answer.finish_reason, answer.usage.completion_tokens) == ("length", 16)
+    assert answer.timings.prefill > 0
+    assert answer.timings.decode > 0
+
+
+@pytest.mark.parametrize("size", [(800, 600), (5000, 5000), (1234, 300), (40, 40), (97, 3000)])
+async def test_visual_tokens_are_those_of_the_budget(engines: Engines, size: tuple[int, int]) -> None:
+    """A planned raster adds its planned tokens and the two that enclose it: the processor changes nothing."""
+    plan = ENTRY.visual_budget.plan(Size(*size))
+    with_raster = await engines.ask(raster(f"plan-{size}", plan.raster))
+    without = await engines.ask(None)
+    assert with_raster.usage.prompt_tokens - without.usage.prompt_tokens == plan.visual_tokens + 2
+
+
+async def test_it_sees_the_pictures(engines: Engines) -> None:
+    """The same picture is answered alike under two keys; eight pictures are not all answered alike."""
+    same = [(await engines.ask(raster(f"same-{number}", seed=5))).text for number in range(2)]
+    others = {(await engines.ask(raster(f"other-{number}"))).text for number in range(8)}
+    assert same[0] == same[1]
+    assert len(others) >= 4
+
+
+async def test_a_known_raster_is_neither_processed_nor_prefilled_again(engines: Engines) -> None:
+    """The second question about a raster finds it in both caches."""
+    await engines.ask(raster("known"), "First?")
+    before = await engines.keeper.stats()
+    second = await engines.ask(raster("known"), "Second?")
+    after = await engines.keeper.stats()
+    assert after.processed_rasters == before.processed_rasters
+    assert second.usage.cached_tokens >= 256 // BLOCK * BLOCK
+    assert after.cached_prompt_tokens - before.cached_prompt_tokens == second.usage.cached_tokens
+
+
+async def test_questions_at_once_process_their_raster_once(engines: Engines) -> None:
+    """Ten simultaneous questions about a new raster cost one processing and one prefill of it."""
+    before = await engines.keeper.stats()
+    answers = await asyncio.gather(*(engines.ask(raster("shared"), f"Question {number}?") for number in range(10)))
+    after = await engines.keeper.stats()
+    assert after.processed_rasters - before.processed_rasters == 1
+    assert sum(answer.usage.cached_tokens >= 256 // BLOCK * BLOCK for answer in answers) == 9
+
+
+async def test_several_rasters_keep_their_order(engines: Engines) -> None:
+    """Two pictures in the other order are another prompt: only what precedes them is cached."""
+    one, two = raster("order-1"), raster("order-2")
+    await engines.keeper.generate([Message("user", "Compare.", [one, two])], GREEDY, "1")
+    turned = await engines.keeper.generate([Message("user", "Compare.", [two, one])], GREEDY, "2")
+    again = await engines.keeper.generate([Message("user", "Compare.", [one, two])], GREEDY, "3")
+    assert turned.usage.cached_tokens < 256 < again.usage.cached_tokens
+
+
+async def test_history_and_system_reach_the_prompt(engines: Engines) -> None:
+    """A chat with a system message and an earlier answer is longer by them, and reuses its beginning."""
+    first = [Message("system", "You are precise."), Message("user", "How many?", [raster("chat")])]
+    answer = await engines.keeper.generate(first, GREEDY, "1")
+    longer = [*first, Message("assistant", answer.text), Message("user", "Are you sure?")]
+    second = await engines.keeper.generate(longer, GREEDY, "2")
+    assert second.usage.prompt_tokens > answer.usage.prompt_tokens
+    assert second.usage.cached_tokens >= 256
+
+
+@pytest.mark.parametrize("seeds", [(1, 1), (1, 2)])
+async def test_a_seed_makes_draws_repeatable(engines: Engines, seeds: tuple[int, int]) -> None:
+    """The same seed draws the same text at temperature 1, another seed another one."""
+    drawn = [Sampling(temperature=1, max_tokens=24, seed=seed) for seed in seeds]
+    texts = [(await engines.ask(raster("seed"), sampling=sampling)).text for sampling in drawn]
+    assert (texts[0] == texts[1]) == (seeds[0] == seeds[1])
+
+
+async def test_a_prompt_beyond_the_context_is_refused_with_counts(engines: Engines) -> None:
+    """Text or pictures: the error names the context, and the engine goes on."""
+    with pytest.raises(EngineError, match=r"4096.*\d{4}"):
+        await engines.ask(None, "how many people " * 3000)
+    pictures = [raster(f"many-{number}") for number in range(18)]
+    with pytest.raises(EngineError, match=r"\d{4}.*4096"):
+        await engines.keeper.generate([Message("user", "Compare.", pictures)], GREEDY, "many")
+    assert (await engines.ask(None)).text
+
+
+async def test_an_interactive_question_overtakes_waiting_ones(engines: Engines) -> None:
+    """With the engine full and a queue behind it, a question of higher priority is answered before that queue."""
+    places = ENTRY.engine["max_num_seqs"]
+    chats = [[Message("user", f"Long question {number}?")] for number in range(3 * places)]
+    sampling = Sampling(temperature=0, max_tokens=200)
+    batch = [
+        asyncio.create_task(engines.keeper.generate(chat, sampling, f"batch-{i}", 1)) for i, chat in enumerate(chats)
+    ]
+    await asyncio.wait(batch, return_when=asyncio.FIRST_COMPLETED)
+    await engines.keeper.generate([Message("user", "Quick?")], GREEDY, "interactive", 0)
+    assert sum(task.done() for task in batch) <= 2 * places
+    await asyncio.gather(*batch)
+
+
+async def test_cancelling_aborts_the_generation(engines: Engines) -> None:
+    """Afterwards the engine generates nothing more."""
+    task = asyncio.create_task(engines.ask(None, "Go on and on.", LONG))
+    await engines.ask(None, "Meanwhile?")
+    assert (await engines.keeper.stats()).running == 1
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await engines.ask(None, "And now?")
+    assert (await engines.keeper.stats()).running == 0
+
+
+async def test_a_killed_engine_is_dead_and_another_takes_over(engines: Engines) -> None:
+    """After SIGKILL of its process the engine says that it is dead; the keeper answers on a new one."""
+    dying = engines.made[-1]
+    direct = asyncio.create_task(dying.generate([Message("user", "Go on and on.")], LONG, "direct"))
+    kept = asyncio.create_task(engines.ask(raster("survivor"), "And on.", LONG.model_copy(update={"max_tokens": 500})))
+    await engines.ask(None, "Running?")
+    for child in psutil.Process().children(recursive=True):
+        if "EngineCore" in " ".join(child.cmdline()) or "EngineCore" in child.name():
+            os.kill(child.pid, signal.SIGKILL)
+    with pytest.raises(EngineDeadError):
+        await direct
+    assert (await kept).usage.completion_tokens == 500
+    assert engines.made[-1] is not dying
+    assert not await dying.healthy()
