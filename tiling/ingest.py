@@ -37,19 +37,26 @@ def ingest(path: Path, folder: Path) -> Path:
     It is named by the image's content digest and appears whole or not at all; of processes that ask at once, one makes
     it and the others wait. Raises TilingError subclasses: damage anywhere in the image ends the ingest.
     """
+    make_pyramid(path, folder)
+    return pyramid_path(content_digest(path), folder)
+
+
+def make_pyramid(path: Path, folder: Path) -> bool:
+    """Do what `ingest` says; return whether this call made the pyramid, rather than found it."""
     digest = content_digest(path)
     pyramid = pyramid_path(digest, folder)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{digest}.lock"):
-        if not pyramid.exists():
-            partial = folder / f"{digest}.partial"
-            try:
-                with open_source(path) as source:
-                    write_pyramid(source, partial)
-                _publish(partial, pyramid)
-            finally:
-                partial.unlink(missing_ok=True)
-    return pyramid
+        if pyramid.exists():
+            return False
+        partial = folder / f"{digest}.partial"
+        try:
+            with open_source(path) as source:
+                write_pyramid(source, partial)
+            _publish(partial, pyramid)
+        finally:
+            partial.unlink(missing_ok=True)
+    return True
 
 
 def _publish(partial: Path, pyramid: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
-from tiling.ingest import ingest, ingest_pays, pyramid_path
+from tiling.ingest import ingest_pays, make_pyramid, pyramid_path
 from tiling.recipes import Identity, Recipe, identify, plan_raster
 from tiling.rendering import Raster, paint
 from tiling.roots import ImageRoot
@@ -50,9 +50,9 @@ class Library:
         identity = _identify(path)
         if pyramid_path(identity.digest, self._pyramids).exists() or not ingest_pays(path, num_views):
             return
-        ingest(path, self._pyramids)
-        with self._lock:
-            self._ingests += 1
+        if make_pyramid(path, self._pyramids):
+            with self._lock:
+                self._ingests += 1
 
     def stats(self) -> LibraryStats:
         """What was done so far."""

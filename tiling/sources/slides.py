@@ -17,8 +17,8 @@ _BAND_ROWS = 256
 class SlideDecoder(Decoder):
     """Reads the levels of a slide. Where no tissue was scanned, the slide's background colour is shown.
 
-    OpenSlide takes positions in level-0 pixels: where a downsample is no whole number, a region begins up to half of one
-    beside where it should.
+    OpenSlide takes positions in whole level-0 pixels: where a downsample is no whole number, a region begins up to half
+    of one beside where it should.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,0 +1,167 @@
+"""Ingest makes a lossless pyramid, once, whole or not at all."""
+
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, psnr, read_all, save_pyramid, textured
+from tiling import ingest as ingest_module
+from tiling.digest import content_digest
+from tiling.errors import ImageUnreadableError
+from tiling.ingest import ingest, ingest_pays
+from tiling.rendering import render
+from tiling.sources import open_source
+from tiling.views import View
+
+PICTURE = textured(2101, 1105)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A flat PNG."""
+    path = tmp_path / "flat.png"
+    Image.fromarray(PICTURE).save(path, compress_level=1)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "a.webp"])
+def test_every_pixel_is_kept(tmp_path: Path, name: str) -> None:
+    """Level 0 is what the file decodes to, bit for bit."""
+    path = tmp_path / name
+    Image.fromarray(PICTURE).save(path, lossless=True, quality=90, method=0)
+    pyramid = ingest(path, tmp_path / "pyramids")
+    np.testing.assert_array_equal(read_all(pyramid), read_all(path))
+
+
+def test_levels_halve_by_averaging(image: Path, tmp_path: Path) -> None:
+    """Until one is at most 1024 pixels long."""
+    pyramid = ingest(image, tmp_path / "pyramids")
+    with open_source(pyramid) as source:
+        assert [level.size for level in source.levels] == [(2101, 1105), (1051, 553), (526, 277)]
+        assert [level.downsample for level in source.levels] == [1, 2, 4]
+    np.testing.assert_array_equal(read_all(pyramid, 1), np.asarray(Image.fromarray(PICTURE).reduce(2)))
+
+
+def test_a_view_of_the_pyramid_is_the_view_of_the_image(image: Path, tmp_path: Path) -> None:
+    """45 dB or more, from a smaller level."""
+    view = View(image="flat.png", sizing="longest:300")
+    pyramid = ingest(image, tmp_path / "pyramids")
+    raster = render(pyramid, view, SMALL_BUDGET)
+    assert raster.level == 1
+    assert psnr(raster.pixels, render(image, view, SMALL_BUDGET).pixels) >= 45
+
+
+def test_orientation_is_kept(tmp_path: Path) -> None:
+    """The pyramid is turned as the picture is."""
+    path = tmp_path / "turned.png"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(PICTURE).save(path, exif=exif, compress_level=1)
+    np.testing.assert_array_equal(read_all(ingest(path, tmp_path / "pyramids")), as_pillow_sees(path))
+
+
+def test_microns_per_pixel_are_kept(tmp_path: Path) -> None:
+    """In the resolution tags."""
+    path = tmp_path / "slide.tif"
+    tifffile.imwrite(path, PICTURE, photometric="rgb", resolution=(40000, 40000), resolutionunit="CENTIMETER")
+    with open_source(ingest(path, tmp_path / "pyramids")) as source:
+        assert source.microns_per_pixel == pytest.approx(0.25)
+
+
+def test_it_is_named_by_content_and_made_once(image: Path, tmp_path: Path) -> None:
+    """A second call finds it; a changed image gets its own."""
+    folder = tmp_path / "pyramids"
+    pyramid = ingest(image, folder)
+    assert pyramid.stem == content_digest(image)
+    made = pyramid.stat()
+    assert ingest(image, folder).stat() == made
+    Image.fromarray(PICTURE[::-1]).save(image, compress_level=1)
+    assert ingest(image, folder) != pyramid
+
+
+def test_damage_anywhere_ends_the_ingest_and_leaves_nothing(image: Path, tmp_path: Path) -> None:
+    """No half pyramid, which would serve what could be read."""
+    data = bytearray(image.read_bytes())
+    data[-5000:-4000] = bytes(1000)
+    image.write_bytes(data)
+    with pytest.raises(ImageUnreadableError):
+        ingest(image, tmp_path / "pyramids")
+    assert not [path for path in (tmp_path / "pyramids").iterdir() if path.suffix != ".lock"]
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_damage_to_a_pyramid_raises(image: Path, tmp_path: Path, index: int) -> None:
+    """Each tile carries a checksum, so that a single wrong byte of the disk shows."""
+    pyramid = ingest(image, tmp_path / "pyramids")
+    with tifffile.TiffFile(pyramid) as file:
+        offset, count = file.pages[index].dataoffsets[0], file.pages[index].databytecounts[0]
+    data = bytearray(pyramid.read_bytes())
+    data[offset + count // 2] ^= 0x04
+    pyramid.write_bytes(data)
+    with pytest.raises(ImageUnreadableError):
+        read_all(pyramid, index)
+
+
+def test_what_a_killed_ingest_left_does_no_harm(image: Path, tmp_path: Path) -> None:
+    """The partial file is begun anew."""
+    folder = tmp_path / "pyramids"
+    folder.mkdir()
+    (folder / f"{content_digest(image)}.partial").write_bytes(b"half a pyramid")
+    np.testing.assert_array_equal(read_all(ingest(image, folder)), PICTURE)
+
+
+def _ingest_and_count(arguments: tuple[Path, Path]) -> int:
+    """Ingest in another process; how many pyramids it wrote itself."""
+    image, folder = arguments
+    written = []
+    write = ingest_module.write_pyramid
+
+    def counted(source: object, path: Path) -> None:
+        written.append(path)
+        write(source, path)  # type: ignore[arg-type]
+
+    ingest_module.write_pyramid = counted
+    ingest(image, folder)
+    return len(written)
+
+
+def test_two_processes_at_once_make_one_pyramid(image: Path, tmp_path: Path) -> None:
+    """One writes, the other waits for it."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        written = pool.map(_ingest_and_count, [(image, tmp_path / "pyramids")] * 2, chunksize=1)
+    assert sum(written) == 1
+
+
+class TestPaying:
+    """When a pyramid is worth making."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def folder(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """Large plain pictures, which are quick to write."""
+        folder = tmp_path_factory.mktemp("paying")
+        plain = np.full((4000, 4000, 3), 120, np.uint8)
+        for name in ("large.png", "large.jpg"):
+            Image.fromarray(plain).save(folder / name)
+        save_pyramid(plain, folder / "pyramid.tif")
+        Image.fromarray(plain[:1000]).save(folder / "small.png")
+        return folder
+
+    @pytest.mark.parametrize(
+        ("name", "num_views", "pays"),
+        [
+            ("large.png", 1, False),
+            ("large.png", 2, True),
+            ("large.jpg", 3, False),
+            ("large.jpg", 4, True),
+            ("pyramid.tif", 100, False),
+            ("small.png", 100, False),
+        ],
+    )
+    def test_it_pays_from_some_views_on(self, folder: Path, name: str, num_views: int, *, pays: bool) -> None:
+        """Two of a PNG, four of a JPEG, never for what has levels or is small."""
+        assert ingest_pays(folder / name, num_views) is pays

@@ -1,0 +1,173 @@
+"""The library renders each unique raster once and remembers no more than it may."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiling.pictures import SMALL_BUDGET, textured
+from tiling.budgets.qwen import QwenBudget
+from tiling.digest import content_digest
+from tiling.errors import ImageUnreadableError, PathEscapesError
+from tiling.library import Library
+from tiling.recipes import identify, plan_raster
+from tiling.rendering import render
+from tiling.roots import ImageRoot
+from tiling.views import View
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ImageRoot:
+    """A data root with a small and a large flat image."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    Image.fromarray(textured(900, 700)).save(folder / "small.png")
+    large = np.tile(textured(500, 500), (9, 8, 1))
+    Image.fromarray(large).save(folder / "large.png", compress_level=1)
+    return ImageRoot(folder)
+
+
+@pytest.fixture
+def library(root: ImageRoot, tmp_path: Path) -> Library:
+    """With room for every raster of these tests."""
+    return Library(root, tmp_path / "pyramids", cache_bytes=2**30)
+
+
+def crop(index: int) -> View:
+    """One of many views of the small image."""
+    return View(image="small.png", region=f"{index},0,512,480")
+
+
+def test_it_renders_what_rendering_renders(library: Library, root: ImageRoot) -> None:
+    """The same pixels and the same key."""
+    raster = library.render(crop(0), SMALL_BUDGET)
+    expected = render(root.folder / "small.png", crop(0), SMALL_BUDGET)
+    np.testing.assert_array_equal(raster.pixels, expected.pixels)
+    assert raster.key == expected.key
+
+
+def test_a_raster_is_rendered_once(library: Library) -> None:
+    """And served from memory after that, however the region is written, with the view that was asked for."""
+    library.render(View(image="small.png"), SMALL_BUDGET)
+    again = View(image="./small.png", region="0,0,900,700")
+    raster = library.render(again, SMALL_BUDGET)
+    assert raster.view == again
+    stats = library.stats()
+    assert (stats.renders, stats.hits, stats.bytes) == (1, 1, raster.pixels.nbytes)
+
+
+def test_budgets_that_share_pixels_keep_their_own_token_counts(library: Library) -> None:
+    """One raster of 448 x 448 is 196 tokens of 32 pixels, or 256 of 28."""
+    view = View(image="small.png", region="0,0,448,448")
+    by_32 = library.render(view, QwenBudget(factor=32, min_pixels=1024, max_pixels=512 * 512))
+    by_28 = library.render(view, QwenBudget(factor=28, min_pixels=1024, max_pixels=512 * 512))
+    assert (by_32.visual_tokens, by_28.visual_tokens) == (196, 256)
+    assert library.stats().renders == 1
+
+
+def test_threads_that_ask_at_once_share_one_rendering(library: Library) -> None:
+    """Sixteen threads, one barrier, one render."""
+    barrier = threading.Barrier(16)
+
+    def ask(_: int) -> str:
+        barrier.wait()
+        return library.render(View(image="large.png"), SMALL_BUDGET).key
+
+    with ThreadPoolExecutor(16) as pool:
+        keys = set(pool.map(ask, range(16)))
+    assert len(keys) == 1
+    assert (library.stats().renders, library.stats().hits) == (1, 15)
+
+
+def test_many_threads_get_their_own_pixels(library: Library, root: ImageRoot) -> None:
+    """Views rendered in parallel do not mix."""
+    with ThreadPoolExecutor(8) as pool:
+        rasters = list(pool.map(lambda index: library.render(crop(index % 10), SMALL_BUDGET), range(80)))
+    whole = np.asarray(Image.open(root.folder / "small.png"))
+    for index, raster in enumerate(rasters):
+        np.testing.assert_array_equal(raster.pixels, whole[:480, index % 10 : index % 10 + 512])
+    assert library.stats().renders == 10
+
+
+def test_memory_stays_within_its_bytes(root: ImageRoot, tmp_path: Path) -> None:
+    """The least recently used raster leaves first."""
+    library = Library(root, tmp_path / "pyramids", cache_bytes=3 * 512 * 480 * 3)
+    for index in (0, 1, 2, 0, 3, 0):
+        library.render(crop(index), SMALL_BUDGET)
+        assert library.stats().bytes <= 3 * 512 * 480 * 3
+    assert library.stats().renders == 4
+    library.render(crop(1), SMALL_BUDGET)
+    assert library.stats().renders == 5
+
+
+def test_a_raster_larger_than_the_memory_is_served_but_not_kept(root: ImageRoot, tmp_path: Path) -> None:
+    """It pushes nothing out."""
+    library = Library(root, tmp_path / "pyramids", cache_bytes=1000)
+    assert library.render(crop(0), SMALL_BUDGET).pixels.shape == (480, 512, 3)
+    assert library.stats().bytes == 0
+
+
+def test_shared_pixels_are_read_only(library: Library) -> None:
+    """Nobody can change what others will see."""
+    with pytest.raises(ValueError, match="read-only"):
+        library.render(crop(0), SMALL_BUDGET).pixels[0, 0] = 0
+
+
+def test_a_changed_file_is_rendered_anew(library: Library, root: ImageRoot) -> None:
+    """The key holds the content's digest."""
+    before = library.render(crop(0), SMALL_BUDGET)
+    Image.fromarray(textured(900, 700, seed=9)).save(root.folder / "small.png")
+    after = library.render(crop(0), SMALL_BUDGET)
+    assert before.key != after.key
+    assert not np.array_equal(before.pixels, after.pixels)
+
+
+def test_an_error_reaches_every_caller_and_is_not_kept(library: Library, root: ImageRoot) -> None:
+    """A file that is mended is served."""
+    path = root.folder / "small.png"
+    good = path.read_bytes()
+    path.write_bytes(good[: len(good) // 2])
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(library.render, View(image="small.png"), SMALL_BUDGET) for _ in range(4)]:
+            assert isinstance(future.exception(), ImageUnreadableError)
+    path.write_bytes(good)
+    assert library.render(View(image="small.png"), SMALL_BUDGET).pixels.size
+
+
+def test_names_cannot_leave_the_root(library: Library) -> None:
+    """Neither to render nor to ingest."""
+    for ask in (lambda: library.render(View(image="../x.png"), SMALL_BUDGET), lambda: library.expect("/x.png", 5)):
+        with pytest.raises(PathEscapesError):
+            ask()
+
+
+class TestExpecting:
+    """Flat images of which many views will be rendered."""
+
+    def test_a_large_flat_image_is_ingested_once(self, library: Library) -> None:
+        """However often and by however many threads it is expected."""
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: library.expect("large.png", 5), range(4)))
+        library.expect("large.png", 5)
+        assert library.stats().ingests == 1
+
+    def test_views_then_come_from_the_pyramid_with_the_images_provenance(
+        self, library: Library, root: ImageRoot
+    ) -> None:
+        """Digest, size, format and key are the original file's."""
+        view, path = View(image="large.png", sizing="longest:512"), root.folder / "large.png"
+        library.expect("large.png", 5)
+        raster = library.render(view, SMALL_BUDGET)
+        assert raster.downsample == 4
+        assert (raster.source_format, raster.source_size) == ("png", (4000, 4500))
+        assert raster.digest == content_digest(path)
+        assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET).key
+
+    def test_one_view_or_a_small_image_is_not_ingested(self, library: Library) -> None:
+        """It would cost more than it saves."""
+        library.expect("large.png", 1)
+        library.expect("small.png", 100)
+        assert library.stats().ingests == 0

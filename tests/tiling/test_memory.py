@@ -1,0 +1,82 @@
+"""Memory of a view is bounded by the design, not by the image: counted in bytes, in a fresh process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import imagecodecs
+import numpy as np
+import pytest
+import tifffile
+
+WIDTH, HEIGHT, TILE = 60_000, 40_000, 512
+GIB = 2**30
+
+MEASURE = """
+import re, sys
+from pathlib import Path
+from tiling.budgets.qwen import QwenBudget
+from tiling.rendering import render
+from tiling.views import View
+
+def peak_bytes():
+    # not getrusage: its maximum is inherited from the process that started this one
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text()).group(1)) * 1024
+
+budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=4096 * 4096)
+before = peak_bytes()
+raster = render(Path(sys.argv[1]), View(image="x", region=sys.argv[2], sizing=sys.argv[3]), budget)
+print(peak_bytes() - before - raster.pixels.nbytes)
+"""
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2.4 gigapixels with levels of x2, of x4, and without levels, all of one tile so that they are quickly made."""
+    folder = tmp_path_factory.mktemp("memory")
+    ramp = np.add.outer(np.arange(TILE), np.arange(TILE)) // 4
+    pixels = np.dstack([ramp, ramp[::-1], ramp[:, ::-1]]).astype(np.uint8)
+    jpeg = {"compression": "jpeg", "photometric": "ycbcr", "subsampling": (2, 2)}
+    zstd = {"compression": "zstd", "photometric": "rgb"}  # is decoded faster, as all of a flat file must be
+    coded = {"jpeg": imagecodecs.jpeg8_encode(pixels, level=75), "zstd": imagecodecs.zstd_encode(pixels.tobytes())}
+    for name, scales, options in (
+        ("x2.tif", (1, 2, 4, 8, 16, 32), jpeg),
+        ("x4.tif", (1, 4, 16), jpeg),
+        ("flat.tif", (1,), zstd),
+    ):
+        with tifffile.TiffWriter(folder / name, bigtiff=True) as writer:
+            for scale in scales:
+                width, height = WIDTH // scale, HEIGHT // scale
+                tiles = -(-width // TILE) * -(-height // TILE)
+                writer.write(
+                    iter([coded[str(options["compression"])]] * tiles),
+                    shape=(height, width, 3),
+                    dtype=np.uint8,
+                    tile=(TILE, TILE),
+                    metadata=None,
+                    **options,
+                )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "sizing"),
+    [
+        ("x2.tif", "full", "longest:1024"),
+        ("x2.tif", "full", "native"),
+        ("x2.tif", "30000,20000,30000,20000", "native"),
+        ("x4.tif", "full", "longest:1024"),
+        ("x4.tif", "full", "native"),
+        ("x4.tif", "30000,20000,30000,20000", "native"),
+        ("flat.tif", "full", "native"),
+    ],
+)
+def test_a_view_of_2_4_gigapixels_adds_less_than_half_a_gibibyte(
+    folder: Path, name: str, region: str, sizing: str
+) -> None:
+    """Thumbnail, full view at 4096 x 4096 and quadrant; the raster itself is not counted."""
+    command = [sys.executable, "-c", MEASURE, str(folder / name), region, sizing]
+    added = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert added < GIB / 2
