@@ -22,6 +22,7 @@ _REJECTED = (
     r"(?:wrong|incorrect|false|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
     r"|(?:isn't|aren't|doesn't|does\s+not|cannot|can't|contradicts|fails|overstates|understates)\b"
 )
+_CROSSED = r"[\s:：|*–—-]*(?:[❌✗✘✖]|(?i:incorrect|wrong|false|no|not)\b)"
 _REJECTING = (
     r"not|rule\s+out|ruling\s+out|eliminate|eliminating|eliminates|exclude|excluding|excludes|rather\s+than|instead\s+of"
     r"|unlike|reject|rejecting|over|against|排除|不是|nicht|pas|no\s+es"
@@ -35,70 +36,17 @@ _VERBS = (
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
-_BEFORE = frozenset(
-    [
-        "is",
-        "be",
-        "are",
-        "was",
-        "option",
-        "options",
-        "choice",
-        "choices",
-        "answer",
-        "answers",
-        "letter",
-        "letters",
-        "select",
-        "selected",
-        "choose",
-        "chose",
-        "choosing",
-        "pick",
-        "picked",
-        "therefore",
-        "thus",
-        "so",
-        "hence",
-        "say",
-        "with",
-        "as",
-        "or",
-        "and",
-        "to",
-        "than",
-        "either",
-        "neither",
-        "both",
-        "between",
-        "but",
-        "leaves",
-        "leaving",
-        "probably",
-        "definitely",
-        "likely",
-        "clearly",
-        "est",
-        "ist",
-        "es",
-        "é",
-        "è",
-        "lettre",
-        "opción",
-        "opção",
-        "antwort",
-        "response",
-        "output",
-        "final",
-        "supports",
-        "support",
-        "favors",
-        "favours",
-    ]
-)
+_BEFORE = frozenset((
+    "is", "be", "are", "was", "option", "options", "choice", "choices", "answer", "answers", "letter", "letters",
+    "select", "selected", "choose", "chose", "choosing", "pick", "picked", "therefore", "thus", "so", "hence", "say",
+    "with", "as", "or", "and", "to", "than", "either", "neither", "both", "between", "but", "leaves", "leaving",
+    "probably", "definitely", "likely", "clearly", "est", "ist", "es", "é", "è", "lettre", "opción", "opção",
+    "antwort", "response", "output", "final", "supports", "support", "favors", "favours", "s", "towards", "toward",
+))  # fmt: skip
 """Words behind which a bare capital is an option's letter."""
 
 _WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
+_CONTRAST = re.compile(r"\b(?:but|however|though|although|yet|instead)\b", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([^\W\d_]+)[\s*_`\"'“‘:(\[]*$")
 
 _HOMOGLYPHS = str.maketrans("АВСа", "ABCa")
@@ -125,6 +73,7 @@ class Letters:
     direct: re.Pattern[str]
     mention: re.Pattern[str]
     small: re.Pattern[str]
+    affirmed: re.Pattern[str]
     restated: re.Pattern[str]
 
 
@@ -136,10 +85,10 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
     series = rf"{one}(?:\s*{_JOIN}\s*(?:(?:{_LABELLED})s?\s*)?{one})*"
     return Letters(
         valid=frozenset(valid),
-        labelled=re.compile(rf"(?i:(?<![{_WORD}])(?:{_LABELLED})s?\s*){series}|[{upper}](?=-[A-Za-z])"),
+        labelled=re.compile(rf"(?i:(?<![{_WORD}])(?:{_LABELLED})s?\s*){series}|[{upper}](?=-[A-Za-z])|(?i:\bn/a\b)"),
         rejected=re.compile(
             rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"
-            rf"|(?i:{_OPTION}){series}\s*(?i:{_REJECTED})[^.;,]*"
+            rf"|(?i:{_OPTION}){series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"
         ),
         direct=re.compile(
             rf"([{upper}АВС])(?![{_WORD}]|['’-][A-Za-z]){_ARTICLE}"
@@ -147,6 +96,10 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
         ),
         mention=re.compile(rf"(?<![{_WORD}'’-])([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
         small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
+        affirmed=re.compile(
+            rf"(?<![{_WORD}])([{upper}])\)?\s+(?i:is|seems|appears|looks)\s+(?:(?i:the|to\s+be|my|most|clearly|indeed)\s+)*"
+            r"(?i:correct|right|best|true|one|only|answer|plausible|likely|accurate|fitting|appropriate|final|choice)\b"
+        ),
         restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
     )
 
@@ -165,12 +118,24 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
 
 
 def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
-    """Return the option letters that a sentence names without rejecting them."""
+    """Return the option letters that a sentence settles on: those it names without rejecting them.
+
+    Of several, the one called correct, or named behind a "but", stands alone.
+    """
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return frozenset()
     text = letters.labelled.sub(_blank, sentence)
     if any(_is_option(text, match) for match in letters.mention.finditer(text)):
         text = letters.rejected.sub(_blank, text)
+    found = _named(text, letters)
+    if len(found) > 1:
+        for narrower in (set(letters.affirmed.findall(text)), _named(_CONTRAST.split(text)[-1], letters)):
+            if len(narrower) == 1:
+                return frozenset(narrower)
+    return found
+
+
+def _named(text: str, letters: Letters) -> frozenset[str]:
     found = {match[1] for match in letters.mention.finditer(text) if _is_option(text, match)}
     return frozenset(found | {(match[1] or match[2]).upper() for match in letters.small.finditer(text)})
 

@@ -15,8 +15,10 @@ _THINKING = (
 )
 """Opening and closing tags of the families that think aloud. The opening one may stand in the prompt instead."""
 
-# A full stop after a single capital belongs to an option's letter, "B. Four people", and ends no sentence.
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?<=[。！？])")
+# A full stop after a single capital belongs to an option's letter, "B. Four people", and ends no sentence; unless what
+# stands before the letter shows that the letter was the sentence's last word, "so it is B. Four people ...".
+_LAST_LETTER = "|".join(rf"(?<={word} [A-Z]\.)" for word in (",", "or", "and", "is", "be", "option", "choice", "not"))
+_SENTENCE_END = re.compile(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?:{_LAST_LETTER})\s+|(?<=[。！？])")
 _MARKUP = re.compile(r"<\|[a-z_]+\|>")
 
 
