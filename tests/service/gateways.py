@@ -27,7 +27,7 @@ class RunningGateway:
         self.server = GatewayServer(self.app, "127.0.0.1", 0)
         self._thread = threading.Thread(target=self.server.run, name="gateway")
         self._thread.start()
-        wait_until(lambda: self.server.started or not self._thread.is_alive(), what="the gateway's start")
+        wait_until(lambda: self.server.started or not self._thread.is_alive(), timeout=60, what="the gateway's start")
         self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
         self.client = httpx.Client(base_url=self.url, timeout=20)
 
@@ -54,7 +54,7 @@ class RunningGateway:
         """Shut down as a signal would, and wait for the end."""
         self.client.close()
         self.server.should_exit = True
-        self._thread.join(timeout=20)
+        self._thread.join(timeout=60)
         assert not self._thread.is_alive(), "the gateway did not end"
 
 

@@ -14,6 +14,7 @@ import pytest
 from service.settings import Settings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
+from tests.service.workers import play
 from tests.waiting import wait_until
 
 BODY = {"dataset": NAME, "models": [MODEL], "plan": "table1"}
@@ -50,10 +51,15 @@ def answers(url: str) -> bool:
         return False
 
 
+def status(url: str, job_id: str) -> str:
+    """The status of a job."""
+    return str(httpx.get(f"{url}/v1/jobs/{job_id}").json()["status"])
+
+
 def test_a_gateway_process_ends_cleanly_with_an_open_stream(launch: Launch, tmp_path: Path) -> None:
     """SIGTERM ends the stream and then the process, which does not wait until its grace period is over."""
     process, url = launch()
-    wait_until(lambda: answers(url), what="readiness")
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
     job_id = httpx.post(f"{url}/v1/jobs", json=BODY).json()["id"]
     with httpx.stream("GET", f"{url}/v1/jobs/{job_id}/events", timeout=20) as response:
         received = response.iter_lines()
@@ -61,24 +67,29 @@ def test_a_gateway_process_ends_cleanly_with_an_open_stream(launch: Launch, tmp_
         process.send_signal(signal.SIGTERM)
         for _ in received:
             pass
-    process.wait(timeout=20)
+    process.wait(timeout=60)
     assert "graceful shutdown exceeded" not in (tmp_path / "gateway.log").read_text()
 
 
-def test_jobs_outlive_the_gateway(launch: Launch) -> None:
-    """A gateway that was killed finds its jobs again."""
-    process, url = launch()
-    wait_until(lambda: answers(url), what="readiness")
-    job = httpx.post(f"{url}/v1/jobs", json=BODY).json()
+def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, settings: Settings) -> None:
+    """SIGKILL between accepting a job and queueing it loses nothing: the next gateway goes on with it."""
+    limits = {"GIGAVQA_INLINE_SAMPLES": "1", "GIGAVQA_QUEUE_REQUESTS": "8"}
+    process, url = launch(**limits)
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
+    first = httpx.post(f"{url}/v1/jobs", json=BODY).json()["id"]
+    wait_until(lambda: status(url, first) == "in_progress", what="the first job's progress")
+    second = httpx.post(f"{url}/v1/jobs", json=BODY).json()["id"]
+    assert status(url, second) == "validating"
     process.kill()
     process.wait()
-    _, url = launch()
-    wait_until(lambda: answers(url), what="readiness")
-    assert httpx.get(f"{url}/v1/jobs/{job['id']}").json() == job
+    play(str(settings.home.redis_url))
+    _, url = launch(**limits)
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
+    wait_until(lambda: status(url, second) == "in_progress", what="the second job's progress")
 
 
 def test_wrong_settings_end_the_process_with_their_name(launch: Launch, tmp_path: Path) -> None:
     """The variable is named, and nothing starts."""
     process, _ = launch(GIGAVQA_INLINE_SAMPLES="few")
-    assert process.wait(timeout=20) == 2
+    assert process.wait(timeout=60) == 2
     assert "GIGAVQA_INLINE_SAMPLES" in (tmp_path / "gateway.log").read_text()

@@ -195,8 +195,9 @@ def test_a_large_job_that_cannot_be_run_fails_with_its_reasons(start: Callable[.
 def test_a_large_job_waits_for_room_in_the_queue(start: Callable[..., RunningGateway]) -> None:
     """A full queue keeps a background job validating; it goes on when there is room."""
     gateway = start(queue_requests=6, inline_samples=3)
-    first, second = gateway.submit().json(), gateway.submit().json()
+    first = gateway.submit().json()
     wait_until(lambda: gateway.job(first["id"])["status"] == "in_progress", what="the first job's progress")
+    second = gateway.submit().json()
     assert gateway.job(second["id"])["status"] == "validating"
 
 
@@ -205,8 +206,9 @@ def test_a_job_left_validating_is_taken_up_after_a_restart(
 ) -> None:
     """A gateway that starts goes on with the jobs that another one left behind."""
     first = start(queue_requests=6, inline_samples=3)
-    running, left = first.submit().json(), first.submit().json()
+    running = first.submit().json()
     wait_until(lambda: first.job(running["id"])["status"] == "in_progress", what="the first job's progress")
+    left = first.submit().json()
     first.stop()
     play(settings.home.redis_url or "")
     second = start(queue_requests=6)
