@@ -1,5 +1,8 @@
 """How every process connects: a restart of the server within half a minute is waited out, not raised."""
 
+import asyncio
+from typing import Any
+
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
@@ -26,4 +29,23 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
         health_check_interval=0,
     )
+    pool.connection_class = _heeding_cancellation(pool.connection_class)
     return Redis.from_pool(pool)
+
+
+def _heeding_cancellation(connection_class: Any) -> type:
+    """Extend a class of connections so that a cancelled task ends there.
+
+    redis-py sends under `asyncio.wait_for`, which in Python 3.11 forgets a cancellation that comes as the send ends
+    (cpython issue 86296); a loop that only waits for the server would then go on for ever.
+    """
+
+    async def send_packed_command(self: Any, *args: Any, **kwargs: Any) -> None:
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        await connection_class.send_packed_command(self, *args, **kwargs)
+        if task and task.cancelling() > before:
+            await self.disconnect(nowait=True)  # the reply to what was sent will not be read
+            raise asyncio.CancelledError
+
+    return type(connection_class.__name__, (connection_class,), {"send_packed_command": send_packed_command})

@@ -41,3 +41,21 @@ async def test_a_server_that_stays_away_is_an_error(tmp_path: Path, monkeypatch:
     with pytest.raises(RedisConnectionError):
         await client.ping()
     await client.aclose()
+
+
+async def test_a_cancelled_task_ends_at_whatever_moment_it_is_cancelled(server: ServerProcess) -> None:
+    """A loop of calls is cancelled after each number of turns of the event loop; none goes on."""
+    client = connect(server.url)
+
+    async def call_for_ever() -> None:
+        while True:
+            await client.ping()
+
+    for turns in range(60):
+        task = asyncio.create_task(call_for_ever())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=10)
+        assert done, f"cancelled after {turns} turns"
+    await client.aclose()

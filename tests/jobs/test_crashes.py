@@ -21,6 +21,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ServerProcess, start_server
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
+from tests.jobs.parts import rows_of, sink_all
 from tests.jobs.processes import LEASE_SECONDS
 from tests.waiting import async_wait_until
 
@@ -216,9 +217,7 @@ async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Pat
 async def test_a_sink_killed_at_any_step_loses_and_doubles_nothing(
     server: ServerProcess, redis: Redis, tmp_path: Path, moment: str
 ) -> None:
-    """The sink that comes after finishes the part that was left; see also test_sink."""
-    from tests.jobs.test_sink import rows_of, sink_all
-
+    """The sink that comes after finishes the part that was left."""
     job = await started(redis, 10, 1)
     for lease in await JobQueue(redis).claim([MODEL], "w", 10, 0):
         await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)

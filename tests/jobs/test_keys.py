@@ -11,6 +11,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
 from tests.jobs.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
+from tests.jobs.parts import parts_of
 
 LASTING = {
     KEYS.jobs(),
@@ -63,4 +64,4 @@ async def test_deleting_a_job_leaves_none_of_its_keys(redis: Redis, tmp_path: Pa
     assert left - LASTING == {KEYS.worker("w")}
     assert await redis.zcard(KEYS.jobs()) == 0
     assert await redis.get(KEYS.outstanding()) == b"0"
-    assert not list(tmp_path.rglob("*.parquet"))
+    assert parts_of(tmp_path) == []

@@ -14,18 +14,8 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
 from tests.jobs.examples import MODEL, answer, make_bundles, run_job
+from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until
-
-
-async def sink_all(redis: Redis, folder: Path, rows: int = 512) -> int:
-    """Move everything that is recorded."""
-    return await ParquetSink(redis, str(folder), rows=rows).run_until_drained()
-
-
-def rows_of(folder: Path) -> list[str]:
-    """Request ids of all rows of all parts."""
-    found = duckdb.sql(f"SELECT request_id FROM '{folder}/**/*.parquet'").fetchall()
-    return [request_id for (request_id,) in found]
 
 
 async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -> None:
@@ -37,7 +27,7 @@ async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -
     assert await results.read(job.id) == before
     assert await results.get(job.id, "r3") == before[3][1]
     assert await redis.hlen(KEYS.texts(job.id)) == 0
-    assert len(list(tmp_path.rglob("*.parquet"))) == 3
+    assert len(parts_of(tmp_path)) == 3
 
 
 async def test_hot_and_sunk_responses_are_read_together(redis: Redis, tmp_path: Path) -> None:
@@ -82,7 +72,7 @@ async def test_deleting_a_job_removes_its_parts(redis: Redis, tmp_path: Path) ->
     kept, deleted = await run_job(redis, 2), await run_job(redis, 2)
     await sink_all(redis, tmp_path)
     await JobRegistry(redis, str(tmp_path)).delete(deleted.id)
-    assert [folder.name for folder in tmp_path.iterdir()] == [f"job={kept.id}"]
+    assert {part.parent.name for part in parts_of(tmp_path)} == {f"job={kept.id}"}
     assert len(await ResultStore(redis, str(tmp_path)).read(kept.id)) == 2
 
 
@@ -91,7 +81,7 @@ async def test_a_job_deleted_before_it_was_sunk_makes_no_part(redis: Redis, tmp_
     job = await run_job(redis, 2)
     await JobRegistry(redis, str(tmp_path)).delete(job.id)
     assert await sink_all(redis, tmp_path) == 0
-    assert not list(tmp_path.rglob("*.parquet"))
+    assert parts_of(tmp_path) == []
     assert (await redis.xpending(KEYS.unsunk(), "sink"))["pending"] == 0
 
 
@@ -154,7 +144,7 @@ async def test_a_lost_part_is_an_error(redis: Redis, tmp_path: Path) -> None:
     await sink_all(redis, tmp_path)
     with pytest.raises(TextMissingError, match="no results address"):
         await ResultStore(redis).read(job.id)
-    (part,) = tmp_path.rglob("*.parquet")
+    (part,) = parts_of(tmp_path)
     part.unlink()
     with pytest.raises(TextMissingError, match=part.stem):
         await ResultStore(redis, str(tmp_path)).read(job.id)

@@ -1,0 +1,24 @@
+"""Parquet parts as the tests of this room make and read them."""
+
+from pathlib import Path
+
+import duckdb
+from redis.asyncio import Redis
+
+from jobs.sink import ParquetSink
+
+
+async def sink_all(redis: Redis, folder: Path, rows: int = 512) -> int:
+    """Move everything that is recorded."""
+    return await ParquetSink(redis, str(folder), rows=rows).run_until_drained()
+
+
+def rows_of(folder: Path) -> list[str]:
+    """Request ids of all rows of all parts."""
+    found = duckdb.sql(f"SELECT request_id FROM '{folder}/**/*.parquet'").fetchall()
+    return [request_id for (request_id,) in found]
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """All parts in a folder of results."""
+    return sorted(folder.rglob("*.parquet"))
