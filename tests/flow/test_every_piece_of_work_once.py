@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +10,7 @@ import pytest
 from catalogue.load import load_catalogue
 from evaluation.report import Report
 from evaluation.score import score_files
-from tests.flow.installation import Installation
+from tests.flow.installation import Installation, free_port
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
@@ -27,15 +26,15 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 class Finished:
     """A finished job, what its responses say, and what the worker counted."""
 
-    def __init__(self, installation: Installation, job_id: str) -> None:
+    def __init__(self, installation: Installation, job_id: str, metrics_port: int) -> None:
         self.home = installation.home
+        self.metrics_port = metrics_port
         self.url, self.id = installation.url, job_id
         self.responses = responses(self.url, job_id)
 
     def counted(self, series: str) -> int:
         """A counter of the worker, summed over its labels."""
-        workers = httpx.get(f"{self.url}/readyz", timeout=10).json()["workers"]
-        text = httpx.get(workers[0]["metrics_url"], timeout=10).text
+        text = httpx.get(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10).text
         return int(sum(float(value) for value in re.findall(rf"^{series}(?:{{.*}})? (\S+)$", text, re.MULTILINE)))
 
     def report(self) -> Report:
@@ -53,12 +52,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     try:
         installation.start_server()
         installation.start_gateway()
-        installation.start_worker("--model", MODEL)
+        metrics_port = free_port()
+        installation.start_worker("--model", MODEL, "--metrics-port", str(metrics_port))
         job_id = submit(installation.url)
         wait_until(
             lambda: job(installation.url, job_id)["status"] == "completed", timeout=240, what="the job's completion"
         )
-        yield Finished(installation, job_id)
+        yield Finished(installation, job_id, metrics_port)
     finally:
         installation.stop()
 
