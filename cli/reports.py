@@ -1,5 +1,6 @@
 """Reports at a terminal: one column per model, one line per number, each with its interval and count."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -95,10 +96,11 @@ def _table2(rows: Sequence[Table2Row]) -> Table:
 def _foundations(report: Report) -> Iterator[str]:
     answered, expected = (sum(getattr(cell, name) for cell in report.cells) for name in ("answered", "expected"))
     yield f"{answered} of {expected} requests answered, over {report.samples} samples of {report.dataset}."
+    made: Counter[str] = Counter()
     for origin in report.provenance:
         facts = (origin.engine, origin.version, origin.device, origin.model_revision)
-        made_by = " ".join(fact for fact in facts if fact) or "an unnamed engine"
-        yield f"{origin.model}: {origin.responses} responses by {made_by}"
+        made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
+    yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
     yield f"Answers parsed by {report.parser_version}. Brackets hold 95 % intervals, n counts what a number rests on."
 
 

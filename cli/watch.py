@@ -92,9 +92,9 @@ def _stream(gateway: "Gateway", job_id: str, after: str | None) -> Iterator[tupl
 
     with gateway.events(job_id, after) as response:
         for event in EventSource(response).iter_sse():
-            yield event.id, json_text.loads(event.data) if event.data else {}
+            if event.data:  # pings have none
+                yield event.id, json_text.loads(event.data)
 
 
 def _updated(job: "Job", data: dict[str, Any]) -> "Job":
-    known = {name: data[name] for name in ("status", "request_counts") if name in data}
-    return job.model_validate(job.model_dump() | known)
+    return job.model_validate(job.model_dump() | {name: data[name] for name in ("status", "request_counts")})
