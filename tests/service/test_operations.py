@@ -4,11 +4,14 @@ import shutil
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from jobs.connection import connect
+from jobs.fleet import Fleet, WorkerStatus
 from jobs.server import start_server
 from service.settings import Settings
 from tests.service.datasets import write_town
@@ -29,6 +32,17 @@ def test_a_gateway_with_its_server_and_data_is_ready(gateway: RunningGateway) ->
     response = gateway.client.get("/readyz")
     assert response.status_code == 200
     assert response.json() == {"ready": True, "checks": {"server": "ok", "data_root": "ok"}, "workers": {}}
+
+
+async def test_workers_are_shown_by_model_and_state(gateway: RunningGateway) -> None:
+    """What a worker announces is in the probe's answer, in the instrumentation and on the model's card."""
+    redis = connect(gateway.redis_url)
+    status = WorkerStatus(worker="w-1", models=(MODEL,), state="ready", since=datetime.now(UTC))
+    await Fleet(redis).announce(status)
+    await redis.aclose()
+    assert gateway.client.get("/readyz").json()["workers"] == {MODEL: {"ready": 1}}
+    assert metric(gateway, "gigavqa_workers", model=MODEL, state="ready") == 1
+    assert gateway.client.get(f"/v1/models/{MODEL}").json()["workers"] == 1
 
 
 def test_a_gateway_without_its_data_root_is_not_ready(gateway: RunningGateway) -> None:
