@@ -19,8 +19,9 @@ from tiling.errors import ImageUnreadableError, ImageUnsupportedError
 from tiling.geometry import Size
 from tiling.orientation import TAG, valid_orientation
 
-FAULTS = (ValueError, OSError, RuntimeError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
-"""What tifffile and imagecodecs raise for files that break the format's rules."""
+_DECODING_FAULTS = (ValueError, OSError, RuntimeError, struct.error)
+_STRUCTURE_FAULTS = (*_DECODING_FAULTS, LookupError, TypeError, AttributeError, ArithmeticError)
+"""What tifffile raises where tags are missing or hold what they should not."""
 
 _MAX_PAGES = 64
 _MAX_STRIP_BYTES = 512 * 2**20
@@ -58,10 +59,19 @@ class TiffLayout:
 
 @contextmanager
 def tiff_faults(path: Path) -> Iterator[None]:
-    """Turn what tifffile raises for a broken file into ImageUnreadableError."""
+    """Turn what tifffile raises for a broken structure into ImageUnreadableError."""
     try:
         yield
-    except FAULTS as error:
+    except _STRUCTURE_FAULTS as error:
+        raise ImageUnreadableError(f"{path}: {error}") from error
+
+
+@contextmanager
+def decoding_faults(path: Path) -> Iterator[None]:
+    """Turn what tifffile and imagecodecs raise for damaged pixels into ImageUnreadableError."""
+    try:
+        yield
+    except _DECODING_FAULTS as error:
         raise ImageUnreadableError(f"{path}: {error}") from error
 
 

@@ -15,7 +15,7 @@ from tiling.errors import ImageUnreadableError
 from tiling.geometry import Region
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.tiff import TiffLayout, page_size, photometric_kind, tiff_faults
+from tiling.tiff import TiffLayout, decoding_faults, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
@@ -36,7 +36,7 @@ class TiffDecoder(Decoder):
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
         page = self._pages[level]
-        with tiff_faults(self._path):
+        with decoding_faults(self._path):
             if page.is_contiguous and not page.is_tiled and page.planarconfig == 1:
                 yield from self._plain_bands(page, region_l)
             else:
