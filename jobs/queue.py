@@ -1,5 +1,6 @@
 """The queue of bundles: one stream per model and priority, leases, and a probation lane for suspected poison."""
 
+import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class JobQueue:
             lane = self._keys.queue(bundle.model, bundle.priority)
             arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
             arguments += [request.id for request in bundle.requests]
-        status = await self._scripts.run("reopen", job_id, self._limit, *arguments)
+        status = await self._scripts.run("reopen", job_id, self._limit, secrets.token_hex(8), *arguments)
         self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
         if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
             raise JobActiveError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")

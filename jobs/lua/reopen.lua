@@ -1,10 +1,11 @@
 -- Atomic: failure responses are set aside, and their requests are queued again in a job that is in progress again.
--- ARGV: job id, limit, then for each bundle: id, model, lane, payload, number of requests, request ids
-local job, limit = ARGV[1], tonumber(ARGV[2])
+-- ARGV: job id, limit, token of this call (repeated when its reply was lost), then for each bundle: id, model, lane, payload, number of requests, request ids
+local job, limit, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local status = call('HGET', key('job', job), 'status')
+if status and call('HGET', key('job', job), 'reopened_by') == token then return 'reopened' end
 if status ~= 'completed' then return status or 'missing' end
 
-local bundles, requests, i = {}, 0, 3
+local bundles, requests, i = {}, 0, 4
 while i <= #ARGV do
   local bundle = {id = ARGV[i], model = ARGV[i + 1], lane = ARGV[i + 2], payload = ARGV[i + 3], failed = {}}
   local last = i + 4 + tonumber(ARGV[i + 4])
@@ -36,7 +37,7 @@ for _, bundle in ipairs(bundles) do
 end
 call('INCRBY', key('outstanding'), requests)
 call('HINCRBY', key('job', job), 'failed', -requests)
-call('HSET', key('job', job), 'reserved', requests)
+call('HSET', key('job', job), 'reserved', requests, 'reopened_by', token)
 call('HDEL', key('job', job), 'finished_at', 'progressed', 'progressed_at')
 set_status(job, 'in_progress')
 return 'reopened'

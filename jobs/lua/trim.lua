@@ -1,4 +1,5 @@
--- Atomic: entries that no worker holds or will read leave the lane; leases that ran out on ended jobs are dropped.
+-- Atomic: entries that no worker holds or will read leave the lane; leases that ran out on ended jobs are
+-- dropped; workers that hold nothing and were silent for 120 leases are forgotten.
 -- ARGV: lane, lease in ms
 local stream, lease_ms = ARGV[1], ARGV[2]
 for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1000)) do
@@ -10,5 +11,10 @@ for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1
     call('XACK', stream, GROUP, p[1])
     if remaining then drop_bundle(job, bundle, remaining, model) end
   end
+end
+for _, consumer in ipairs(call('XINFO', 'CONSUMERS', stream, GROUP)) do
+  local info = {}
+  for i = 1, #consumer, 2 do info[consumer[i]] = consumer[i + 1] end
+  if info.pending == 0 and info.idle > 120 * lease_ms then call('XGROUP', 'DELCONSUMER', stream, GROUP, info.name) end
 end
 return trim_read(stream, GROUP)

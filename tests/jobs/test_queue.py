@@ -252,6 +252,24 @@ async def test_trimming_keeps_what_is_waiting_or_leased_and_the_lag_known(redis:
     assert len(await queue.claim([MODEL], "w", 10, 0)) == 4
 
 
+async def test_trimming_forgets_workers_that_are_gone_and_hold_nothing(redis: Redis) -> None:
+    """Worker names do not pile up; a name with a lease stays, so that the lease can expire."""
+    job = await new_job(redis)
+    queue = JobQueue(redis, lease_seconds=0.001)
+    await queue.enqueue(job.id, make_bundles(job.id, 1), None)
+    await queue.claim([MODEL], "holder", 1, 0)
+    await JobQueue(redis).claim([MODEL], "idle", 1, 0)
+
+    async def names() -> set[bytes]:
+        await queue.trim()
+        return {consumer["name"] for consumer in await redis.xinfo_consumers(KEYS.queue(MODEL, "batch"), "workers")}
+
+    async def idle_is_forgotten() -> bool:
+        return await names() == {b"holder"}
+
+    await async_wait_until(idle_is_forgotten, what="the end of the idle worker's name")
+
+
 async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: Redis) -> None:
     """Only failures are forgotten, into the job's history; the counts follow; the job completes again."""
     queue, results = JobQueue(redis), ResultStore(redis)
