@@ -56,7 +56,7 @@ async def running_gateway(
 
     The embedded server is started where no REDIS_URL is set. Raises ServerUnavailableError.
     """
-    # In this thread, not a helper: the server may end with the thread that started it.
+    # In this thread, not in a pool's: the server may end with the thread that started it.
     url = settings.home.redis_url or ensure_server(settings.home.server)
     redis = connect(url)
     # Connections of their own: a watcher blocks one while it waits, and must not block a submission.

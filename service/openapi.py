@@ -1,4 +1,4 @@
-"""The OpenAPI document: tags, problem documents of every operation, and helpers for routes to declare examples."""
+"""The OpenAPI document: tags, problem documents of every operation, and what routes declare examples with."""
 
 from http import HTTPStatus
 from importlib.metadata import version
