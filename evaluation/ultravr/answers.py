@@ -8,6 +8,7 @@ says so.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from evaluation.ultravr.coordinates import Coordinate, format_coordinate
@@ -129,13 +130,12 @@ def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
     if _is_conditional(sentence):
         return None
     values = reader.within(sentence)
-    if abstains(sentence) and not (
-        len(values) == 1 and (commits(sentence) or _quotes_option(sentence, reader.options))
-    ):
-        return _without_value(sentence, reader)
-    if values:
+    refused = abstains(sentence) and not (len(values) == 1 and commits(sentence))
+    if values and (not refused or _quotes_option(sentence, reader.options)):
         return _single(values, "last")
-    return ParsedAnswer(None, "option_text") if _quotes_option(sentence, reader.options) else None
+    if not values and _quotes_option(sentence, reader.options):
+        return ParsedAnswer(None, "option_text")
+    return ParsedAnswer(None, "abstained") if refused else None
 
 
 def _is_conditional(sentence: str) -> bool:
@@ -148,13 +148,19 @@ def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:
 
 def _quotes_option(text: str, options: Mapping[str, str]) -> bool:
     """Whether a text is an option's words, or holds those of exactly one option."""
-    said = plain(text)
-    wordings = {plain(option) for option in options.values()}
+    if not options:
+        return False
+    said, wordings = plain(text), _wordings(tuple(options.values()))
     if said in wordings:
         return bool(said)
     quoted = {wording for wording in wordings if len(wording) >= 4 and wording in said}
     longest = {wording for wording in quoted if not any(wording in other and wording != other for other in quoted)}
     return len(longest) == 1
+
+
+@lru_cache(maxsize=256)
+def _wordings(options: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(plain, options))
 
 
 def _restated_lines(text: str, options: Mapping[str, str]) -> frozenset[str]:

@@ -15,10 +15,10 @@ _THINKING = (
 )
 """Opening and closing tags of the families that think aloud. The opening one may stand in the prompt instead."""
 
-# A full stop after a single capital belongs to an option's letter, "B. Four people", and ends no sentence; unless what
-# stands before the letter shows that the letter was the sentence's last word, "so it is B. Four people ...".
-_LAST_LETTER = "|".join(rf"(?<={word} [A-Z]\.)" for word in (",", "or", "and", "is", "be", "option", "choice", "not"))
-_SENTENCE_END = re.compile(rf"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?:{_LAST_LETTER})\s+|(?<=[。！？])")
+_STOP = re.compile(r"[.!?]\s+|[。！？]")
+_BEFORE_LAST_LETTER = (",", " or", " and", " is", " be", " option", " choice", " not")
+"""What stands before a letter that is a sentence's last word, "so it is B."."""
+_OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _MARKUP = re.compile(r"<\|[a-z_]+\|>")
 
 
@@ -43,10 +43,22 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences."""
-    return [part for part in _SENTENCE_END.split(line) if part.strip()]
+    """Split a line into sentences; the full stop of an option's letter, "B. Four people", ends none."""
+    parts, start = [], 0
+    for stop in _STOP.finditer(line):
+        if not _is_option_stop(line, stop.start()):
+            parts.append(line[start : stop.end()])
+            start = stop.end()
+    return [part for part in (*parts, line[start:]) if part.strip()]
+
+
+def _is_option_stop(line: str, stop: int) -> bool:
+    letter = line[stop - 1 : stop]
+    if not ("A" <= letter <= "Z") or line[stop - 2 : stop - 1].isalnum():
+        return False
+    return not line[: stop - 1].rstrip(" (*").endswith(_BEFORE_LAST_LETTER)
 
 
 def plain(text: str) -> str:
     """Lower-case a text and drop markup, outer punctuation and repeated space, to compare wordings."""
-    return " ".join(re.sub(r"[*_`\"'“”‘’$\\{}<>]", " ", text).lower().split()).strip(" .,:;!?()[]。")
+    return " ".join(_OUTER.sub(" ", text).lower().split()).strip(" .,:;!?()[]。")
