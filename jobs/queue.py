@@ -171,6 +171,7 @@ class JobQueue:
         Returns the number of entries removed.
         """
         models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        self._grouped.clear()
         await self._ensure_groups(models)
         lanes = (lane for model in models for lane in self._lanes(model))
         return sum([await self._scripts.run("trim", lane, self._lease_ms) for lane in lanes])
@@ -222,7 +223,14 @@ class JobQueue:
             for lane in (self._keys.queue(model, priority), self._keys.probation(model))
         ]
         settings = (worker, slots, self._lease_ms, self._max_attempts, int(probation))
-        more, rows = await self._scripts.run("claim", *settings, *lanes)
+        try:
+            more, rows = await self._scripts.run("claim", *settings, *lanes)
+        except ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+            self._grouped.clear()  # the server came back with less than it had: another, or one that lost power
+            await self._ensure_groups(models)
+            more, rows = await self._scripts.run("claim", *settings, *lanes)
         return bool(more), [self._lease(row, worker, probation) for row in rows]
 
     def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:

@@ -89,6 +89,7 @@ class ParquetSink:
                 await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
         except (RedisError, OSError) as error:
             self.errors += 1
+            self._grouped = False  # an emptied server has no group
             _log.warning("sinking responses failed and is put off: %s", error)
             await asyncio.sleep(_POLL_SECONDS)
 

@@ -79,6 +79,17 @@ async def test_a_waiting_worker_wakes_when_bundles_come(redis: Redis) -> None:
     assert len(await asyncio.wait_for(waiting, 20)) == 1
 
 
+async def test_a_worker_goes_on_when_the_server_lost_its_data(redis: Redis) -> None:
+    """A claim makes its lanes again, and the next job is served."""
+    queue = JobQueue(redis)
+    assert await queue.claim([MODEL], "w", 1, 0) == []
+    await redis.flushall()
+    assert await queue.claim([MODEL], "w", 1, 0) == []
+    job = await new_job(redis)
+    await JobQueue(redis).enqueue(job.id, make_bundles(job.id, 1), None)
+    assert len(await queue.claim([MODEL], "w", 1, 0)) == 1
+
+
 async def test_a_full_queue_takes_nothing_of_a_job(redis: Redis) -> None:
     """The limit counts requests over all jobs; a refused job can come again when there is room."""
     queue = JobQueue(redis, limit_requests=10)
