@@ -9,13 +9,17 @@ _JOIN = (
     r"|或|和|と|または|또는)"
 )
 
-_LABELLED = (
-    "person|claim|group|region|target|object|component|condition|step|figure|image|view|picture|quadrant|row|column|cell"
-    "|vehicle|man|woman|adult|child|landmark|building|area|zone|point|box|bundle|statement|hypothesis|interpretation|grade"
-    "|type|stage|class|category|plan|part|section|panel|roi|team|lane|camera|vitamin|hepatitis|plane|ship|personne|persona|"
-    "groupe|grupo|gruppe|人物|组|断言"
-)
+_LABELLED = frozenset((
+    "person", "claim", "group", "region", "target", "object", "component", "condition", "step", "figure", "image",
+    "view", "picture", "quadrant", "row", "column", "cell", "vehicle", "man", "woman", "adult", "child", "landmark",
+    "building", "area", "zone", "point", "box", "bundle", "statement", "hypothesis", "interpretation", "grade",
+    "type", "stage", "class", "category", "plan", "part", "section", "panel", "roi", "team", "lane", "camera",
+    "vitamin", "hepatitis", "plane", "ship", "personne", "persona", "groupe", "grupo", "gruppe", "persons", "claims",
+    "groups", "regions", "targets", "objects", "components", "conditions", "steps", "views", "images", "statements",
+    "boxes", "cells", "points", "vehicles",
+))  # fmt: skip
 """Nouns that questions letter themselves ("Person A", "Claim B"); a letter behind one is no option."""
+_LABELLED_ENDINGS = ("人物", "组", "断言")
 
 _REJECTED = (
     r"(?:is|are|was|seems|looks|would\s+be|can\s+be|could\s+be|must\s+be)\s+(?:\w+ly\s+)?"
@@ -45,9 +49,17 @@ _BEFORE = frozenset((
 ))  # fmt: skip
 """Words behind which a bare capital is an option's letter."""
 
+_FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
+_JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
+_REJECTION_WORDS = (
+    "not ", "rule", "ruling", "eliminat", "exclud", "rather", "instead", "unlike", "reject", "over ", "against", "排除",
+    "不是", "nicht", "pas ", "no es",
+)  # fmt: skip
+"""One of these stands wherever a letter is rejected before it is named."""
+
 _WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _CONTRAST = re.compile(r"\b(?:but|however|though|although|yet|instead)\b", re.IGNORECASE)
-_LAST_WORD = re.compile(r"([^\W\d_]+)[\s*_`\"'“‘:(\[]*$")
+_BETWEEN = " \t\n*_`\"'“‘:(["
 
 _HOMOGLYPHS = str.maketrans("АВСа", "ABCa")
 """Cyrillic capitals that look like the Latin letters of the options."""
@@ -68,7 +80,7 @@ class Letters:
     """The option letters of one sample, with the patterns that find them."""
 
     valid: frozenset[str]
-    labelled: re.Pattern[str]
+    rejecting: re.Pattern[str]
     rejected: re.Pattern[str]
     direct: re.Pattern[str]
     mention: re.Pattern[str]
@@ -82,19 +94,16 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
     """Compile the patterns for a set of letters."""
     upper, lower = "".join(valid), "".join(valid).lower()
     one = rf"[(\[*]*[{upper}][)\]*]*(?![{_WORD}])"
-    series = rf"{one}(?:\s*{_JOIN}\s*(?:(?:{_LABELLED})s?\s*)?{one})*"
+    series = rf"{one}(?:\s*{_JOIN}\s*{one})*"
     return Letters(
         valid=frozenset(valid),
-        labelled=re.compile(rf"(?i:(?<![{_WORD}])(?:{_LABELLED})s?\s*){series}|[{upper}](?=-[A-Za-z])|(?i:\bn/a\b)"),
-        rejected=re.compile(
-            rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"
-            rf"|(?i:{_OPTION}){series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"
-        ),
+        rejecting=re.compile(rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"),
+        rejected=re.compile(rf"{series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"),
         direct=re.compile(
             rf"([{upper}АВС])(?![{_WORD}]|['’-][A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
-        mention=re.compile(rf"(?<![{_WORD}'’-])([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
+        mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
         small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
         affirmed=re.compile(
             rf"(?<![{_WORD}])([{upper}])\)?\s+(?i:is|seems|appears|looks)\s+(?:(?i:the|to\s+be|my|most|clearly|indeed)\s+)*"
@@ -111,8 +120,7 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
     if not match:
         return frozenset()
     found = {_latin(match[0])}
-    following = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
-    while (joint := following.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
+    while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
         found.add(_latin(match[0]))
     return frozenset(found)
 
@@ -124,15 +132,27 @@ def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
     """
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return frozenset()
-    text = letters.labelled.sub(_blank, sentence)
-    if any(_is_option(text, match) for match in letters.mention.finditer(text)):
-        text = letters.rejected.sub(_blank, text)
+    text = letters.rejected.sub(_blank, _without_labels(sentence, letters))
+    if any(word in text.lower() for word in _REJECTION_WORDS):
+        text = letters.rejecting.sub(_blank, text)
     found = _named(text, letters)
     if len(found) > 1:
         for narrower in (set(letters.affirmed.findall(text)), _named(_CONTRAST.split(text)[-1], letters)):
             if len(narrower) == 1:
                 return frozenset(narrower)
     return found
+
+
+def _without_labels(sentence: str, letters: Letters) -> str:
+    """Put semicolons in place of letters that belong to a noun, "Claim A and B"."""
+    characters, behind_label = list(sentence), 0
+    for match in letters.mention.finditer(sentence):
+        at = match.start()
+        joined = behind_label and _JOINED.fullmatch(sentence, behind_label, at)
+        word = _last_word(sentence, at)
+        if joined or word in _LABELLED or word.endswith(_LABELLED_ENDINGS):
+            characters[at], behind_label = ";", match.end()
+    return "".join(characters)
 
 
 def _named(text: str, letters: Letters) -> frozenset[str]:
@@ -159,12 +179,23 @@ _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
 def _is_option(text: str, match: re.Match[str]) -> bool:
-    before, behind = text[max(0, match.start() - 24) : match.start()], text[match.end() : match.end() + 1]
-    if before[-1:] and before[-1] in _OPENING and behind and behind in _CLOSING:
+    before = text[max(0, match.start() - 1) : match.start()]
+    behind = text[match.end() : match.end() + 1]
+    if before and before in _OPENING and behind and behind in _CLOSING:
         return True
     if match[1] == "A" and not _NOT_ARTICLE.match(text, match.end()):
         return False
-    last = _LAST_WORD.search(before)
-    if last is None or last[1].lower() in _BEFORE or not last[1].isascii():
+    word = _last_word(text, match.start())
+    if not word or word in _BEFORE or not word.isascii():
         return True
     return bool(_OPTION_BEHIND.match(text, match.end()))
+
+
+def _last_word(text: str, end: int) -> str:
+    """Return the word, in lower case, that ends before `end` but for space and markup; empty behind punctuation."""
+    while end and text[end - 1] in _BETWEEN:
+        end -= 1
+    start = end
+    while start and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end].lower()
