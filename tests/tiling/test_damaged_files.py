@@ -45,6 +45,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "baseline.jpg": lambda path: picture.save(path, quality=90),
     "progressive.jpg": lambda path: picture.save(path, quality=90, progressive=True),
     "picture.png": picture.save,
+    "picture.jp2": picture.save,
     "picture.webp": lambda path: picture.save(path, lossless=True),
     "strips.tif": picture.save,
     "deflate-strips.tif": lambda path: picture.save(path, compression="tiff_adobe_deflate"),

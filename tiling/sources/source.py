@@ -15,9 +15,10 @@ from tiling.headers import StoredHeader, read_stored_header
 from tiling.limits import check_pixels
 from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
 from tiling.sources.base import Decoder, Level, Pixels
+from tiling.sources.jpeg2000 import Jpeg2000Decoder
 from tiling.sources.slides import SlideDecoder
 from tiling.sources.tiff import TiffDecoder
-from tiling.sources.vips import VipsDecoder
+from tiling.sources.vips import VipsDecoder, can_decode
 from tiling.tiff import tiff_faults, tiff_layout
 
 
@@ -89,7 +90,13 @@ def open_source(path: Path) -> Source:
     header = read_stored_header(path)
     if header.container == "tiff":
         return _open_tiff(path, header)
-    return Source(path, header.format, VipsDecoder(path, header.container, header.size_s), header.orientation)
+    return Source(path, header.format, _flat_decoder(path, header), header.orientation)
+
+
+def _flat_decoder(path: Path, header: StoredHeader) -> Decoder:
+    if header.container == "jp2" and not can_decode("jp2"):
+        return Jpeg2000Decoder(path, header.size_s)
+    return VipsDecoder(path, header.container, header.size_s)
 
 
 def _open_tiff(path: Path, header: StoredHeader) -> Source:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyvips
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from tiling.errors import ImageUnreadableError
 from tiling.formats import Container
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
@@ -22,12 +22,15 @@ pyvips.concurrency_set(1)  # views are rendered in parallel, which costs less th
 pyvips.cache_set_max(0)  # the operation cache grows without end, and returns old pixels of a changed file
 
 
+def can_decode(container: Container) -> bool:
+    """Whether this build of libvips has the loader."""
+    return bool(container in _LOADERS and pyvips.type_find("VipsOperation", _LOADERS[container]))
+
+
 class VipsDecoder(Decoder):
     """Reads a flat image from top to bottom, once per region: pixels above it are decoded, those below are not."""
 
     def __init__(self, path: Path, container: Container, size_s: Size) -> None:
-        if not pyvips.type_find("VipsOperation", _LOADERS[container]):
-            raise ImageUnsupportedError(f"{path}: this build of libvips reads no {container}")
         self._path = path
         self._container = container
         shrinks = [shrink for shrink in _SHRINKS if shrink <= min(size_s)] if container == "jpeg" else [1]

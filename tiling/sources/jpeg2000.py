@@ -1,0 +1,54 @@
+"""JPEG 2000 through Pillow, where libvips was built without it (as its wheels are)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, Jpeg2KImagePlugin
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region, Size
+from tiling.sources.base import Decoder, Pixels, describe_levels
+from tiling.sources.colours import Alpha, Colours, to_rgb
+
+_BAND_ROWS = 256
+
+
+class Jpeg2000Decoder(Decoder):
+    """Decodes the whole image for each region: the limit on pixels of `jp2` bounds its memory and time."""
+
+    def __init__(self, path: Path, size_s: Size) -> None:
+        self._path = path
+        self.levels = describe_levels([size_s])
+
+    def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
+        """Decode all, then yield bands of 256 rows."""
+        image = self._decode()
+        x, y, width, height = region_l
+        for top in range(y, y + height, _BAND_ROWS):
+            part = image.crop((x, top, x + width, min(top + _BAND_ROWS, y + height)))
+            samples = np.asarray(part)
+            yield to_rgb(samples.reshape(*samples.shape[:2], -1), _COLOURS[part.mode])
+
+    def close(self) -> None:
+        """Nothing is held between regions."""
+
+    def _decode(self) -> Image.Image:
+        try:
+            with Jpeg2KImagePlugin.Jpeg2KImageFile(self._path) as image:
+                image.load()
+                loaded = image.copy()
+        except (SyntaxError, OSError, ValueError) as error:
+            raise ImageUnreadableError(f"{self._path}: {error}") from error
+        return loaded if loaded.mode in _COLOURS else loaded.convert("RGBA" if "A" in loaded.mode else "RGB")
+
+
+_STRAIGHT: Alpha = "straight"
+_COLOURS = {
+    "L": Colours("grey"),
+    "I;16": Colours("grey"),
+    "LA": Colours("grey", alpha=_STRAIGHT),
+    "RGB": Colours("rgb"),
+    "RGBA": Colours("rgb", alpha=_STRAIGHT),
+    "CMYK": Colours("cmyk"),
+}
