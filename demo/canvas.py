@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pyvips
 from numpy.typing import NDArray
 from PIL import Image
@@ -58,7 +59,14 @@ class Canvas:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` that takes its place once the block has ended well."""
+    """Give a temporary name beside `path` that takes its place once the block has ended well.
+
+    What killed processes left of the same file is removed first.
+    """
+    for leftover in path.parent.glob(f".*-{path.name}"):
+        owner = leftover.name[1:].split("-")[0]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            leftover.unlink(missing_ok=True)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary

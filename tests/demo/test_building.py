@@ -1,6 +1,10 @@
 """Building the data set: repeatable, resumable, and never half-written."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from demo.cctv.scene import plan_plaza
 from demo.dataset import PAINTINGS, build_demo_dataset
 from demo.manifest import Manifest
 from tests.demo.conftest import SCALE, SEED
+from tests.waiting import wait_until
 
 
 def test_a_complete_data_set_is_not_painted_again(demo_folder: Path) -> None:
@@ -65,6 +70,35 @@ def test_a_painting_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
         temporary.write_bytes(b"half")
         raise OSError("disk full")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
+    """The half-written file of a process that is gone does not stay beside the whole one."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / f".{gone.pid}-image.png").write_bytes(b"half")
+    with replacing(tmp_path / "image.png") as temporary:
+        temporary.write_bytes(b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["image.png"]
+
+
+def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """Images that were complete when the builder was killed are not painted again."""
+    folder = tmp_path / "demo"
+    call = (
+        "from pathlib import Path; from demo.dataset import build_demo_dataset; "
+        f"build_demo_dataset(Path({str(folder)!r}), scale=0.1)"
+    )
+    builder = subprocess.Popen([sys.executable, "-c", call], start_new_session=True, stdout=subprocess.DEVNULL)
+    wait_until((folder / "manifest.json").exists, timeout=120, what="the first image")
+    os.killpg(builder.pid, signal.SIGKILL)
+    builder.wait()
+    complete = set(json.loads((folder / "manifest.json").read_text())["images"])
+    said: list[str] = []
+    build_demo_dataset(folder, scale=0.1, progress=said.append)
+    painted = {line.split(":")[0] for line in said[:-1]}
+    assert painted == {painting.image for painting in PAINTINGS} - complete
+    assert said[-1].endswith("samples written and checked")
 
 
 def test_the_same_seed_gives_the_same_pixels_and_records(tmp_path: Path) -> None:
