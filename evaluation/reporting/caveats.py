@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from catalogue.entry import CatalogueEntry
+from evaluation.reporting.cells import AWAITING, UNKNOWN_SAMPLE
 from evaluation.reporting.models import CellScore
 from evaluation.tally import Tally
 
@@ -34,7 +35,9 @@ def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
 def _on_cell(cell: CellScore) -> Iterator[str]:
     name = f"{cell.model} {cell.protocol} {cell.condition}"
     for exclusion in cell.excluded:
-        if exclusion.reason != "the answer awaits an expert":
+        if exclusion.reason == UNKNOWN_SAMPLE:
+            yield f"{name}: {exclusion.count} responses are to samples that the data set does not have"
+        elif exclusion.reason != AWAITING:
             yield f"{name}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
     if cell.absent_domains:
         yield f"{name}: the macro average leaves out {', '.join(cell.absent_domains)}"

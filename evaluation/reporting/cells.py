@@ -12,6 +12,8 @@ from evaluation.tally import CellKey, CellTally, Tally
 from evaluation.ultravr.taxonomy import DOMAINS
 
 LISTED_SAMPLES = 100
+AWAITING = "the answer awaits an expert"
+UNKNOWN_SAMPLE = "the data set has no such sample"
 
 
 def score_cells(tally: Tally, expected: Expected, strata: Strata) -> tuple[CellScore, ...]:
@@ -72,13 +74,13 @@ def _exclusions(cell: CellTally, tally: Tally, expected: Expected) -> Iterator[E
         if verdict.failure:
             failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
     unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
-    reasons = {"no response": missing, "the answer awaits an expert": unscored}
+    reasons = {"no response": missing, AWAITING: unscored}
     reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
     for reason, counts in reasons.items():
         if counts:
             yield _exclusion(reason, counts.total(), (samples[at].id for at in sorted(counts)))
     if cell.unknown:
-        yield _exclusion("the data set has no such sample", cell.unknown.total(), sorted(cell.unknown))
+        yield _exclusion(UNKNOWN_SAMPLE, cell.unknown.total(), sorted(cell.unknown))
 
 
 def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:

@@ -4,6 +4,7 @@ V0 nothing, V1 the full image downsampled, V2 the full image natively, V3 local 
 local evidence. Local evidence is made of crops in level-0 pixels at their original resolution.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -153,6 +154,8 @@ def annotated_rois(sample: Sample) -> tuple[int, ...]:
     if sample.evidence and sample.evidence.rois:
         return sample.evidence.rois
     chosen = next((step.ground_truth for step in sample.steps if step.step_id == "Q2.1"), None)
+    if isinstance(chosen, str):
+        chosen = [int(number) for number in re.findall(r"\d+", chosen)]
     if isinstance(chosen, list) and chosen and all(type(roi) is int and 1 <= roi <= 36 for roi in chosen):
         return tuple(chosen)
     raise EvidenceMissingError(f"sample '{sample.id}': neither evidence.rois nor step Q2.1 names ROIs from 1 to 36")

@@ -99,8 +99,11 @@ def _category(value: dict[str, Any]) -> Any:
     name = value.get("category")
     if not isinstance(name, str):
         return name
-    name = name.strip().lower().replace(" ", "_").replace("-", "_")
-    return _CATEGORY_ALIASES.get(name, name)
+    return _CATEGORY_ALIASES.get(_snake(name), _snake(name))
+
+
+def _snake(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def _domain(value: dict[str, Any]) -> Any:
@@ -161,6 +164,8 @@ def _step(step: Any) -> Any:
     }
     if "answer_format" not in fields and step.get("step_id") in WSI_FORMATS:
         fields["answer_format"] = WSI_FORMATS[step["step_id"]]
+    if isinstance(fields.get("answer_format"), str):
+        fields["answer_format"] = _snake(fields["answer_format"])
     options = step.get("options")
     fields["options"] = list(options.values()) if isinstance(options, dict) else options or None
     return fields

@@ -9,7 +9,7 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.ultravr.conditions import Scene, Showing, show
 from evaluation.ultravr.samples import Sample
 from jobs.models import Condition
-from tests.evaluation.good_records import GOOD, good_sample
+from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
 SIZE = Size(1000, 600)
@@ -72,6 +72,15 @@ def test_v3_of_slides_shows_the_annotated_cells_of_the_six_by_six_grid_without_t
 def test_v3_of_slides_falls_back_to_the_truth_of_step_q2_1() -> None:
     """Without evidence the ROIs are those of the annotated step."""
     assert regions(shown(good_sample("wsi-comparison", evidence=None), "V3")) == ["166,100,167,100", "333,100,167,100"]
+
+
+def test_regions_may_be_written_as_text() -> None:
+    """Annotators of step Q2.1 also wrote "8, 9"."""
+    record = good_record("wsi-comparison")
+    del record["evidence"]
+    step_of(record, "Q2.1").update(ground_truth="8, 9")
+
+    assert regions(shown(sample_from(record), "V3")) == ["166,100,167,100", "333,100,167,100"]
 
 
 def test_v3_of_a_grid_shows_a_sheet_that_holds_the_anomaly_and_says_where_the_sheet_lies() -> None:

@@ -9,7 +9,7 @@ import pytest
 from evaluation.datasets import Dataset, load_dataset, load_loose
 from evaluation.errors import DatasetInvalidError
 from tests.evaluation.folders import write_dataset, write_settings
-from tests.evaluation.good_records import GOOD, good_record
+from tests.evaluation.good_records import GOOD, good_record, step_of
 
 
 def load(folder: Path, name: str, text: str) -> Dataset:
@@ -109,6 +109,16 @@ def test_steps_of_slides_may_leave_out_their_formats(tmp_path: Path) -> None:
     (sample,) = load(tmp_path / "tiny", "a.json", json.dumps(record)).samples
 
     assert [step.answer_format for step in sample.steps][2] == "roi_list"
+
+
+def test_names_of_categories_and_formats_may_be_written_freely(tmp_path: Path) -> None:
+    """Capitals, spaces and hyphens make no other category or format."""
+    record = good_record("wsi-comparison") | {"category": "Logical Verification"}
+    step_of(record, "Q1").update(answer_format="Multi-select")
+
+    (sample,) = load(tmp_path / "tiny", "a.json", json.dumps(record)).samples
+
+    assert (sample.category, sample.steps[0].answer_format) == ("logical_verification", "multi_select")
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
