@@ -182,6 +182,7 @@ async def test_a_renewed_lease_stays_and_a_silent_one_passes_on(redis: Redis) ->
     await async_wait_until(taken_over, what="the end of the silent lease")
     assert [(lease.bundle.id, lease.attempt) for lease in taken] == [(silent.bundle.id, 2)]
     assert await queue.renew([renewed, silent]) == [silent]
+    assert await queue.renew(taken) == []
 
 
 async def test_two_workers_that_race_for_an_expired_lease_share_nothing(redis: Redis) -> None:

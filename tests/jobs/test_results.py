@@ -74,11 +74,11 @@ async def test_of_many_responses_at_once_one_is_kept(redis: Redis) -> None:
     """Twenty workers that answer the same requests at the same time count as one."""
     results = ResultStore(redis)
     job_id, (lease,) = await started(redis, 1, 5)
-    responses = [answer(job_id, request, worker=f"w{n}") for n in range(20) for request in lease.bundle.requests]
+    responses = [answer(job_id, request, worker=f"w{n}") for n in range(20) for request in lease.bundle.requests[:4]]
     kept = await asyncio.gather(*(results.record(response, lease) for response in responses))
-    assert sum(kept) == 5
+    assert sum(kept) == 4
     job = await JobRegistry(redis).get(job_id)
-    assert (job.status, job.request_counts.completed) == (JobStatus.COMPLETED, 5)
+    assert (job.status, job.request_counts.completed) == (JobStatus.IN_PROGRESS, 4)
 
 
 async def test_a_worker_that_lost_its_lease_may_still_answer(redis: Redis) -> None:

@@ -67,6 +67,39 @@ async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_p
     assert sorted(rows_of(tmp_path)) == ["r0", "r2"]
 
 
+async def retry(redis: Redis, job_id: str) -> None:
+    """Ask the failed request again, with success."""
+    await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3))
+    (lease,) = await JobQueue(redis).claim([MODEL], "w", 10, 0)
+    assert await ResultStore(redis).record(answer(job_id, lease.bundle.requests[0], text="again"), lease)
+
+
+async def test_a_retried_request_is_sunk_once(redis: Redis, tmp_path: Path) -> None:
+    """Of two recordings that wait for the sink, the one that counts makes a row."""
+    job = await run_job(redis, 3, failing={"r1"})
+    await retry(redis, job.id)
+    await sink_all(redis, tmp_path)
+    assert sorted(rows_of(tmp_path)) == ["r0", "r1", "r2"]
+
+
+class Interrupted(ParquetSink):
+    """A sink between whose writing and marking a failed request is retried."""
+
+    async def _mark(self, job_id: str, *part: object) -> int:
+        if await self._redis.set("retried", 1, nx=True):
+            await retry(self._redis, job_id)
+        return await super()._mark(job_id, *part)  # type: ignore[arg-type]
+
+
+async def test_a_retry_while_the_sink_writes_keeps_the_new_answer(redis: Redis, tmp_path: Path) -> None:
+    """The part holds the failure by then; the answer is still read, and sunk in its turn."""
+    job = await run_job(redis, 3, failing={"r1"})
+    await Interrupted(redis, str(tmp_path)).run_until_drained()
+    stored = await ResultStore(redis, str(tmp_path)).get(job.id, "r1")
+    assert stored and stored.ok and stored.turns[0].text == "again"
+    assert await redis.hlen(KEYS.texts(job.id)) == 0
+
+
 async def test_deleting_a_job_removes_its_parts(redis: Redis, tmp_path: Path) -> None:
     """The parts of other jobs stay."""
     kept, deleted = await run_job(redis, 2), await run_job(redis, 2)
