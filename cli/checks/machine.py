@@ -59,7 +59,7 @@ def _who_listens(number: int) -> Finding:
     import httpx
 
     try:
-        running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=5.0).is_success
+        running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=1.0).is_success
     except httpx.TransportError:
         running = False
     if running:
