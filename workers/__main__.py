@@ -6,11 +6,13 @@ import sys
 if __name__ == "__main__":
     from workers.command import main
 
+    # Without a spec, multiprocessing runs this file again in what it spawns; a package's __main__ it would leave out.
+    sys.modules["__main__"].__spec__ = None
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)  # all is stopped by now, and taking vLLM's modules apart would take seconds
-else:  # one of the engine's processes: multiprocessing imports the main module again in what it spawns
-    from workers.compat.tie import tie_to_parent
+else:  # first thing in each of the engine's processes
+    from workers.compat.tie import tie_to_owner
 
-    tie_to_parent()
+    tie_to_owner()

@@ -171,6 +171,7 @@ class Consumer:
         return [
             (self._settings.lease_seconds / 3, self._renew),
             (self._settings.cancel_poll_seconds, self._drop_cancelled),
+            (self._settings.trim_seconds, self._trim),
         ]
 
     async def _repeat(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -180,6 +181,9 @@ class Consumer:
                 await work()
             except SERVER_AWAY as error:
                 log.warning("the server is away: %s", error)
+            except Exception:
+                log.exception("unexpected error; the next attempt is due in %g s", seconds)
+                self._instruments.unexpected.inc()
 
     async def _renew(self) -> None:
         held = {held.lease.entry_id + held.lease.stream: held for held in self._held}
@@ -196,6 +200,9 @@ class Consumer:
         jobs = {held.lease.job_id for held in self._held}
         if jobs and (cancelled := await self._queue.cancelled(jobs)):
             await self._give_up({held for held in self._held if held.lease.job_id in cancelled})
+
+    async def _trim(self) -> None:
+        await self._queue.trim()
 
     async def _wait_for_change(self) -> None:
         self._changed.clear()

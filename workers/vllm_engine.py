@@ -16,7 +16,7 @@ from prometheus_client import REGISTRY
 from catalogue.entry import CatalogueEntry
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision
-from workers.compat.tie import TIED
+from workers.compat.tie import own_engine
 from workers.compat.torch_companions import repair_torch_companions
 from workers.engine import EngineDeadError, EngineError, EngineStats, Message
 from workers.errors import EngineNotInstalledError
@@ -142,6 +142,7 @@ class VllmEngine:
 
     def _load(self) -> None:
         _set_defaults(self._environment())
+        own_engine()
         repair_torch_companions()
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
         from vllm.engine.arg_utils import AsyncEngineArgs
@@ -153,7 +154,7 @@ class VllmEngine:
             _set_defaults(_cpu_environment(small=self._entry.random_weights))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
-        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**self._arguments()))
+        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**self._arguments(is_cpu)))
 
     def _environment(self) -> dict[str, str]:
         local = {"HF_HUB_OFFLINE": "1"} if Path(self._weights).is_dir() else {}
@@ -161,11 +162,10 @@ class VllmEngine:
             "VLLM_LOGGING_LEVEL": "WARNING",
             "VLLM_NO_USAGE_STATS": "1",
             "TOKENIZERS_PARALLELISM": "false",
-            TIED: "1",
             **local,
         }
 
-    def _arguments(self) -> dict[str, Any]:
+    def _arguments(self, is_cpu: bool) -> dict[str, Any]:
         """Arguments of AsyncEngineArgs: what this house relies on, then the entry's own."""
         largest = self._entry.visual_budget.max_visual_tokens
         arguments: dict[str, Any] = {
@@ -175,6 +175,7 @@ class VllmEngine:
             "max_model_len": self._entry.max_model_len,
             "trust_remote_code": self._entry.trust_remote_code,
             "enable_prefix_caching": True,
+            "enforce_eager": is_cpu,  # compiling for a CPU takes minutes and a C++ compiler
             "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
             # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
             "mm_processor_kwargs": self._entry.visual_budget.processor_kwargs(),

@@ -94,6 +94,7 @@ async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, 
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
     assert rig.count("requests_total", outcome="completed") == 3
+    assert rig.count("requests_total", outcome="repeated") == 0
     assert (await job_of(redis, job_id)).request_counts.completed == 6
 
 

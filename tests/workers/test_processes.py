@@ -15,8 +15,9 @@ from jobs.results import ResultStore
 from jobs.server import ServerProcess, start_server
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
-from tests.workers.processes import simulated, worker_process
+from tests.workers.processes import WorkerProcess, simulated, worker_process
 
+NO_ENGINE = importlib.util.find_spec("vllm") is None
 NEVER = 1e-6
 SLOW = 0.05
 
@@ -111,7 +112,7 @@ def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, d
 
 
 @pytest.mark.engine
-@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+@pytest.mark.skipif(NO_ENGINE, reason="vllm is not installed")
 async def test_the_engine_ends_with_a_killed_worker(
     redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -120,10 +121,31 @@ async def test_the_engine_ends_with_a_killed_worker(
     with worker_process(tmp_path, data, server.url) as worker:
         worker.wait_until_ready(timeout=240)
         await until_recorded(redis, job_id, 8)
-        children = psutil.Process(worker.pid).children(recursive=True)
-        worker.kill()
-        _, alive = psutil.wait_procs(children, timeout=10)
+        assert_all_end_with(worker)
     responses = await responses_of(redis, job_id)
     assert {response.engine.name for response in responses if response.engine} == {"vllm"}
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(NO_ENGINE, reason="vllm is not installed")
+def test_the_engine_ends_with_a_worker_that_is_killed_while_it_starts(
+    server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """Also a process of the engine that has only just been spawned ends with the worker."""
+    with worker_process(tmp_path, data, server.url) as worker:
+        wait_until(lambda: _spawned(worker), timeout=240, what="a process of the engine")
+        assert_all_end_with(worker)
+
+
+def assert_all_end_with(worker: WorkerProcess) -> None:
+    """Kill the worker; its children must be gone within ten seconds."""
+    children = psutil.Process(worker.pid).children(recursive=True)
+    worker.kill()
     assert children
+    _, alive = psutil.wait_procs(children, timeout=10)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def _spawned(worker: WorkerProcess) -> bool:
+    children = psutil.Process(worker.pid).children()
+    return any("spawn_main" in " ".join(child.cmdline()) for child in children)
