@@ -10,9 +10,9 @@ from tiling.pyramid import write_pyramid
 from tiling.sources import open_source
 
 _MIN_PIXELS = 16_000_000  # below, a view takes less time than looking for its pyramid saves
-_VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 4}
-"""Views from which making a pyramid and reading it takes less time than decoding the file each time."""
-_VIEWS_THAT_PAY_ELSE = 2
+_VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 6}
+"""Views from which making a pyramid takes less time than it saves; docs/benchmarks/views.md has the figures."""
+_VIEWS_THAT_PAY_ELSE = 3
 
 
 def pyramid_path(digest: str, folder: Path) -> Path:

@@ -154,14 +154,14 @@ class TestPaying:
     @pytest.mark.parametrize(
         ("name", "num_views", "pays"),
         [
-            ("large.png", 1, False),
-            ("large.png", 2, True),
-            ("large.jpg", 3, False),
-            ("large.jpg", 4, True),
+            ("large.png", 2, False),
+            ("large.png", 3, True),
+            ("large.jpg", 5, False),
+            ("large.jpg", 6, True),
             ("pyramid.tif", 100, False),
             ("small.png", 100, False),
         ],
     )
     def test_it_pays_from_some_views_on(self, folder: Path, name: str, num_views: int, *, pays: bool) -> None:
-        """Two of a PNG, four of a JPEG, never for what has levels or is small."""
+        """Three of a PNG, six of a JPEG, never for what has levels or is small."""
         assert ingest_pays(folder / name, num_views) is pays
