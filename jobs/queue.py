@@ -1,5 +1,6 @@
 """The queue of bundles: one stream per model and priority, leases, and a probation lane for suspected poison."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Iterable, Sequence
@@ -74,7 +75,9 @@ class JobQueue:
                 break
             chunk = bundles[start : start + _CHUNK_BUNDLES]
             await self._ensure_groups({bundle.model for bundle in chunk})
-            status = await self._scripts.run("append", job_id, *self._appended(chunk))
+            # Packing thousands of requests takes long enough to be felt by whoever shares the event loop.
+            appended = await asyncio.to_thread(self._appended, chunk)
+            status = await self._scripts.run("append", job_id, *appended)
         await self._scripts.run("start", job_id)
         return await self._registry.get(job_id)
 
@@ -189,10 +192,12 @@ class JobQueue:
     def _named(self, lease: Lease) -> tuple[str, str]:
         return lease.bundle.job_id, lease.bundle.id
 
-    def _appended(self, bundles: Sequence[Bundle]) -> Iterable[str | bytes | int]:
+    def _appended(self, bundles: Sequence[Bundle]) -> list[str | bytes | int]:
+        arguments: list[str | bytes | int] = []
         for bundle in bundles:
             lane = self._keys.queue(bundle.model, bundle.priority)
-            yield from (bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle))
+            arguments += [bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle)]
+        return arguments
 
     def _check_reserved(self, status: bytes, job_id: str, requests: int) -> None:
         if status == b"missing":

@@ -47,14 +47,25 @@ class JobRegistry:
 
         Raises IdempotencyConflictError when the key came with another specification.
         """
-        text = spec.model_dump_json()
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        text, digest = _told(spec)
         key = self._keys.idempotency(idempotency_key) if idempotency_key else ""
         new_id = f"job_{secrets.token_hex(10)}"
         found, job_id = await self._scripts.run("create", new_id, text, digest, key, IDEMPOTENCY_SECONDS)
         if found == b"conflict":
-            raise IdempotencyConflictError(f"idempotency key '{idempotency_key}' stands for another job specification")
+            raise _conflict(idempotency_key)
         return await self.get(job_id.decode()), found == b"new"
+
+    async def find(self, spec: JobSpec, idempotency_key: str) -> Job | None:
+        """Return the job that the key already stands for, or None.
+
+        Raises IdempotencyConflictError when the key came with another specification.
+        """
+        job_id, digest = await self._redis.hmget(self._keys.idempotency(idempotency_key), ["job", "digest"])
+        if not job_id or not await self._redis.exists(self._keys.job(job_id.decode())):
+            return None
+        if digest.decode() != _told(spec)[1]:
+            raise _conflict(idempotency_key)
+        return await self.get(job_id.decode())
 
     async def get(self, job_id: str) -> Job:
         """Return the job as it is now. Raises JobNotFoundError."""
@@ -145,6 +156,16 @@ class JobRegistry:
                 pipeline.hgetall(self._keys.job(job_id.decode()))
             rows = await pipeline.execute()
         return [_job(job_id.decode(), row) for job_id, row in zip(job_ids, rows, strict=True) if row]
+
+
+def _told(spec: JobSpec) -> tuple[str, str]:
+    """The specification as it is kept, and its digest."""
+    text = spec.model_dump_json()
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def _conflict(idempotency_key: str | None) -> IdempotencyConflictError:
+    return IdempotencyConflictError(f"idempotency key '{idempotency_key}' stands for another job specification")
 
 
 def _event(entry_id: bytes, fields: Mapping[bytes, bytes]) -> JobEvent:

@@ -97,7 +97,7 @@ def _assemble(
     instrumentation: Instrumentation,
     stopping: asyncio.Event,
 ) -> Gateway:
-    registry = JobRegistry(redis)
+    registry = JobRegistry(redis, settings.home.results_uri)
     queue = JobQueue(redis, limit_requests=settings.queue_requests)
     results = ResultStore(redis, settings.home.results_uri)
     models, datasets = Models(settings.home.catalogue), Datasets(settings.data)

@@ -58,6 +58,8 @@ class Submissions:
         A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
         Raises what Planner raises, QueueFullError and IdempotencyConflictError; nothing is then accepted.
         """
+        if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key)):
+            return earlier, False
         plan = await asyncio.to_thread(self._planner.plan, spec)
         if not self._is_small(plan):
             job, created = await self._registry.create(spec, idempotency_key)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,6 +115,18 @@ def test_the_sink_changes_no_line(
     gateway.stop()
     assert drain(settings) == 8
     assert results(start(), job_id) == before
+
+
+def test_a_deleted_job_leaves_no_parquet_part(
+    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+) -> None:
+    """What the sink wrote for a job goes with it."""
+    gateway.stop()
+    drain(settings)
+    parts = Path(settings.home.results_uri)
+    assert list(parts.rglob("*.parquet"))
+    start().client.delete(f"/v1/jobs/{job_id}").raise_for_status()
+    assert not list(parts.rglob("*.parquet"))
 
 
 def drain(settings: Settings) -> int:

@@ -1,5 +1,6 @@
 """A job is checked whole: it is queued, or refused with everything that is wrong, and then it leaves nothing."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,17 @@ def test_a_full_queue_answers_429_and_accepts_nothing(start: Callable[..., Runni
     assert num_jobs(gateway) == 1
     play(gateway.redis_url)
     assert gateway.client.post("/v1/jobs", json=body, headers=again).status_code == 201
+
+
+def test_a_repeated_call_finds_its_job_though_the_data_set_is_gone(gateway: RunningGateway) -> None:
+    """An idempotency key answers with its job before anything is checked again."""
+    body = {"dataset": NAME, "models": [MODEL], "plan": "table1"}
+    key = {"Idempotency-Key": "once"}
+    first = gateway.client.post("/v1/jobs", json=body, headers=key)
+    shutil.rmtree(gateway.settings.data / NAME)
+    again = gateway.client.post("/v1/jobs", json=body, headers=key)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json()["id"] == first.json()["id"]
 
 
 def test_a_large_job_is_checked_in_the_background(start: Callable[..., RunningGateway]) -> None:
