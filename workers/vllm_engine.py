@@ -77,7 +77,7 @@ class VllmEngine:
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            raise EngineError(f"{error}" or type(error).__name__) from error
+            raise EngineError(str(error) or repr(error.__cause__ or error)) from error
         return self._turn(output, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
