@@ -19,7 +19,10 @@ class ImageRoot:
         pure = PurePosixPath(name)
         if not name or "\0" in name or "\\" in name or pure.is_absolute() or ".." in pure.parts:
             raise PathEscapesError(f"image '{name}' is not a relative path beneath the image root")
-        path = (self.folder / pure).resolve()
+        try:
+            path = (self.folder / pure).resolve()
+        except OSError as error:  # a name longer than the file system allows, or links in a circle
+            raise ImageNotFoundError(f"image '{name}' cannot exist under the image root: {error.strerror}") from error
         if not path.is_relative_to(self.folder):
             raise PathEscapesError(f"image '{name}' is a link that leads out of the image root")
         if not path.is_file():

@@ -54,3 +54,9 @@ def test_a_name_without_a_file_is_not_found(root: ImageRoot, name: str) -> None:
     """A folder is no image either."""
     with pytest.raises(ImageNotFoundError):
         root.locate(name)
+
+
+def test_a_name_that_no_file_can_have_is_not_found(tmp_path: Path) -> None:
+    """A name beyond the file system's limit is an image that does not exist, not a failure of ours."""
+    with pytest.raises(ImageNotFoundError, match="cannot exist"):
+        ImageRoot(tmp_path).locate("a" * 300)
