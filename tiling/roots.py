@@ -21,10 +21,11 @@ class ImageRoot:
             raise PathEscapesError(f"image '{name}' is not a relative path beneath the image root")
         try:
             path = (self.folder / pure).resolve()
-        except OSError as error:  # a name longer than the file system allows, or links in a circle
-            raise ImageNotFoundError(f"image '{name}' cannot exist under the image root: {error.strerror}") from error
+            exists = path.is_file()
+        except (OSError, RuntimeError) as error:  # a name longer than the file system allows, links in a circle
+            raise ImageNotFoundError(f"image '{name}' cannot exist under the image root") from error
         if not path.is_relative_to(self.folder):
             raise PathEscapesError(f"image '{name}' is a link that leads out of the image root")
-        if not path.is_file():
+        if not exists:
             raise ImageNotFoundError(f"image '{name}' does not exist under the image root")
         return path

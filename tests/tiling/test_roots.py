@@ -57,6 +57,8 @@ def test_a_name_without_a_file_is_not_found(root: ImageRoot, name: str) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_not_found(tmp_path: Path) -> None:
-    """A name beyond the file system's limit is an image that does not exist, not a failure of ours."""
-    with pytest.raises(ImageNotFoundError, match="cannot exist"):
-        ImageRoot(tmp_path).locate("a" * 300)
+    """A name beyond the file system's limit, and links in a circle, are images that cannot exist."""
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for name in ("a" * 300, "circle"):
+        with pytest.raises(ImageNotFoundError, match="cannot exist"):
+            ImageRoot(tmp_path).locate(name)
