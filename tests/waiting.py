@@ -17,8 +17,8 @@ def wait_until(condition: Callable[[], object], *, timeout: float = 10.0, what: 
 async def async_wait_until(
     condition: Callable[[], Awaitable[object]],
     *,
-    timeout: float = 10.0,
-    what: str = "the condition",  # noqa: ASYNC109
+    timeout: float = 10.0,  # noqa: ASYNC109 - it ends the test with words
+    what: str = "the condition",
 ) -> None:
     """Poll the coroutine function `condition` until it returns something true; fails the test after `timeout` s."""
     deadline = time.monotonic() + timeout
