@@ -58,5 +58,9 @@ class EvidenceMissingError(EvaluationError):
     """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
 
 
+class StepsMissingError(EvaluationError):
+    """Step questions are asked for (S2, S4, S5) of samples that have no annotated steps."""
+
+
 class StepUnknownError(EvaluationError):
     """A sample has a step that the schema of its domain and category does not have."""

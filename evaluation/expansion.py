@@ -3,14 +3,17 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry, Decoding
 from evaluation.datasets import Dataset
-from evaluation.errors import EvidenceMissingError, SampleUnknownError, SamplingInvalidError
+from evaluation.errors import EvidenceMissingError, SampleUnknownError, SamplingInvalidError, StepsMissingError
 from evaluation.plans import cells_of
 from evaluation.ultravr.conditions import LOCAL_CONDITIONS, Scene, annotated_rois, anomalous_cell, show
+from evaluation.ultravr.examples import Examples
+from evaluation.ultravr.protocols.base import Asking
 from evaluation.ultravr.protocols.registry import PROTOCOLS
 from evaluation.ultravr.samples import Sample
 from jobs.models import Cell, InferenceRequest, JobSpec, Sampling
@@ -27,6 +30,11 @@ class _Expansion:
     cells: tuple[Cell, ...]
     size_of: Callable[[str], Size]
 
+    @cached_property
+    def examples(self) -> Examples:
+        """Whose trajectories S3 tells; they come from the whole data set, whatever samples are asked."""
+        return Examples(self.dataset.samples, self.spec.examples, self.spec.seed)
+
 
 def expand(
     dataset: Dataset,
@@ -38,13 +46,14 @@ def expand(
 
     `image` is the sample's first image relative to the data root, as views name it; `size_of` gives such an image's
     level-0 size. All that is wrong with the job itself is raised here, before the first pair: PlanUnknownError,
-    ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError, and the catalogue's
-    ModelUnknownError.
+    ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError, StepsMissingError, and the
+    catalogue's ModelUnknownError.
     """
     cells = cells_of(spec)
     samples = _chosen(dataset, spec)
     if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
         _require_evidence(samples)
+    _require_steps(samples, cells)
     decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
     return _requests(_Expansion(dataset, spec, samples, cells, size_of), decodings)
 
@@ -95,6 +104,14 @@ def _require_evidence(samples: Iterable[Sample]) -> None:
         raise EvidenceMissingError("\n".join(missing))
 
 
+def _require_steps(samples: Iterable[Sample], cells: Iterable[Cell]) -> None:
+    protocols = sorted({cell.protocol for cell in cells if PROTOCOLS[cell.protocol].needs_steps})
+    missing = [sample.id for sample in samples if not sample.steps] if protocols else []
+    if missing:
+        named = ", ".join(protocols)
+        raise StepsMissingError("\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing))
+
+
 def _requests(job: _Expansion, decodings: Mapping[str, Decoding]) -> Iterator[tuple[str, InferenceRequest]]:
     by_image: dict[str, list[Sample]] = {}
     for sample in job.samples:
@@ -114,7 +131,8 @@ def _repeated(
     scene = Scene(sample, images, job.size_of, f"{job.spec.seed}:{sample.id}", job.spec.thumbnail)
     showing = show(scene, cell.condition)
     protocol = PROTOCOLS[cell.protocol]
-    turns = protocol.turns(sample, showing)
+    examples = job.examples.of(sample) if protocol.needs_examples else ()
+    turns = protocol.turns(Asking(sample, showing, examples))
     for repeat in range(job.spec.repeats):
         identity = request_id(sample.id, cell, model, repeat)
         yield InferenceRequest(
@@ -127,5 +145,6 @@ def _repeated(
             prompt_version=protocol.version,
             views=showing.views,
             turns=turns,
+            examples=tuple(example.id for example in examples),
             sampling=Sampling(**decoding.model_dump(), seed=request_seed(job.spec.seed, identity)),
         )

@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from catalogue.entry import Decoding
 from tiling.geometry import Size
@@ -66,6 +66,7 @@ class JobSpec(Contract):
     priority: Literal["interactive", "batch"] = "batch"
     thumbnail: PositiveInt = Field(default=1024, description="longest side of V1 in pixels")
     samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
+    examples: NonNegativeInt = Field(default=2, description="trajectories of other samples that S3 tells, at most")
     metadata: dict[str, str] = Field(default_factory=dict)
 
 
@@ -117,6 +118,7 @@ class InferenceRequest(Contract):
     system: str | None = None
     views: tuple[View, ...] = ()
     turns: tuple[Turn, ...] = Field(min_length=1)
+    examples: tuple[str, ...] = Field(default=(), description="ids of the samples whose trajectories are told (S3)")
     sampling: Sampling
 
 
@@ -206,6 +208,7 @@ class Response(Contract):
     turns: tuple[TurnResponse, ...] = ()
     failure: Failure | None = None
     rasters: tuple[RasterRecord, ...] = ()
+    examples: tuple[str, ...] = Field(default=(), description="ids of the samples whose trajectories were told (S3)")
     sampling: Sampling
     worker: str
     engine: EngineInfo | None = None

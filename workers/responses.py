@@ -41,6 +41,7 @@ def make_response(
         turns=tuple(outcome.turns),
         failure=outcome.failure,
         rasters=tuple(_raster_record(raster) for raster in outcome.rasters),
+        examples=request.examples,
         sampling=request.sampling,
         worker=worker,
         engine=engine,

@@ -45,3 +45,13 @@ SCHEMAS: dict[tuple[Domain, Category], Schema] = {
     ("wsi", "relational_inference"): WSI_FORMATS,
 }
 """AD has no fixed formats: its steps run from S1 to the product's last step, see `operations.py`."""
+
+_CONDITIONAL = frozenset({"Q2.1", "Q3", "Q4", "Q5.1", "Q5.2"})
+
+NULLABLE: dict[tuple[Domain, Category], frozenset[str]] = {
+    ("rs", "relational_inference"): frozenset({"S2", "S4", "S5"}),
+    ("wsi", "comparison"): _CONDITIONAL,
+    ("wsi", "logical_verification"): _CONDITIONAL,
+    ("wsi", "relational_inference"): _CONDITIONAL,
+}
+"""Steps that may not apply, as the answers before them have it; their ground truth is then null."""

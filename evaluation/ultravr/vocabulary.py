@@ -1,5 +1,7 @@
 """The fixed answer spaces of steps and options (appendix F)."""
 
+from evaluation.ultravr.taxonomy import QUADRANTS, Category, Domain
+
 CLAIM_FAMILIES = ("difference_claim", "total_claim", "ratio_claim", "ordering_claim")
 ORDERINGS = ("group_a_more", "group_b_more", "same_count")
 DIRECTIONS = ("forward", "backward", "left", "right")
@@ -14,6 +16,22 @@ CLAIM_PATTERNS = {
     (False, False): ("count_mismatch_and_region_mismatch", "Neither Claim A nor Claim B is true."),
 }
 """Label of step S13 and text of the option, by the truth of claims A and B."""
+
+STEP_CHOICES: dict[tuple[Domain, Category], dict[str, tuple[str, ...]]] = {
+    ("cctv", "comparison"): {"S10": ORDERINGS, "S11": CLAIM_FAMILIES},
+    ("cctv", "logical_verification"): {
+        "S10": (*QUADRANTS, "tie"),
+        "S13": tuple(label for label, _ in CLAIM_PATTERNS.values()),
+    },
+    ("cctv", "relational_inference"): {
+        "S3": DIRECTIONS,
+        "S4": DIRECTIONS,
+        "S5": tuple(FRONT_BACK),
+        "S6": tuple(LEFT_RIGHT),
+        "S7": RELATIONS,
+    },
+}
+"""What multiple-choice steps may be answered with, where the paper lists it."""
 
 _FEATURES = (
     "Nuclear atypia",

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluation.ultravr.samples import Sample, Step
-from evaluation.ultravr.schemas import SCHEMAS
+from evaluation.ultravr.schemas import NULLABLE, SCHEMAS
 from evaluation.ultravr.taxonomy import LETTERS, QUADRANTS, SUBCATEGORIES
 
 Box = list[float]
 _SCHEMA_LABEL = re.compile(r"\b[a-z0-9]+_[a-z0-9_]+\b", re.IGNORECASE)
-_NULLABLE = {("rs", "relational_inference"): frozenset({"S2", "S4", "S5"})}
-"""Steps whose ground truth may be null; those of WSI are judged by their own checklist."""
 
 
 def check_record(sample: Sample) -> Iterator[str]:
@@ -48,7 +46,7 @@ def check_steps(sample: Sample) -> Iterator[str]:
     if ids != list(schema):
         yield f"steps must be {', '.join(schema)}, not {', '.join(ids) or 'none'}"
         return
-    nullable = _NULLABLE.get((sample.domain, sample.category), frozenset())
+    nullable = NULLABLE.get((sample.domain, sample.category), frozenset())
     for step in sample.steps:
         if step.answer_format != schema[step.step_id]:
             yield f"step {step.step_id} must have the format {schema[step.step_id]}, not {step.answer_format}"

@@ -2,5 +2,17 @@
 
 from evaluation.ultravr.protocols.base import Protocol
 from evaluation.ultravr.protocols.direct import DirectQuestion
+from evaluation.ultravr.protocols.few_shot import FewShot
+from evaluation.ultravr.protocols.generic import GenericReasoning
+from evaluation.ultravr.protocols.given import GivenAnswers
+from evaluation.ultravr.protocols.schema import SchemaCompletion
+from evaluation.ultravr.protocols.sequential import OwnAnswers
 
-PROTOCOLS: dict[str, Protocol] = {"S0": DirectQuestion()}
+PROTOCOLS: dict[str, Protocol] = {
+    "S0": DirectQuestion(),
+    "S1": GenericReasoning(),
+    "S2": SchemaCompletion(),
+    "S3": FewShot(),
+    "S4": OwnAnswers(),
+    "S5": GivenAnswers(),
+}

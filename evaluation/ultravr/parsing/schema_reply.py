@@ -1,0 +1,116 @@
+"""Reads a reply to S2: the step answers and the final answer, as far as they were written.
+
+A reply may wrap its JSON in prose or code fences, write it loosely, spread it over several objects or break off. A
+value that was cut off is no answer; what stands before it counts.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.ultravr.parsing.loose_json import CutOff, read_objects
+from evaluation.ultravr.parsing.step_lines import read_lines
+from evaluation.ultravr.parsing.text import answer_text
+from evaluation.ultravr.samples import Step
+
+FINAL_KEY = "final_answer"
+_FINAL_KEYS = frozenset({"finalanswer", "final", "answer", "finaloption", "finalchoice"})
+_ID_KEYS = ("step_id", "id", "step", "key")
+_VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
+
+
+@dataclass(frozen=True)
+class SchemaReply:
+    """Raw answers by step id, texts as they are and all else as JSON; `final` is None where none was written.
+
+    `complete` tells that the JSON was closed and holds every step and the final answer.
+    """
+
+    answers: dict[str, str]
+    final: str | None
+    complete: bool
+
+
+def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
+    """Read what a reply says of each step. What was only thought is cut off first."""
+    answer = answer_text(text) or ""
+    collector = _Collector([step.step_id for step in steps])
+    closed = False
+    for found in read_objects(answer):
+        collector.take(found)
+        closed = not isinstance(found, CutOff)
+    if not collector.answers:
+        collector.take(read_lines(answer, collector.step_ids))
+        closed = False
+    every = all(step_id in collector.answers for step_id in collector.step_ids)
+    return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None)
+
+
+class _Collector:
+    """Gathers answers by step id from objects of any nesting; a later object wins over an earlier one."""
+
+    def __init__(self, step_ids: list[str]) -> None:
+        self.step_ids = step_ids
+        self.answers: dict[str, str] = {}
+        self.final: str | None = None
+        self._by_name = {name: step_id for step_id in step_ids for name in _names(step_id)}
+
+    def ordered(self) -> dict[str, str]:
+        """The answers in the steps' own order."""
+        return {step_id: self.answers[step_id] for step_id in self.step_ids if step_id in self.answers}
+
+    def take(self, found: Any) -> None:
+        """Take what an object, or a list of objects, says."""
+        content = found.content if isinstance(found, CutOff) else found
+        if isinstance(content, list):
+            for item in content:
+                self.take(item)
+        elif isinstance(content, dict) and not self._take_step(content):
+            for key, value in content.items():
+                self._take_entry(key, value)
+
+    def _take_step(self, content: Mapping[str, Any]) -> bool:
+        """Take an object that is one step: its id and its answer."""
+        named = next((content[key] for key in _ID_KEYS if key in content), None)
+        step_id = self._by_name.get(_plain(str(named)))
+        value = _value_of(content)
+        if step_id is None or value is None:
+            return False
+        self.answers[step_id] = value
+        return True
+
+    def _take_entry(self, key: str, value: Any) -> None:
+        name = _plain(key)
+        if step_id := self._by_name.get(name):
+            if (raw := _raw(value)) is not None:
+                self.answers[step_id] = raw
+        elif name in _FINAL_KEYS:
+            self.final = _raw(value) or self.final
+        else:
+            self.take(value)
+
+
+def _names(step_id: str) -> Iterator[str]:
+    yield _plain(step_id)
+    number = step_id[1:]
+    if step_id[:1] == "S" and number.isdecimal():
+        yield f"step{number}"
+        yield f"s{number}step{number}"
+
+
+def _plain(key: str) -> str:
+    return "".join(character for character in key.lower() if character.isalnum() or character == ".")
+
+
+def _raw(value: Any) -> str | None:
+    """Write a value as text; None where it was cut off, or is an object without an answer."""
+    if isinstance(value, CutOff):
+        return _value_of(value.content) if isinstance(value.content, dict) else None
+    if isinstance(value, dict):
+        return _value_of(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _value_of(content: Mapping[str, Any]) -> str | None:
+    return next((_raw(content[key]) for key in _VALUE_KEYS if key in content), None)
