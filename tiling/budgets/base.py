@@ -1,8 +1,13 @@
 """What every model family's native preprocessing has in common: a size in, a raster's size and its tokens out."""
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
+from pydantic import BaseModel, ConfigDict
+
+from tiling.budgets.resolver import Decision, resolve
 from tiling.geometry import Size
 
 Filter = Literal["bicubic", "bilinear"]
@@ -12,13 +17,16 @@ Filter = Literal["bicubic", "bilinear"]
 class RasterPlan:
     """What a model will really see of a picture of a given size.
 
-    `raster` is the size in pixels at which the family's own preprocessing makes the same decision and changes nothing;
+    `raster` is the size in pixels to render, at which the family's own preprocessing takes the same `decision`; where
+    `fixed_point` holds it changes no pixel of it, else it makes the last step, from `raster` to `decision.target`.
     `visual_tokens` counts the placeholder tokens in the prompt; `filter` is the resampling that the family applies.
     """
 
     raster: Size
     visual_tokens: int
+    decision: Decision
     filter: Filter = "bicubic"
+    fixed_point: bool = True
 
 
 class VisualBudget(Protocol):
@@ -30,14 +38,90 @@ class VisualBudget(Protocol):
         ...
 
     @property
+    def nominal_visual_tokens(self) -> int:
+        """Visual tokens as the field counts them (UltraVR table 1): without thumbnail and padding."""
+        ...
+
+    @property
     def effective_resolution(self) -> int:
         """Side, in pixels, of the largest square that keeps its resolution (UltraVR table 1, Max Res.)."""
         ...
 
-    def plan(self, size: Size) -> RasterPlan:
-        """Decide the raster for a picture of `size` pixels. Raises BudgetError where the family refuses the size."""
+    @property
+    def max_raster_pixels(self) -> int:
+        """The most pixels that a raster has: what to reserve for one before its plan is known."""
+        ...
+
+    def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
+        """Decide the raster for a picture of `size` pixels that is one of `num_images` in its prompt.
+
+        Raises BudgetError where the family refuses the size.
+        """
         ...
 
     def processor_kwargs(self) -> dict[str, Any]:
         """Arguments that make the family's own processor work within these limits (vLLM's `mm_processor_kwargs`)."""
         ...
+
+    def config_overrides(self) -> dict[str, Any]:
+        """Fields of the checkpoint's configuration that must say these limits too (vLLM's `hf_overrides`)."""
+        ...
+
+
+class NativeBudget(BaseModel, ABC):
+    """What the families' budgets share: a plan is the family's decision, resolved to a raster that keeps it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    filter: ClassVar[Filter] = "bicubic"
+    raster_factor: ClassVar[int] = 1
+    """Area of the largest raster, in areas of the largest target: 1 where targets are always fixed points."""
+
+    @property
+    @abstractmethod
+    def max_visual_tokens(self) -> int:
+        """The most visual tokens that one picture can cost."""
+
+    @property
+    def nominal_visual_tokens(self) -> int:
+        """Visual tokens as UltraVR table 1 counts them."""
+        return self.max_visual_tokens
+
+    @property
+    @abstractmethod
+    def max_pixels_kept(self) -> int:
+        """Area, in pixels, of the largest picture that keeps its resolution."""
+
+    @property
+    def effective_resolution(self) -> int:
+        """Side, in pixels, of the largest square that keeps its resolution."""
+        return math.isqrt(self.max_pixels_kept)
+
+    @property
+    def max_raster_pixels(self) -> int:
+        """The most pixels that a raster has."""
+        return self.raster_factor * self.max_pixels_kept
+
+    def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
+        """Decide the raster for a picture of `size` pixels, one of `num_images` in its prompt; raises BudgetError."""
+        decision = self.decide(size, num_images)
+        raster = resolve(size, decision, lambda other: self.decide(other, num_images))
+        if raster is None:  # what the family makes of its own target is the nearest that can be had
+            return self.plan(decision.target, num_images)
+        return RasterPlan(raster, self.count_tokens(decision), decision, self.filter, raster == decision.target)
+
+    @abstractmethod
+    def decide(self, size: Size, num_images: int = 1) -> Decision:
+        """What the family's preprocessing makes of a picture of `size` pixels; raises BudgetError."""
+
+    @abstractmethod
+    def count_tokens(self, decision: Decision) -> int:
+        """Placeholder tokens that the picture costs in the prompt."""
+
+    def processor_kwargs(self) -> dict[str, Any]:
+        """None: the limits are those in the checkpoint's own files."""
+        return {}
+
+    def config_overrides(self) -> dict[str, Any]:
+        """None: the processor needs no field of the checkpoint's configuration for its limits."""
+        return {}
