@@ -13,12 +13,20 @@ from typing import Literal
 
 from evaluation.ultravr.coordinates import Coordinate, format_coordinate
 from evaluation.ultravr.parsing.abstention import abstains, commits
-from evaluation.ultravr.parsing.cells import bare_cell, named_cells
-from evaluation.ultravr.parsing.letters import Letters, direct_letters, letters_of, mentioned_letters
+from evaluation.ultravr.parsing.cells import bare_cell, join_halves, lone_cell, named_cells
+from evaluation.ultravr.parsing.letters import (
+    Letters,
+    behind_glue,
+    direct_letters,
+    latin,
+    letters_of,
+    mentioned_letters,
+    preceding_letter,
+)
 from evaluation.ultravr.parsing.markers import Marker, answer_markers, final_markers
 from evaluation.ultravr.parsing.text import answer_text, lines_backwards, plain, sentences
 
-PARSER_VERSION = "ultravr-answers/1"
+PARSER_VERSION = "ultravr-answers/2"
 
 ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "none"]
 """How an answer was found, or why there is none; whether it is correct is another matter.
@@ -55,7 +63,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
     answer = answer_text(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
-    reader = _letter_reader(options) if options else _CELLS
+    answer, reader = (answer, _letter_reader(options)) if options else (join_halves(answer), _CELLS)
     for markers in (final_markers(answer), answer_markers(answer)):
         if parsed := _from_markers(answer, markers, reader):
             return parsed
@@ -66,13 +74,15 @@ def _letter_reader(options: Mapping[str, str]) -> _Reader:
     letters = letters_of(tuple(options))
 
     def behind(text: str, marker: Marker) -> frozenset[str]:
-        return direct_letters(text, marker.end, letters) & letters.valid
+        return direct_letters(text, marker.end, letters) & letters.valid or preceding_letter(
+            text, marker.start, letters
+        )
 
     return _Reader(behind, lambda sentence: _sentence_letters(sentence, letters), options)
 
 
 def _sentence_letters(sentence: str, letters: Letters) -> frozenset[str]:
-    alone = plain(sentence).upper()
+    alone = latin(plain(sentence))
     return frozenset({alone}) if alone in letters.valid else mentioned_letters(sentence, letters)
 
 
@@ -85,7 +95,12 @@ def _written(cells: Iterable[Coordinate]) -> frozenset[str]:
     return frozenset(format_coordinate(cell) for cell in cells)
 
 
-_CELLS = _Reader(_cells_behind, lambda sentence: _written(named_cells(sentence)), {})
+def _cells_within(sentence: str) -> frozenset[str]:
+    cell = lone_cell(sentence)
+    return _written([cell] if cell else named_cells(sentence))
+
+
+_CELLS = _Reader(_cells_behind, _cells_within, {})
 
 
 def _from_markers(text: str, markers: list[Marker], reader: _Reader) -> ParsedAnswer | None:
@@ -110,7 +125,7 @@ def _announced(text: str, marker: Marker) -> str:
 
 
 def _without_value(announced: str, reader: _Reader) -> ParsedAnswer | None:
-    if _quotes_option(announced, reader.options):
+    if _quotes_option(announced, reader.options) or _quotes_option(behind_glue(announced), reader.options):
         return ParsedAnswer(None, "option_text")
     return ParsedAnswer(None, "abstained") if abstains(announced) else None
 
@@ -139,7 +154,10 @@ def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
 
 
 def _is_conditional(sentence: str) -> bool:
-    return sentence.lstrip(" *_-").lower().startswith(("if ", "were ", "suppose "))
+    start = sentence.lstrip(" *_-").lower()
+    return start.startswith(("if ", "were ", "suppose ")) and not start.startswith(
+        ("if i had to", "if i must", "if forced")
+    )
 
 
 def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:

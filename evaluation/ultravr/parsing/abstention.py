@@ -7,15 +7,19 @@ _PHRASES = (
     r"|\b(?:can\s*not|can't|can’t|could\s+not|couldn't|impossible\s+to|unable\s+to|not\s+possible\s+to|no\s+way\s+to|not\s+able\s+to)\s+"
     r"(?:\w+\s+){0,3}?(?:determine|determined|answer|answered|tell|say|know|known|judge|identify|identified|verify|verified|decide"
     r"|decided|see|view|provide|assess|inferred|infer|conclude|establish|established|be\s+sure)"
+    r"|\b(?:do\s+not|don't|don’t)\s+have\s+(?:the\s+ability|access)|\b(?:can't|can’t|cannot|unable\s+to)\s+(?:help|assist)\b"
+    r"|\bneed\s+(?:to\s+see\s+)?(?:the|an)\s+image|\b(?:share|upload|attach)\s+(?:the|an)\s+image"
+    r"|\b(?:was|is|were|has|have)\s+not\s+(?:been\s+)?(?:provided|attached|included|supplied)\b"
+    r"|\b(?:information|evidence)\s+is\s+(?:insufficient|not\s+sufficient|inadequate)"
     r"|\b(?:insufficient|not\s+enough|inadequate)\s+(?:visual\s+)?(?:information|evidence|context|data|detail)"
     r"|\b(?:no|without\s+(?:an?|the|any|seeing\s+the))\s+image\b|\bimage\s+(?:is|was)\s+(?:not|n't)\s+(?:provided|available|visible|shown)"
     r"|\bindeterminable\b|\bunanswerable\b|\bundetermined\b|\bunknown\b|\bnone\s+of\s+the\s+above\b|^\W*n/?a\W*$"
     r"|无法|不能确定|不确定|不知道|没有(?:提供)?图|無法|不確定|判断できません|わかりません|分かりません|特定できません"
-    r"|알 수 없|확실하지|판단할 수 없"
-    r"|ne\s+(?:sais|peux|peut)\s+pas|impossible\s+de|pas\s+sûr|je\s+ne\s+suis\s+pas"
+    r"|알 수 없|확인할 수 없|확실하지|판단할 수 없"
+    r"|ne\s+(?:sais|peux|peut)\s+pas|impossible\s+(?:de|à)\b|pas\s+sûr|je\s+ne\s+suis\s+pas"
     r"|no\s+(?:se\s+)?(?:puede|puedo)\b|no\s+(?:lo\s+)?sé\b|no\s+estoy\s+segur|não\s+(?:é\s+possível|posso|sei|tenho\s+certeza)|non\s+(?:è\s+possibile|posso|so\b)"
     r"|nicht\s+(?:sicher|bestimm|feststell|beantwort|möglich)|weiß\s+(?:ich\s+)?nicht|kann\s+(?:\w+\s+){0,4}nicht"
-    r"|не\s+(?:могу|уверен|знаю|определ)|невозможно|недостаточно|нельзя"
+    r"|не\s+(?:могу|уверен|знаю|определ)|невозможно|недостаточно|нельзя|لا\s+يمكن|لا\s+أستطيع"
 )
 _ABSTENTION = re.compile(_PHRASES, re.IGNORECASE)
 _COMMITS = re.compile(
@@ -27,7 +31,7 @@ _COMMITS = re.compile(
 _STEMS = (
     "not", "n't", "no ", "unsure", "uncertain", "abstain", "impossible", "unable", "insufficient", "inadequate",
     "without", "unknown", "undeterm", "indeterm", "unanswer", "none of", "n/a", "pas", "nicht", "puede", "puedo",
-    "posso", "non",
+    "posso", "non", "can't", "need", "share", "upload", "attach",
 )  # fmt: skip
 """One of these stands in every ASCII text that the pattern finds; looking for them is far cheaper."""
 

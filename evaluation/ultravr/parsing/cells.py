@@ -11,6 +11,9 @@ _CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "n
 _NUMBER = rf"(\d{{1,3}}|{'|'.join(_WORDS + _CARDINALS)})"
 _ORDINAL = rf"(\d{{1,3}}(?=(?:st|nd|rd|th|\.|er|e|ª|º)?\s)|{'|'.join(_WORDS)})(?:st|nd|rd|th|\.|er|e|ª|º)?"
 _GAP = r"[\s*_`\"'’:=#()\[\],;，、及和与-]{0,6}(?:(?:is|and|of|the|und|et|y|e|in|number|no)\b[\s\"':=,]*){0,3}"
+_HAN_DIGITS = "一二三四五六七八九十"
+_HAN = rf"(\d{{1,3}}|[{_HAN_DIGITS}])"
+_ONE = r"(?<!s)(?!s\b)"  # "10 rows" counts them
 _START, _END = r"(?<![A-Za-z0-9])", r"(?!\d|\.\d)"
 
 _PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
@@ -18,16 +21,24 @@ _PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
     for pattern, swapped in (
         (rf"{_START}{_ROW}{_GAP}{_NUMBER}{_END}{_GAP}{_COLUMN}{_GAP}{_NUMBER}{_END}", False),
         (rf"{_START}{_COLUMN}{_GAP}{_NUMBER}{_END}{_GAP}{_ROW}{_GAP}{_NUMBER}{_END}", True),
-        (rf"\b{_ORDINAL}\s+{_ROW}{_GAP}{_ORDINAL}\s+{_COLUMN}", False),
-        (rf"\b{_ORDINAL}\s+{_COLUMN}{_GAP}{_ORDINAL}\s+{_ROW}", True),
-        (r"第\s*(\d{1,3})\s*行\W{0,3}第\s*(\d{1,3})\s*列", False),
-        (r"第\s*(\d{1,3})\s*列\W{0,3}第\s*(\d{1,3})\s*行", True),
+        (rf"\b{_ORDINAL}\s+{_ROW}{_ONE}{_GAP}{_ORDINAL}\s+{_COLUMN}{_ONE}", False),
+        (rf"\b{_ORDINAL}\s+{_COLUMN}{_ONE}{_GAP}{_ORDINAL}\s+{_ROW}{_ONE}", True),
+        (rf"第\s*{_HAN}\s*行\W{{0,3}}第\s*{_HAN}\s*列", False),
+        (rf"第\s*{_HAN}\s*列\W{{0,3}}第\s*{_HAN}\s*行", True),
+        (r"(\d{1,3})\s*行目\W{0,3}(\d{1,3})\s*列目", False),
         (r"(\d{1,3})\s*행\W{0,3}(\d{1,3})\s*열", False),
         (r"(?<![\w.])[(\[{]\s*(\d{1,3})\s*[,;，]\s*(\d{1,3})\s*[)\]}](?!\w|\.\d)", False),
     )
 )
 _BARE = re.compile(r"[\s*_`\"'$:=\\{(\[]*(?:boxed|is|is at|text)?[\s{(]*(\d{1,3})\s*[,;，/]\s*(\d{1,3})(?![\d.,])")
-_NUMERALS = {word: number for words in (_WORDS, _CARDINALS) for number, word in enumerate(words, start=1)}
+_LONE = re.compile(r"\W*(\d{1,3})\s*[,;，]\s*(\d{1,3})\W*")
+_HALVES = re.compile(
+    rf"(\b{_ROW}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_COLUMN}\b)|(\b{_COLUMN}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_ROW}\b)",
+    re.IGNORECASE,
+)
+_NUMERALS = {
+    word: number for words in (_WORDS, _CARDINALS, list(_HAN_DIGITS)) for number, word in enumerate(words, start=1)
+}
 
 
 def named_cells(text: str) -> frozenset[Coordinate]:
@@ -50,6 +61,17 @@ def bare_cell(text: str) -> Coordinate | None:
     """Return the cell where a text begins with two bare numbers, "3, 7", as only an announced answer may."""
     match = _BARE.match(text)
     return _cell(match[1], match[2], swapped=False) if match else None
+
+
+def lone_cell(sentence: str) -> Coordinate | None:
+    """Return the cell where a sentence is two bare numbers and nothing else."""
+    match = _LONE.fullmatch(sentence)
+    return _cell(match[1], match[2], swapped=False) if match else None
+
+
+def join_halves(text: str) -> str:
+    """Put a row and a column that stand on two lines on one."""
+    return _HALVES.sub(lambda match: f"{match[1] or match[2]}, ", text)
 
 
 def _cell(first: str, second: str, swapped: bool) -> Coordinate | None:

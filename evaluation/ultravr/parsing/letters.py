@@ -1,6 +1,7 @@
 """Which option letters a piece of text names, and which capital letters in it are something else."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,7 +24,7 @@ _LABELLED_ENDINGS = ("人物", "组", "断言")
 
 _REJECTED = (
     r"(?:is|are|was|seems|looks|would\s+be|can\s+be|could\s+be|must\s+be)\s+(?:\w+ly\s+)?"
-    r"(?:wrong|incorrect|false|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
+    r"(?:wrong|incorrect|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
     r"|(?:isn't|aren't|doesn't|does\s+not|cannot|can't|contradicts|fails|overstates|understates)\b"
 )
 _CROSSED = r"[\s:：|*–—-]*(?:[❌✗✘✖]|(?i:incorrect|wrong|false|no|not)\b)"
@@ -45,6 +46,7 @@ _BEFORE = frozenset((
     "select", "selected", "choose", "chose", "choosing", "pick", "picked", "therefore", "thus", "so", "hence", "say",
     "with", "as", "or", "and", "to", "than", "either", "neither", "both", "between", "but", "leaves", "leaving",
     "probably", "definitely", "likely", "clearly", "est", "ist", "es", "é", "è", "lettre", "opción", "opção",
+    "guess", "guessed", "except",
     "antwort", "response", "output", "final", "supports", "support", "favors", "favours", "s", "towards", "toward",
 ))  # fmt: skip
 """Words behind which a bare capital is an option's letter."""
@@ -61,16 +63,16 @@ _WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _CONTRAST = re.compile(r"\b(?:but|however|though|although|yet|instead)\b", re.IGNORECASE)
 _BETWEEN = " \t\n*_`\"'“‘:(["
 
-_HOMOGLYPHS = str.maketrans("АВСа", "ABCa")
-"""Cyrillic capitals that look like the Latin letters of the options."""
+_HOMOGLYPHS = str.maketrans("АВСΑΒ", "ABCAB")
+"""Cyrillic and Greek capitals that look like the Latin letters of the options."""
 
 _GLUE = re.compile(
     r"(?:[\s*_`~#>\"'“”‘’«»$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
     r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|clearly|indeed|definitely|likely|probably|most|the|this|to"
     r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
     r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
-    r"réponse|respuesta|correcta|correcte|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|value|json|это|вариант|буква|adalah|là|är)\b"
-    r"|/?answer>|[是为為はである는은이]|选项|選項|项|選択肢|هي|है)*",
+    r"réponse|respuesta|correcta|correcte|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
+    r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|هي|الصحيحة|היא|คือ|है)*",
     re.IGNORECASE,
 )
 
@@ -87,6 +89,8 @@ class Letters:
     small: re.Pattern[str]
     affirmed: re.Pattern[str]
     restated: re.Pattern[str]
+    preceding: re.Pattern[str]
+    between: re.Pattern[str]
 
 
 @lru_cache(maxsize=32)
@@ -98,18 +102,25 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
     return Letters(
         valid=frozenset(valid),
         rejecting=re.compile(rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"),
-        rejected=re.compile(rf"{series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"),
+        rejected=re.compile(
+            rf"(?<!(?i:except) )(?<!(?i:except) (?i:for) ){series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"
+        ),
         direct=re.compile(
-            rf"([{upper}АВС])(?![{_WORD}]|['’-][A-Za-z]){_ARTICLE}"
+            rf"([{upper}АВСΑΒ])(?![{_WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
         mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
         small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
         affirmed=re.compile(
-            rf"(?<![{_WORD}])([{upper}])\)?\s+(?i:is|seems|appears|looks)\s+(?:(?i:the|to\s+be|my|most|clearly|indeed)\s+)*"
-            r"(?i:correct|right|best|true|one|only|answer|plausible|likely|accurate|fitting|appropriate|final|choice)\b"
+            rf"(?<![{_WORD}])([{upper}])(?:\)?\s+(?i:is|seems|appears|looks)\s+(?:(?i:the|to\s+be|my|most|clearly|indeed)\s+)*"
+            r"(?i:correct|right|best|one|only|answer|plausible|likely|accurate|fitting|appropriate|final|choice)\b"
+            r"|\s*(?:选项|選項|项)?是?正[确確])"
         ),
         restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
+        preceding=re.compile(
+            rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
+        ),
+        between=re.compile(rf"(?i:\bbetween\s+{_OPTION}){one}\s*(?:and|und|et)\s*{one}"),
     )
 
 
@@ -119,10 +130,21 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
     match = letters.direct.match(text, start)
     if not match:
         return frozenset()
-    found = {_latin(match[0])}
+    found = {latin(match[0])}
     while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
-        found.add(_latin(match[0]))
+        found.add(latin(match[0]))
     return frozenset(found)
+
+
+def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[str]:
+    """Return the letter that is announced after it was named, "B is my final answer"."""
+    match = letters.preceding.search(text, max(0, position - 60), position)
+    return frozenset({match[1]}) if match else frozenset()
+
+
+def behind_glue(text: str) -> str:
+    """Return what an announcement says once "is", "most likely" and the like are passed over."""
+    return text[_glued(text, 0) :]
 
 
 def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
@@ -137,10 +159,16 @@ def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
         text = letters.rejecting.sub(_blank, text)
     found = _named(text, letters)
     if len(found) > 1:
-        for narrower in (set(letters.affirmed.findall(text)), _named(_CONTRAST.split(text)[-1], letters)):
+        for narrower in _narrowings(text, letters):
             if len(narrower) == 1:
-                return frozenset(narrower)
+                return narrower
     return found
+
+
+def _narrowings(text: str, letters: Letters) -> Iterator[frozenset[str]]:
+    yield frozenset(letters.affirmed.findall(text))
+    yield _named(_CONTRAST.split(text)[-1], letters)
+    yield _named(letters.between.sub(_blank, text), letters)
 
 
 def _without_labels(sentence: str, letters: Letters) -> str:
@@ -148,6 +176,8 @@ def _without_labels(sentence: str, letters: Letters) -> str:
     characters, behind_label = list(sentence), 0
     for match in letters.mention.finditer(sentence):
         at = match.start()
+        if _stands_alone(sentence, match):
+            continue
         joined = behind_label and _JOINED.fullmatch(sentence, behind_label, at)
         word = _last_word(sentence, at)
         if joined or word in _LABELLED or word.endswith(_LABELLED_ENDINGS):
@@ -165,8 +195,9 @@ def _glued(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _latin(letter: str) -> str:
-    return letter.translate(_HOMOGLYPHS).upper()
+def latin(letter: str) -> str:
+    """Return a letter as the Latin capital that it looks like."""
+    return letter.upper().translate(_HOMOGLYPHS)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -175,6 +206,7 @@ def _blank(match: re.Match[str]) -> str:
 
 _NOT_ARTICLE = re.compile(_ARTICLE)
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
+_COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
@@ -185,10 +217,17 @@ def _is_option(text: str, match: re.Match[str]) -> bool:
         return True
     if match[1] == "A" and not _NOT_ARTICLE.match(text, match.end()):
         return False
+    if _stands_alone(text, match):
+        return True
     word = _last_word(text, match.start())
     if not word or word in _BEFORE or not word.isascii():
         return True
     return bool(_OPTION_BEHIND.match(text, match.end()))
+
+
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    """Whether a letter is all that stands behind a colon, "it must be: D."."""
+    return bool(_COLON_BEFORE.search(text, 0, match.start()) and _NOTHING_BEHIND.match(text, match.end()))
 
 
 def _last_word(text: str, end: int) -> str:

@@ -31,17 +31,21 @@ class _Phrases:
 _FINAL = _Phrases(
     stems=("final", "answer", "boxed", "fbox"),
     ascii=("final answer", "final choice", "final option", "\\boxed", "\\fbox", "<answer>", "final_answer",
-           '"answer"', "'answer'", "respuesta final", "resposta final", "risposta finale", "antwort final"),
+           "finalanswer", '"answer"', "'answer'", "respuesta final", "resposta final", "risposta finale",
+           "antwort final"),
     other=("réponse finale", "réponse définitive", "endgültige antwort", "окончательный ответ", "итоговый ответ",
            "最终答案", "最終答案", "最终回答", "最終的な答え", "最終回答", "최종 답"),
     direct=False,
     connector=False,
 )  # fmt: skip
 _ANSWER = _Phrases(
-    stems=("answer", "option", "choice", "resp", "risposta", "antwo", "jawaban", "svar", "cevap"),
-    ascii=("answer", "correct option", "correct choice", "right option", "right choice", "best option", "best choice",
-           "respuesta", "resposta", "risposta", "antwort", "antwoord", "jawaban", "svar", "cevap", "svaret"),
+    stems=("ans", "option", "choice", "resp", "risposta", "antwo", "jawaban", "svar", "cevap", "final", "opzione"),
+    ascii=("answer", "ans", "ans.", "final", "selected option", "chosen option",
+           "correct option", "correct choice", "right option", "right choice", "best option", "best choice",
+           "respuesta", "resposta", "risposta", "antwort", "antwoord", "jawaban", "jawabannya",
+           "opzione corretta", "svar", "cevap", "svaret"),
     other=("réponse", "ответ", "відповідь", "odpowiedź", "odpověď", "đáp án", "απάντηση", "الإجابة", "الجواب",
+           "правильный вариант", "верный вариант", "پاسخ", "คําตอบ", "válasz",
            "उत्तर", "תשובה", "yanıt", "답은", "답변", "opción correcta", "opção correta", "option correcte"),
     direct=False,
     connector=True,
@@ -51,17 +55,18 @@ _CHOICE = _Phrases(
     ascii=("i choose", "i would choose", "i'd choose", "i select", "i would select", "i pick", "i'd pick",
            "go with", "best guess", "my choice", "my guess", "i'll say", "select option", "choose option",
            "elijo", "je choisis", "scelgo"),
-    other=("答案", "答え", "正解", "回答", "故选", "應選", "应选", "选择", "選擇", "正确选项", "正確選項",
-           "정답", "답", "выбираю", "ich wähle"),
+    other=("答案", "答え", "正解", "回答", "故选", "因此选", "所以选", "應選", "应选", "选择", "選擇",
+           "正确选项", "正確選項", "정답", "답", "выбираю", "ich wähle", "odpowiedź to"),
     direct=True,
     connector=False,
 )  # fmt: skip
 
 _CONNECTOR = re.compile(
-    r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|is\s+therefore)\b)?"
-    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–-]\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي"
-    r"|\b(?:is|was|are|would|should|must|will|seems|appears|est|ist|lautet|wäre|es|sería|é|è|será|sarà|adalah|är)\b"
-    r"|\bto\s+(?:the|this)\s+question\s+is\b)",
+    r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|đúng|الصحيحة|is\s+therefore)\b)?"
+    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–-]\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|היא|คือ"
+    r"|,?\s+[(\[*\"'`]*[a-h](?![a-z0-9_]|['’](?!d[iı]r))"
+    r"|\b(?:is|was|are|would|should|must|will|seems|appears|est|ist|lautet|wäre|es|sería|é|è|será|sarà|adalah|är|je)\b"
+    r"|\bto\s+(?:the|this)\s+question\s+(?:is|would|should|must)\b)",
     re.IGNORECASE,
 )
 _NEGATED_BEFORE = re.compile(r"(?:\bnot\s+(?:the\s+|my\s+|a\s+)?|\bwrong\s+|\bincorrect\s+|\bno\s+)$", re.IGNORECASE)

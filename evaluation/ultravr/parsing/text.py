@@ -20,6 +20,9 @@ _BEFORE_LAST_LETTER = (",", " or", " and", " is", " be", " option", " choice", "
 """What stands before a letter that is a sentence's last word, "so it is B."."""
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _MARKUP = re.compile(r"<\|[a-z_]+\|>")
+_BOX_TOKEN = "<|begin_of_box|>"
+_ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
 
 def answer_text(raw: str) -> str | None:
@@ -34,7 +37,9 @@ def answer_text(raw: str) -> str | None:
                 return None
             text = before
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    return (_MARKUP.sub(" ", text) if "<|" in text else text).strip()
+    if "<|" in text:
+        text = _MARKUP.sub(" ", text.replace(_BOX_TOKEN, "\\boxed{"))
+    return _ATTRIBUTES.sub(r"<\1>", text).strip()
 
 
 def lines_backwards(text: str) -> Iterator[str]:
@@ -43,10 +48,10 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences; the full stop of an option's letter, "B. Four people", ends none."""
+    """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
-        if not _is_option_stop(line, stop.start()):
+        if not _is_option_stop(line, stop.start()) and not _ABBREVIATION.search(line, 0, stop.start()):
             parts.append(line[start : stop.end()])
             start = stop.end()
     return [part for part in (*parts, line[start:]) if part.strip()]
