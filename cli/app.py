@@ -7,7 +7,23 @@ import typer
 from typer.main import get_command
 
 from catalogue.errors import CatalogueError
-from cli import budget, dataset, demo, doctor, ingest, manage, models, report, results, score, submit, up, view, watch
+from cli import (
+    budget,
+    dataset,
+    demo,
+    doctor,
+    ingest,
+    manage,
+    models,
+    prompt,
+    report,
+    results,
+    score,
+    submit,
+    up,
+    view,
+    watch,
+)
 from cli.console import print_error
 from cli.errors import CommandError
 from evaluation.errors import EvaluationError
@@ -35,7 +51,7 @@ _RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service",
 for panel, commands in {
     _RUN: (demo.demo, up.up),
     _JOBS: (submit.submit, watch.watch, results.results, report.report, manage.jobs, manage.cancel, manage.retry),
-    _LOOK: (score.score, view.view, budget.budget, models.models),
+    _LOOK: (score.score, view.view, prompt.prompt, budget.budget, models.models),
     _DATA: (ingest.ingest, doctor.doctor),
 }.items():
     for command in commands:

@@ -47,13 +47,12 @@ def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: i
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
     from tiling.headers import read_header
 
+    _require_image(condition)
     full = View(image=image.name)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
     if condition == "V2":
         return [(image, full)]
-    if condition not in {"V3", "V4"}:
-        raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
     regions = evidence.regions_of(image, read_header(image).size)
     if not regions:
         raise ArgumentError(f"{condition} shows local evidence: give --quadrant, --roi, --cell or --region")
@@ -65,21 +64,13 @@ def views_of_sample(
     dataset: Path, sample: str, condition: str, entry: "CatalogueEntry", thumbnail: int
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
-    from evaluation.datasets import load_dataset
-    from evaluation.expansion import expand
-    from jobs.models import Cell, JobSpec
-    from tiling.headers import read_header
-    from tiling.roots import ImageRoot
+    from cli.requests import request_of_sample
 
+    _require_image(condition)
+    request, root = request_of_sample(dataset, sample, "S0", condition, entry, thumbnail=thumbnail)
+    return [(root.locate(view.image), view) for view in request.views]
+
+
+def _require_image(condition: str) -> None:
     if condition not in {"V1", "V2", "V3", "V4"}:
         raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
-    root = ImageRoot(dataset.absolute().parent)
-    spec = JobSpec(
-        dataset=dataset.name,
-        models=(entry.id,),
-        cells=(Cell.model_validate({"protocol": "S0", "condition": condition}),),
-        samples=(sample,),
-        thumbnail=thumbnail,
-    )
-    pairs = expand(load_dataset(dataset), spec, {entry.id: entry}, lambda name: read_header(root.locate(name)).size)
-    return [(root.locate(view.image), view) for _, request in pairs for view in request.views]

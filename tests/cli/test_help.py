@@ -17,6 +17,7 @@ COMMANDS = (
     "jobs",
     "score",
     "view",
+    "prompt",
     "budget",
     "models",
     "ingest",

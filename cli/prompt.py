@@ -1,0 +1,126 @@
+"""`gigavqa prompt`: the exact prompt of any request, as a job would send it."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.arguments import Json
+from cli.console import out, print_json
+from cli.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from catalogue.entry import CatalogueEntry
+    from jobs.models import InferenceRequest
+    from tiling.roots import ImageRoot
+    from tiling.views import View
+
+_OWN_ANSWER = "(the model's own answer)"
+
+
+def prompt(
+    sample: Annotated[str, typer.Argument(metavar="SAMPLE", help="The sample's id.")],
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", "-d", metavar="NAME", help="The data set's name in the data root, or its folder."),
+    ],
+    protocol: Annotated[str, typer.Option("--protocol", metavar="S0..S5", help="How it is asked.")] = "S0",
+    condition: Annotated[str, typer.Option("--condition", "-c", metavar="V0..V4", help="What is shown.")] = "V2",
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Tell this model's rasters and visual tokens.")
+    ] = None,
+    turn: Annotated[
+        int | None, typer.Option("--turn", min=1, help="Print the chat up to this turn's question, and no further.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The job's seed: it draws S3's examples and the place of an AD sheet.")] = 0,
+    examples: Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")] = 2,
+    thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
+    json: Json = False,
+) -> None:
+    """Print what a model is shown and told: views with their regions, and the texts of all turns.
+
+    \b
+    gigavqa prompt cctv-0001 --dataset demo --protocol S3 --condition V2
+    gigavqa prompt cctv-0001 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
+    """
+    from cli.lookup import catalogue, dataset_folder, model_entry
+    from cli.requests import request_of_sample
+
+    # Only ids and sampling depend on the model, and neither is printed.
+    entry = model_entry(model) if model else next(iter(catalogue().values()))
+    spec = {"seed": seed, "examples": examples, "thumbnail": thumbnail}
+    request, root = request_of_sample(dataset_folder(dataset), sample, protocol, condition, entry, **spec)
+    if turn is not None and turn > len(request.turns):
+        raise ArgumentError(f"the chat has {len(request.turns)} turns, and no turn {turn}")
+    described = _describe(request, root, entry if model else None, turn or len(request.turns))
+    if json:
+        print_json(described)
+    else:
+        _print(described)
+
+
+def _describe(
+    request: "InferenceRequest", root: "ImageRoot", entry: "CatalogueEntry | None", num_turns: int
+) -> dict[str, Any]:
+    return {
+        "sample": request.sample_id,
+        "protocol": request.protocol,
+        "condition": request.condition,
+        "prompt_version": request.prompt_version,
+        "turns": len(request.turns),
+        "examples": list(request.examples),
+        "views": [_describe_view(view, root, entry) for view in request.views],
+        "messages": _messages(request, num_turns),
+    }
+
+
+def _describe_view(view: "View", root: "ImageRoot", entry: "CatalogueEntry | None") -> dict[str, Any]:
+    from cli.requests import size_in
+    from tiling.geometry import resolve_region
+
+    size = size_in(root)(view.image)
+    region = resolve_region(view.region, size)
+    described = {"image": view.image, "source": list(size), "region": str(region), "sizing": view.sizing}
+    if entry is None:
+        return described
+    plan = entry.visual_budget.plan(view.downsampled(region.size))
+    return {**described, "raster": list(plan.raster), "visual_tokens": plan.visual_tokens}
+
+
+def _messages(request: "InferenceRequest", num_turns: int) -> list[dict[str, Any]]:
+    """The chat up to a turn's question; the text of an answer that only the model can give is null."""
+    messages: list[dict[str, Any]] = []
+    if request.system is not None:
+        messages.append({"role": "system", "text": request.system})
+    for number, turn in enumerate(request.turns[:num_turns], start=1):
+        messages.append({"role": "user", "turn": number, "step_id": turn.step_id, "text": turn.text})
+        if number < num_turns:
+            messages.append({"role": "assistant", "turn": number, "step_id": turn.step_id, "text": turn.given})
+    return messages
+
+
+def _print(described: dict[str, Any]) -> None:
+    for name in ("sample", "protocol", "condition", "prompt_version"):
+        out.print(f"{name}: {described[name]}", markup=False)
+    if described["examples"]:
+        out.print(f"examples: {', '.join(described['examples'])}", markup=False)
+    for number, view in enumerate(described["views"], start=1):
+        out.print(f"view {number}: {_line(view)}", markup=False)
+    for message in described["messages"]:
+        out.print(f"\n--- {_title(message, described['turns'])} ---", markup=False)
+        out.print(_OWN_ANSWER if message["text"] is None else message["text"], markup=False)
+
+
+def _line(view: dict[str, Any]) -> str:
+    width, height = view["source"]
+    line = f"{view['image']} ({width} x {height}), region {view['region']}, {view['sizing']}"
+    if "raster" not in view:
+        return line
+    width, height = view["raster"]
+    return f"{line}: raster {width} x {height}, {view['visual_tokens']:,} visual tokens"
+
+
+def _title(message: dict[str, Any], num_turns: int) -> str:
+    if "turn" not in message:
+        return str(message["role"])
+    asked = f"step {message['step_id']}" if message["step_id"] else "the question"
+    return f"{message['role']}, turn {message['turn']} of {num_turns}: {asked}"
