@@ -64,3 +64,7 @@ class StepsMissingError(EvaluationError):
 
 class StepUnknownError(EvaluationError):
     """A sample has a step that the schema of its domain and category does not have."""
+
+
+class StepTruthInvalidError(EvaluationError):
+    """A step's ground truth cannot be read in the step's own answer format, so that no answer can be judged by it."""

@@ -37,6 +37,9 @@ class Step(_Annotation):
     answer_format: AnswerFormat
     options: tuple[str, ...] | None = None
     operation: Operation | None = Field(default=None, description="the record's own label, which wins over C.2-C.5")
+    variants: dict[str, tuple[str, ...]] = Field(
+        default={}, description="other spellings that stand for an answer, by that answer (appendix D.2)"
+    )
 
 
 class Evidence(_Annotation):

@@ -166,6 +166,8 @@ def _step(step: Any) -> Any:
         fields["answer_format"] = WSI_FORMATS[step["step_id"]]
     if isinstance(fields.get("answer_format"), str):
         fields["answer_format"] = _snake(fields["answer_format"])
+    if variants := step.get("variants"):
+        fields["variants"] = variants if isinstance(variants, dict) else {str(step.get("ground_truth")): variants}
     options = step.get("options")
     fields["options"] = list(options.values()) if isinstance(options, dict) else options or None
     return fields

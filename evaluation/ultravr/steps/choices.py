@@ -1,0 +1,208 @@
+"""Reads answers that are texts: one of an answer space, several of it, region numbers, or a short text.
+
+Texts are compared lower-cased, trimmed, without trailing punctuation, hyphens and underscores as spaces (appendix D.2).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from evaluation.ultravr.answers import parse_answer
+from evaluation.ultravr.parsing.text import lines_backwards, plain, sentences
+from evaluation.ultravr.steps.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
+from evaluation.ultravr.steps.utterances import is_blank, passages
+
+_JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
+_RATIO = re.compile(r"(?<![\d.])(\d+)\s*(?::|：|∶|/|\bto\b)\s*(\d+)(?!\d|\.\d)", re.IGNORECASE)
+_SPLIT = re.compile(r"[,;，；、\n]|(?:^|\s)[-*•]\s+|\band\b")
+_LETTERS = re.compile(r"\b([A-Z])\b")
+_REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
+_RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![\d.])")
+_DIGIT = re.compile(r"\d")
+_LISTING = re.compile(r"\[[^\[\]]*\]")
+_REGIONS = range(1, 37)
+
+
+def key_of(text: str) -> str:
+    """Return the form in which texts are compared."""
+    return _JOINTS.sub(" ", plain(text)).strip(" .,:;!?()[]")
+
+
+class Space:
+    """The texts that a step may be answered with, each with its variants. Empty: any text."""
+
+    def __init__(self, choices: Sequence[str], variants: Mapping[str, Iterable[str]]) -> None:
+        self.choices = tuple(choices)
+        self.canonical = {key_of(choice): key_of(choice) for choice in choices}
+        for text, others in variants.items():
+            self.canonical |= dict.fromkeys(map(key_of, others), key_of(text))
+        self._longest_first = sorted(filter(None, self.canonical), key=len, reverse=True)
+
+    def canonical_of(self, text: str) -> str:
+        """Return the text that a variant stands for; a text that is in no list is its own."""
+        key = key_of(text)
+        return self.canonical.get(key, key)
+
+    def named_in(self, text: str) -> list[str]:
+        """Return the choices that a text names as whole words, longest first, no part of one counted as another."""
+        rest, found = f" {_words(text)} ", []
+        for key in self._longest_first:
+            if (words := f" {_words(key)} ") in rest:
+                found.append(self.canonical[key])
+                rest = rest.replace(words, " | ")
+        return list(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[\w:+%]+", key_of(text)))
+
+
+def read_choice(value: Any, space: Space) -> Reading:
+    """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool) and {"yes", "no"} <= space.canonical.keys():
+        return parsed("yes" if value else "no")
+    text = _as_text(value)
+    if text is None:
+        return UNPARSABLE
+    if not space.choices:
+        return _read_free(text, space)
+    if (key := key_of(text)) in space.canonical:
+        return parsed(space.canonical[key])
+    return _announced(text, space) or _lettered(text, space) or _last_named(text, space)
+
+
+def _announced(text: str, space: Space) -> Reading | None:
+    for passage in passages(text):
+        first = next((line for line in passage.splitlines() if line.strip()), "")
+        if passage is text:
+            return _opening(first, space)
+        if named := space.named_in(first):
+            return parsed(named[0]) if len(named) == 1 else _opening(first, space) or AMBIGUOUS
+    return None
+
+
+def _opening(line: str, space: Space) -> Reading | None:
+    """Read a line that begins with a choice and then explains it."""
+    opening = re.split(r"[,.;:!(—\n]|\s[–-]\s|\bbecause\b|\bsince\b", line, maxsplit=1)[0]
+    key = key_of(opening)
+    return parsed(space.canonical[key]) if key in space.canonical else None
+
+
+def _lettered(text: str, space: Space) -> Reading | None:
+    options = {chr(ord("A") + at): choice for at, choice in enumerate(space.choices[:26])}
+    answer = parse_answer(text, options) if len(options) > 1 else None
+    if answer is None or answer.value is None or (answer.status != "marker" and len(plain(text)) > 1):
+        return None
+    return parsed(key_of(options[answer.value]))
+
+
+def _last_named(text: str, space: Space) -> Reading:
+    for line in lines_backwards(text):
+        for sentence in reversed(sentences(line)):
+            if named := space.named_in(sentence):
+                return parsed(named[0]) if len(named) == 1 else AMBIGUOUS
+    return UNPARSABLE
+
+
+def _read_free(text: str, space: Space) -> Reading:
+    for passage in passages(text):
+        line = passage.strip().partition("\n")[0] if passage is not text else passage
+        if key := space.canonical_of(line):
+            return parsed(key)
+    return UNPARSABLE
+
+
+def read_ratio(value: Any) -> Reading:
+    """Read a ratio of two whole numbers, "2:1" as it is written; the last one announced or written."""
+    text = _as_text(value)
+    if isinstance(value, list) and len(value) == 2:
+        text = f"{value[0]}:{value[1]}"
+    for passage in passages(text or ""):
+        if ratios := _RATIO.findall(passage):
+            first, second = ratios[-1] if passage is text else ratios[0]
+            return parsed(f"{int(first)}:{int(second)}")
+    return UNPARSABLE
+
+
+def read_choices(value: Any, space: Space) -> Reading:
+    """Read several texts of a space: a JSON list, or those that a text names; for an open space, its parts."""
+    if isinstance(value, str):
+        value = _listed(value)
+    if isinstance(value, list | tuple):
+        texts = [text for item in value if (text := _as_text(item)) is not None]
+        return parsed(tuple(dict.fromkeys(_item(text, space) for text in texts))) if texts else UNPARSABLE
+    return UNPARSABLE if not isinstance(value, str) else _read_several(value, space)
+
+
+def _item(text: str, space: Space) -> str:
+    key = space.canonical_of(text)
+    if key in space.canonical.values():
+        return key
+    if len(key) == 1 and (at := ord(key) - ord("a")) in range(len(space.choices)):
+        return key_of(space.choices[at])
+    named = space.named_in(text)
+    return named[0] if len(named) == 1 else key
+
+
+def _listed(text: str) -> Any:
+    """Return the items of the last bracketed list of quoted texts; the text itself where there is none."""
+    lists = [found for found in _LISTING.findall(text) if '"' in found or "'" in found]
+    if not lists:
+        return text
+    return [item.strip(" \"'") for item in re.findall(r"\"[^\"]*\"|'[^']*'", lists[-1])] or text
+
+
+def _read_several(text: str, space: Space) -> Reading:
+    for passage in passages(text):
+        if is_blank(passage.strip().partition("\n")[0]):
+            return BLANK
+        if not space.choices:
+            parts = [space.canonical_of(part) for part in _SPLIT.split(passage) if key_of(part)]
+            return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
+        if named := space.named_in(passage):
+            return parsed(tuple(named))
+        if letters := _letters_alone(passage, len(space.choices)):
+            return parsed(tuple(key_of(space.choices[at]) for at in letters))
+    return UNPARSABLE
+
+
+def _letters_alone(text: str, count: int) -> list[int]:
+    found = [ord(letter) - ord("A") for letter in _LETTERS.findall(text)]
+    alone = not re.search(r"[a-z]{4,}", text)
+    return list(dict.fromkeys(found)) if alone and found and max(found) < count else []
+
+
+def read_regions(value: Any) -> Reading:
+    """Read numbers of regions, 1 to 36; a number outside is kept, and makes the answer incorrect."""
+    if isinstance(value, list | tuple):
+        numbers = [number for item in value for number in _region_numbers(str(item))]
+        return parsed(tuple(sorted(set(numbers)))) if numbers else UNPARSABLE
+    if isinstance(value, int) and not isinstance(value, bool):
+        return parsed((value,))
+    if not isinstance(value, str):
+        return UNPARSABLE
+    for passage in passages(value):
+        told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
+        listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
+        if numbers := [*_region_numbers(listed[-1] if listed else told)]:
+            return parsed(tuple(sorted(set(numbers))))
+    return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _region_numbers(text: str) -> Iterator[int]:
+    for first, last in _RANGE.findall(text):
+        if int(first) in _REGIONS and int(last) in _REGIONS:
+            yield from range(int(first), int(last) + 1)
+    yield from (int(number) for number in _REGION.findall(text))
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else None
