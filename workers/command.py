@@ -16,6 +16,7 @@ from catalogue.resolve import resolve_model
 from jobs.connection import connect
 from jobs.errors import JobsError
 from jobs.home import Home
+from jobs.previews import PreviewStore
 from jobs.server import ensure_server
 from tiling.library import Library
 from tiling.roots import ImageRoot
@@ -23,6 +24,7 @@ from workers.checkpoints.build import PREFIX, ensure_checkpoint
 from workers.engine import Engine, EngineDeadError
 from workers.errors import WorkerError
 from workers.instrumentation import Instruments
+from workers.previews import Previews
 from workers.settings import WorkerSettings
 from workers.simulated_engine import SimulatedEngine
 from workers.vllm_engine import VllmEngine
@@ -46,6 +48,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--max-requests", type=int, metavar="N", help="chats that are played at once")
     parser.add_argument("--grace", type=float, default=_DEFAULTS.grace_seconds, metavar="SECONDS", help="at SIGTERM")
     parser.add_argument("--lease", type=float, default=_DEFAULTS.lease_seconds, metavar="SECONDS")
+    parser.add_argument("--no-previews", action="store_true", help="write no small pictures of what the model saw")
     return parser.parse_args(argv)
 
 
@@ -66,17 +69,22 @@ async def _run(arguments: argparse.Namespace) -> bool:
     entry = _entry(arguments, home)
     settings = _settings(arguments, entry)
     url = home.redis_url or ensure_server(home.server)
+    instruments = Instruments()
+    previews = None if arguments.no_previews else Previews(PreviewStore(home.results_uri), instruments.previews)
     around = Surroundings(
         redis=connect(url),
         library=Library(ImageRoot(home.data), home.pyramids, settings.cache_bytes),
         metrics_url=_serve_metrics(arguments),
+        previews=previews,
     )
-    worker = Worker(entry, _engine_maker(arguments, entry, home), around, settings, Instruments())
+    worker = Worker(entry, _engine_maker(arguments, entry, home), around, settings, instruments)
     _listen_for_signals(worker)
     log.info("%s: starting %s for %s, metrics at %s", worker.name, arguments.engine, entry.id, around.metrics_url)
     try:
         return await worker.run()
     finally:
+        if previews:
+            await asyncio.to_thread(previews.close)
         await around.redis.aclose()
 
 

@@ -34,6 +34,12 @@ class Instruments:
         )
         self.renders = _Followed("gigavqa_worker_renders", "Rasters rendered from files.", registry)
         self.raster_hits = _Followed("gigavqa_worker_raster_hits", "Rasters served from memory.", registry)
+        self.previews = Counter(
+            "gigavqa_worker_previews",
+            "Previews of rasters by outcome: written, known (there before), dropped (too many at once), or failed.",
+            ["outcome"],
+            registry=registry,
+        )
         self.ingests = _Followed("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
         self.unique_rasters = Counter(
             "gigavqa_worker_unique_rasters", "Distinct rasters that were shown to the engine.", registry=registry

@@ -14,6 +14,7 @@ from tiling.errors import TilingError
 from tiling.library import Library
 from tiling.rendering import Raster
 from tiling.views import View
+from workers.previews import Previews
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,17 @@ class _Shared:
 class Preparation:
     """Rasters for requests: each view is held once however many requests look at it, and all together in bounds."""
 
-    def __init__(self, library: Library, budget: VisualBudget, *, limit_bytes: int, threads: int) -> None:
+    def __init__(
+        self,
+        library: Library,
+        budget: VisualBudget,
+        *,
+        limit_bytes: int,
+        threads: int,
+        previews: Previews | None = None,
+    ) -> None:
         self._library = library
+        self._previews = previews
         self._budget = budget
         self._limit = limit_bytes
         self._largest = 3 * budget.effective_resolution**2
@@ -94,8 +104,14 @@ class Preparation:
 
     async def _render(self, view: View) -> Raster:
         loop = asyncio.get_running_loop()
-        raster = await loop.run_in_executor(self._threads, self._library.render, view, self._budget)
+        raster = await loop.run_in_executor(self._threads, self._render_now, view)
         self._resize(self._held[view], raster.pixels.nbytes)
+        return raster
+
+    def _render_now(self, view: View) -> Raster:
+        raster = self._library.render(view, self._budget)
+        if self._previews:
+            self._previews.offer(raster)
         return raster
 
     def _release(self, views: Sequence[View]) -> None:

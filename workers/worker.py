@@ -24,6 +24,7 @@ from workers.instrumentation import Instruments
 from workers.keeper import EngineKeeper
 from workers.patience import SERVER_AWAY, patiently
 from workers.preparation import Preparation
+from workers.previews import Previews
 from workers.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
@@ -36,11 +37,12 @@ _MISSED_HEARTBEATS = 5
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a worker stands on: the server, the images, and where its metrics are to be had."""
+    """What a worker stands on: the server, the images, where previews go, and where its metrics are to be had."""
 
     redis: Redis
     library: Library
     metrics_url: str | None = None
+    previews: Previews | None = None
 
 
 class Worker:
@@ -66,6 +68,7 @@ class Worker:
             entry.visual_budget,
             limit_bytes=settings.ahead_bytes,
             threads=settings.render_threads,
+            previews=around.previews,
         )
         queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds)
         self._player = BundlePlayer(

@@ -1,0 +1,107 @@
+"""Previews show what the model saw, once a raster, and harm nothing."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from prometheus_client import CollectorRegistry
+
+from jobs.previews import PreviewStore
+from tests.waiting import async_wait_until
+from tests.workers.examples import ENTRY, image
+from tiling.library import Library
+from tiling.rendering import Raster
+from tiling.roots import ImageRoot
+from tiling.views import View
+from workers.instrumentation import Instruments
+from workers.preparation import Preparation
+from workers.previews import Previews
+
+
+class Booth:
+    """Previews into a folder, and their counters."""
+
+    def __init__(self, uri: str) -> None:
+        self.store = PreviewStore(uri)
+        self.registry = CollectorRegistry()
+        self.previews = Previews(self.store, Instruments(self.registry).previews)
+
+    def count(self, outcome: str) -> float:
+        """How many previews had the outcome."""
+        return self.registry.get_sample_value("gigavqa_worker_previews_total", {"outcome": outcome}) or 0.0
+
+
+@pytest.fixture
+def open_booth(tmp_path: Path) -> Iterator[Callable[[], Booth]]:
+    """Opens booths over one folder, one after the other."""
+    booths: list[Booth] = []
+
+    def make() -> Booth:
+        booths.append(Booth(str(tmp_path / "results")))
+        return booths[-1]
+
+    yield make
+    for booth in booths:
+        booth.previews.close()
+
+
+@pytest.fixture
+def raster(data: Path, tmp_path: Path) -> Raster:
+    """A raster of an example image."""
+    return Library(ImageRoot(data), tmp_path, 0).render(View(image=image(0)), ENTRY.visual_budget)
+
+
+def test_a_preview_looks_like_the_raster(open_booth: Callable[[], Booth], raster: Raster) -> None:
+    """A JPEG of at most 640 pixels a side and the raster's proportions."""
+    booth = open_booth()
+    booth.previews.offer(raster)
+    booth.previews.close()
+    jpeg = booth.store.read(raster.key)
+    assert jpeg is not None
+    with Image.open(io.BytesIO(jpeg)) as shown:
+        height, width = raster.pixels.shape[:2]
+        assert shown.format == "JPEG"
+        assert max(shown.size) == min(640, max(width, height))
+        assert shown.width / shown.height == pytest.approx(width / height, rel=0.02)
+
+
+def test_a_raster_is_written_once(open_booth: Callable[[], Booth], raster: Raster) -> None:
+    """However often it is offered, and by whichever worker."""
+    first, second = open_booth(), open_booth()
+    for _ in range(3):
+        first.previews.offer(raster)
+    first.previews.close()
+    second.previews.offer(raster)
+    second.previews.close()
+    assert (first.count("written"), second.count("known"), second.count("written")) == (1, 1, 0)
+
+
+async def test_a_store_that_fails_harms_no_request(data: Path, tmp_path: Path) -> None:
+    """The folder is a file: the raster is served all the same, and the failure counted."""
+    (tmp_path / "results").write_text("in the way")
+    booth = Booth(str(tmp_path / "results"))
+
+    async def failed() -> bool:
+        return booth.count("failed") == 1
+
+    preparation = Preparation(
+        Library(ImageRoot(data), tmp_path, 0),
+        ENTRY.visual_budget,
+        limit_bytes=2**24,
+        threads=1,
+        previews=booth.previews,
+    )
+    async with preparation.rasters([View(image=image(1))]) as prepared:
+        assert prepared.rasters[0].pixels.size
+    await async_wait_until(failed)
+    preparation.close()
+    booth.previews.close()
+
+
+def test_what_is_no_key_has_no_preview(open_booth: Callable[[], Booth]) -> None:
+    """A key from a file of responses is never taken for a path."""
+    store = open_booth().store
+    assert store.read("../../secret") is None
+    assert store.read("0" * 32) is None
