@@ -14,8 +14,9 @@ class WorkerStatus(Contract):
     """What a worker says of itself."""
 
     worker: str
-    models: tuple[str, ...]
-    state: Literal["starting", "ready", "draining"]
+    models: tuple[str, ...] = Field(description="models that it serves, in turn when there are several")
+    loaded: str | None = Field(default=None, description="the model in its engine; none while it starts or switches")
+    state: Literal["starting", "ready", "switching", "draining"]
     running: int = Field(default=0, description="requests that the engine is generating")
     waiting: int = Field(default=0, description="requests that are claimed and not yet generating")
     device: str = "cpu"

@@ -19,12 +19,13 @@ from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.scripts import Scripts
+from jobs.scripts import Name, Scripts
 
 GROUP = "workers"
 
 _CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
 _RETRY_AFTER_SECONDS = 10.0
+_COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class QueueDepth:
 
     waiting: int
     leased: int
+
+
+@dataclass(frozen=True)
+class Claimable:
+    """Bundles of one model that a claim could lease now, and those among them that are interactive (100 at most)."""
+
+    bundles: int
+    interactive: int
 
 
 class JobQueue:
@@ -168,6 +177,12 @@ class JobQueue:
         waiting, leased = await self._redis.hmget(self._keys.depth(), [f"waiting:{model}", f"leased:{model}"])
         return QueueDepth(int(waiting or 0), int(leased or 0))
 
+    async def claimable(self, models: Sequence[str]) -> dict[str, Claimable]:
+        """Count the bundles of each model that a claim could lease now: those that wait, and expired leases."""
+        lanes = [argument for model in models for argument in (model, *self._lanes(model), "")]
+        counts = await self._run_on_groups("claimable", models, [self._lease_ms, _COUNTED_ENTRIES, *lanes])
+        return {model: Claimable(*count) for model, count in zip(models, counts, strict=True)}
+
     async def trim(self) -> int:
         """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.
 
@@ -228,15 +243,19 @@ class JobQueue:
             for lane in (self._keys.queue(model, priority), self._keys.probation(model))
         ]
         settings = (worker, slots, self._lease_ms, self._max_attempts, int(probation))
+        more, rows = await self._run_on_groups("claim", models, (*settings, *lanes))
+        return bool(more), [self._lease(row, worker, probation) for row in rows]
+
+    async def _run_on_groups(self, name: Name, models: Sequence[str], arguments: Sequence[str | float]) -> Any:
+        await self._ensure_groups(models)
         try:
-            more, rows = await self._scripts.run("claim", *settings, *lanes)
+            return await self._scripts.run(name, *arguments)
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
             self._grouped.clear()  # the server came back with less than it had: another, or one that lost power
             await self._ensure_groups(models)
-            more, rows = await self._scripts.run("claim", *settings, *lanes)
-        return bool(more), [self._lease(row, worker, probation) for row in rows]
+            return await self._scripts.run(name, *arguments)
 
     def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
         stream, entry_id, deliveries, queued_ms, crashes, payload = row[:6]

@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from jobs.keys import Keys
 
 Name = Literal[
-    "create", "fail", "cancel", "drop", "reserve", "append", "start", "claim", "renew", "hand_back",
-    "suspect", "acquit", "record", "reopen", "trim", "sunk",
+    "create", "fail", "cancel", "drop", "reserve", "append", "start", "claim", "claimable", "renew",
+    "hand_back", "suspect", "acquit", "record", "reopen", "trim", "sunk",
 ]  # fmt: skip
 
 _FOLDER = Path(__file__).parent / "lua"
