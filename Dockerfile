@@ -53,6 +53,6 @@ USER 10001
 VOLUME ["/var/lib/gigavqa", "/cache"]
 EXPOSE 9470
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20m \
-    CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/healthz', timeout=2)"]
+    CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/metrics', timeout=2)"]
 ENTRYPOINT ["python3", "-P", "-m", "workers", "--metrics-port", "9470"]
 CMD ["--model", "qwen3-vl-8b"]

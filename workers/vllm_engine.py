@@ -176,14 +176,17 @@ class VllmEngine:
             "trust_remote_code": self._entry.trust_remote_code,
             "enable_prefix_caching": True,
             "enforce_eager": is_cpu,  # compiling for a CPU takes minutes and a C++ compiler
+            # vLLM 0.32 dies on a CPU when the prompt of a seeded request is prefilled in parts.
+            "enable_chunked_prefill": not is_cpu,
             "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
             # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
             "mm_processor_kwargs": self._entry.visual_budget.processor_kwargs(),
             **self._entry.engine,
             "scheduling_policy": "priority",
         }
+        whole = 0 if arguments["enable_chunked_prefill"] else self._entry.max_model_len
         asked = int(arguments.get("max_num_batched_tokens", 0))
-        return arguments | {"max_num_batched_tokens": max(asked, largest + _TEXT_TOKENS)}
+        return arguments | {"max_num_batched_tokens": max(asked, whole, largest + _TEXT_TOKENS)}
 
 
 def _message(message: Message) -> dict[str, Any]:
