@@ -20,12 +20,12 @@ class Contexts:
     def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
         self._catalogue = catalogue
         self._size_of = size_of
-        self._tokens: dict[tuple[str, View], int] = {}
+        self._tokens: dict[tuple[str, View, int], int] = {}
 
     def check(self, request: InferenceRequest) -> Finding | None:
         """Say what is wrong: a picture that the family refuses, or more tokens than the context has."""
         try:
-            visual = sum(self._visual_tokens(request.model, view) for view in request.views)
+            visual = sum(self._visual_tokens(request.model, view, len(request.views)) for view in request.views)
         except TilingError as error:
             return _finding(request, str(error))
         context, answer = self._catalogue[request.model].max_model_len, request.sampling.max_tokens
@@ -37,12 +37,13 @@ class Contexts:
             f"{context} tokens",
         )
 
-    def _visual_tokens(self, model: str, view: View) -> int:
-        if (model, view) not in self._tokens:
+    def _visual_tokens(self, model: str, view: View, num_images: int) -> int:
+        budget = self._catalogue[model].visual_budget
+        key = (model, view, num_images if budget.counts_images else 1)
+        if key not in self._tokens:
             region = resolve_region(view.region, self._size_of(view.image))
-            plan = self._catalogue[model].visual_budget.plan(view.downsampled(region.size))
-            self._tokens[model, view] = plan.visual_tokens
-        return self._tokens[model, view]
+            self._tokens[key] = budget.plan(view.downsampled(region.size), num_images).visual_tokens
+        return self._tokens[key]
 
 
 def _finding(request: InferenceRequest, detail: str) -> Finding:

@@ -34,13 +34,13 @@ class Library:
         self._lock = threading.Lock()
         self._ingests = 0
 
-    def render(self, view: View, budget: VisualBudget) -> Raster:
+    def render(self, view: View, budget: VisualBudget, num_images: int = 1) -> Raster:
         """Render a view, from a pyramid of the image if one was made; provenance always names the image itself.
 
-        `pixels` is shared and read-only. Raises TilingError subclasses.
+        The view is one of `num_images` in its prompt. `pixels` is shared and read-only. Raises TilingError subclasses.
         """
         path = self._root.locate(view.image)
-        recipe = plan_raster(_identify(path), view, budget)
+        recipe = plan_raster(_identify(path), view, budget, num_images)
         raster = self._cache.get(recipe.key, lambda: self._paint(recipe, path))
         return replace(raster, view=view, visual_tokens=recipe.plan.visual_tokens)
 

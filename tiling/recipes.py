@@ -57,9 +57,10 @@ def identify(path: Path) -> Identity:
     return Identity(read_header(path), content_digest(path))
 
 
-def plan_raster(identity: Identity, view: View, budget: VisualBudget) -> Recipe:
-    """Decide region and raster of a view; raises RegionError and BudgetError."""
+def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:
+    """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
     region = resolve_region(view.region, header.size)
     downsampled = view.downsampled(region.size)
-    return Recipe(view, header.size, header.format, identity.digest, region, downsampled, budget.plan(downsampled))
+    plan = budget.plan(downsampled, num_images)
+    return Recipe(view, header.size, header.format, identity.digest, region, downsampled, plan)

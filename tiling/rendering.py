@@ -43,9 +43,9 @@ class Raster:
     visual_tokens: int
 
 
-def render(path: Path, view: View, budget: VisualBudget) -> Raster:
-    """Render a view of the image at `path` for a model family. Raises TilingError subclasses."""
-    return paint(plan_raster(identify(path), view, budget), path)
+def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1) -> Raster:
+    """Render a view of the image at `path`, one of `num_images` in its prompt. Raises TilingError subclasses."""
+    return paint(plan_raster(identify(path), view, budget, num_images), path)
 
 
 def paint(recipe: Recipe, path: Path) -> Raster:

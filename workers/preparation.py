@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from jobs.models import InferenceRequest
 from tiling.budgets.base import VisualBudget
@@ -23,6 +24,13 @@ class Prepared:
 
     rasters: tuple[Raster, ...]
     seconds: float
+
+
+class _Look(NamedTuple):
+    """A view in a prompt of `num_images`: 1 for families to which their number makes no difference."""
+
+    view: View
+    num_images: int
 
 
 @dataclass
@@ -48,9 +56,9 @@ class Preparation:
         self._previews = previews
         self._budget = budget
         self._limit = limit_bytes
-        self._largest = 3 * budget.effective_resolution**2
+        self._largest = 3 * budget.max_raster_pixels
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render")
-        self._held: dict[View, _Shared] = {}
+        self._held: dict[_Look, _Shared] = {}
         self._reserved = 0
         self._queue = asyncio.Lock()
         self._freed = asyncio.Event()
@@ -71,55 +79,57 @@ class Preparation:
 
         Waits, first come first served, until they fit beside what other requests hold.
         """
-        shared = await self._acquire(views)
+        num_images = len(views) if self._budget.counts_images else 1
+        looks = [_Look(view, num_images) for view in views]
+        shared = await self._acquire(looks)
         try:
             started = time.monotonic()
             # Shielded: others may wait for the same rendering when this request is cancelled.
             rasters = [await asyncio.shield(entry.rendering) for entry in shared]
             yield Prepared(tuple(rasters), time.monotonic() - started)
         finally:
-            self._release(views)
+            self._release(looks)
 
     def close(self) -> None:
         """Let running renderings finish and end the threads."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    async def _acquire(self, views: Sequence[View]) -> list[_Shared]:
+    async def _acquire(self, looks: Sequence[_Look]) -> list[_Shared]:
         async with self._queue:
-            while self._reserved and self._reserved + self._needed(views) > self._limit:
+            while self._reserved and self._reserved + self._needed(looks) > self._limit:
                 self._freed.clear()
                 await self._freed.wait()
-            return [self._hold(view) for view in views]
+            return [self._hold(look) for look in looks]
 
-    def _needed(self, views: Sequence[View]) -> int:
-        return self._largest * len({view for view in views if view not in self._held})
+    def _needed(self, looks: Sequence[_Look]) -> int:
+        return self._largest * len({look for look in looks if look not in self._held})
 
-    def _hold(self, view: View) -> _Shared:
-        if view not in self._held:
-            self._held[view] = _Shared(asyncio.create_task(self._render(view)), self._largest)
+    def _hold(self, look: _Look) -> _Shared:
+        if look not in self._held:
+            self._held[look] = _Shared(asyncio.create_task(self._render(look)), self._largest)
             self._reserved += self._largest
-        entry = self._held[view]
+        entry = self._held[look]
         entry.users += 1
         return entry
 
-    async def _render(self, view: View) -> Raster:
+    async def _render(self, look: _Look) -> Raster:
         loop = asyncio.get_running_loop()
-        raster = await loop.run_in_executor(self._threads, self._render_now, view)
-        self._resize(self._held[view], raster.pixels.nbytes)
+        raster = await loop.run_in_executor(self._threads, self._render_now, look)
+        self._resize(self._held[look], raster.pixels.nbytes)
         return raster
 
-    def _render_now(self, view: View) -> Raster:
-        raster = self._library.render(view, self._budget)
+    def _render_now(self, look: _Look) -> Raster:
+        raster = self._library.render(look.view, self._budget, look.num_images)
         if self._previews:
             self._previews.offer(raster)
         return raster
 
-    def _release(self, views: Sequence[View]) -> None:
-        for view in views:
-            entry = self._held[view]
+    def _release(self, looks: Sequence[_Look]) -> None:
+        for look in looks:
+            entry = self._held[look]
             entry.users -= 1
             if entry.users == 0:
-                del self._held[view]
+                del self._held[look]
                 entry.rendering.cancel()
                 entry.rendering.add_done_callback(_retrieve)
                 self._resize(entry, 0)

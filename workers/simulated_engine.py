@@ -118,6 +118,22 @@ class SimulatedEngine:
         """Whether the loop runs."""
         return self._loop is not None and not self._loop.done()
 
+    async def sleep(self, host_bytes: int) -> int:
+        """Stop the loop and forget what is cached; returns the bytes of the weights, 0 when they are too many."""
+        if not await self.healthy():
+            raise EngineDeadError("the simulated engine is not running")
+        weights = int(2 * self._roofline.parameters)
+        if weights > host_bytes:
+            return 0
+        await self.stop()
+        self._blocks.clear()
+        self._encoded.clear()
+        return weights
+
+    async def wake(self) -> None:
+        """Start the loop again."""
+        await self.start()
+
     async def stop(self) -> None:
         """End the loop; what it was generating is gone. Safe to call twice."""
         if self._loop is not None:
@@ -128,7 +144,8 @@ class SimulatedEngine:
                 sequence.done.set_exception(EngineDeadError("the simulated engine was stopped"))
 
     def _sequence(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> _Running:
-        rasters = {raster.key: self._visual_tokens(raster.pixels.shape) for m in chat for raster in m.rasters}
+        shown = [raster for message in chat for raster in message.rasters]
+        rasters = {raster.key: self._visual_tokens(raster.pixels.shape, len(shown)) for raster in shown}
         tokens = list(_tokens(chat, rasters))
         if len(tokens) >= self._entry.max_model_len:
             raise EngineError(f"the prompt has {len(tokens)} tokens; the context holds {self._entry.max_model_len}")
@@ -144,8 +161,8 @@ class SimulatedEngine:
             done=asyncio.get_running_loop().create_future(),
         )
 
-    def _visual_tokens(self, shape: tuple[int, ...]) -> int:
-        return self._entry.visual_budget.plan(Size(shape[1], shape[0])).visual_tokens
+    def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
+        return self._entry.visual_budget.plan(Size(shape[1], shape[0]), num_images).visual_tokens
 
     def _turn(self, sequence: _Running, sampling: Sampling) -> TurnResponse:
         now = time.monotonic()

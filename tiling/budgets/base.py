@@ -52,6 +52,11 @@ class VisualBudget(Protocol):
         """The most pixels that a raster has: what to reserve for one before its plan is known."""
         ...
 
+    @property
+    def counts_images(self) -> bool:
+        """Whether a plan depends on how many images the prompt has."""
+        ...
+
     def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
         """Decide the raster for a picture of `size` pixels that is one of `num_images` in its prompt.
 
@@ -101,6 +106,11 @@ class NativeBudget(BaseModel, ABC):
     def max_raster_pixels(self) -> int:
         """The most pixels that a raster has."""
         return self.raster_factor * self.max_pixels_kept
+
+    @property
+    def counts_images(self) -> bool:
+        """Not in most families."""
+        return False
 
     def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
         """Decide the raster for a picture of `size` pixels, one of `num_images` in its prompt; raises BudgetError."""

@@ -37,6 +37,11 @@ class DeepseekVL2Budget(NativeBudget):
         """Area, in pixels, of all tiles."""
         return self.max_tiles * self.tile**2
 
+    @property
+    def counts_images(self) -> bool:
+        """More than two images in a prompt end the cropping of each."""
+        return True
+
     def decide(self, size: Size, num_images: int = 1) -> Decision:
         """Choose the canvas; raises BudgetError for a picture so long that it vanishes."""
         columns, rows = self._grid(size) if num_images <= _MAX_CROPPED_IMAGES else (1, 1)

@@ -1,0 +1,306 @@
+"""The model families' own image processors, as installed: what they decide about a size, and what they make of pixels.
+
+Qwen, GLM, InternVL, Gemma and SigLIP2 (Phi) come from transformers, InternVL's chat layout, DeepSeek and Kimi's token
+count from vLLM. MiniCPM's and Kimi's pixels are made with Pillow by the published formulas, because their processors
+are code that comes with the checkpoints; MiniCPM's sizes by those of MiniCPM-V 4.6, which transformers has, at 4.5's
+patch size. Import `workers.compat.torch_companions` and repair before this module.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from transformers.models.gemma4.image_processing_gemma4 import Gemma4ImageProcessor, get_aspect_ratio_preserving_size
+from transformers.models.glm4v.image_processing_glm4v import Glm4vImageProcessor
+from transformers.models.glm4v.image_processing_glm4v import smart_resize as glm_resize
+from transformers.models.got_ocr2.image_processing_got_ocr2 import GotOcr2ImageProcessor, get_optimal_tiled_canvas
+from transformers.models.minicpmv4_6.image_processing_minicpmv4_6 import MiniCPMV4_6ImageProcessor
+from transformers.models.qwen2_vl.image_processing_qwen2_vl import Qwen2VLImageProcessor
+from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize as qwen_resize
+from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
+from transformers.models.siglip2.image_processing_siglip2 import get_image_size_for_max_num_patches
+from vllm.model_executor.models.kimi_vl import KimiVLProcessingInfo
+from vllm.model_executor.models.phi4siglip import Phi4SiglipProcessingInfo
+from vllm.transformers_utils.processors import internvl
+from vllm.transformers_utils.processors.deepseek_vl2 import DeepseekVLV2Processor, ImageTransform
+
+from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
+from tiling.budgets.gemma4 import Gemma4Budget
+from tiling.budgets.glm4v import Glm4vBudget
+from tiling.budgets.internvl import InternVLBudget
+from tiling.budgets.kimi_vl import KimiVLBudget
+from tiling.budgets.minicpmv import MiniCPMVBudget
+from tiling.budgets.phi4 import Phi4VisionBudget
+from tiling.budgets.qwen import QwenBudget
+from tiling.geometry import Size
+
+Values = NDArray[np.float64]
+_UNCHANGED = {"do_rescale": False, "do_normalize": False}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a processor made of a picture: values 0-255 of all tiles or patches, and of the overview beside them."""
+
+    main: Values
+    overview: Values | None = None
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a processor decided about a size: as far as it says so, the target, the grid, and the visual tokens."""
+
+    tokens: int
+    target: Size | None = None
+    grid: tuple[int, int] | None = None
+    overview: Size | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family at a budget: our decision's budget, and its processor's."""
+
+    name: str
+    source: str
+    budget: Any
+    decide: Callable[[Size], Decided]
+    make: Callable[[Image.Image], Made]
+
+
+def families() -> list[Family]:
+    """All families at the paper's budgets."""
+    return [
+        _qwen(QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216)),
+        _glm(Glm4vBudget(max_pixels=19267584)),
+        _internvl_chat(InternVLBudget(max_tiles=128)),
+        _internvl_hf(InternVLBudget(layout="hf", max_tiles=128)),
+        _gemma(Gemma4Budget(max_soft_tokens=1120)),
+        _deepseek(DeepseekVL2Budget()),
+        _minicpm(MiniCPMVBudget()),
+        _phi(Phi4VisionBudget()),
+        _kimi(KimiVLBudget()),
+    ]
+
+
+def _qwen(budget: QwenBudget) -> Family:
+    processor = Qwen2VLImageProcessor(
+        **_UNCHANGED, patch_size=budget.factor // 2, merge_size=2, **budget.processor_kwargs()
+    )
+
+    def decide(size: Size) -> Decided:
+        height, width = qwen_resize(size.height, size.width, budget.factor, budget.min_pixels, budget.max_pixels)
+        return Decided(width * height // budget.factor**2, Size(width, height))
+
+    def make(image: Image.Image) -> Made:
+        return Made(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
+
+    return Family("Qwen3.5", "transformers", budget, decide, make)
+
+
+def _glm(budget: Glm4vBudget) -> Family:
+    processor = Glm4vImageProcessor(**_UNCHANGED, **budget.processor_kwargs())
+
+    def decide(size: Size) -> Decided:
+        height, width = glm_resize(
+            budget.frames, size.height, size.width, min_pixels=budget.min_pixels, max_pixels=budget.max_pixels
+        )
+        return Decided(width * height // budget.factor**2, Size(width, height))
+
+    def make(image: Image.Image) -> Made:
+        return Made(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
+
+    return Family("GLM-4.5V", "transformers", budget, decide, make)
+
+
+def _internvl_chat(budget: InternVLBudget) -> Family:
+    ratios = internvl.get_internvl_target_ratios(1, budget.max_tiles)
+
+    def decide(size: Size) -> Decided:
+        tiles, width, height = internvl.calculate_internvl_targets(
+            orig_width=size.width,
+            orig_height=size.height,
+            target_ratios=ratios,
+            image_size=budget.tile,
+            use_thumbnail=True,
+        )
+        grid = (width // budget.tile, height // budget.tile)
+        return Decided(tiles * budget.tokens_per_tile, Size(width, height), grid)
+
+    def make(image: Image.Image) -> Made:
+        tiles = internvl.dynamic_preprocess_internvl(
+            image, target_ratios=ratios, image_size=budget.tile, use_thumbnail=True
+        )
+        return _tiles_and_thumbnail(np.stack([np.asarray(tile, np.float64) for tile in tiles]))
+
+    return Family("InternVL3.5 (chat)", "vLLM", budget, decide, make)
+
+
+def _internvl_hf(budget: InternVLBudget) -> Family:
+    processor = GotOcr2ImageProcessor(
+        **_UNCHANGED,
+        size={"height": budget.tile, "width": budget.tile},
+        crop_to_patches=True,
+        **budget.processor_kwargs(),
+    )
+
+    def decide(size: Size) -> Decided:
+        grid = get_optimal_tiled_canvas((size.height, size.width), (budget.tile, budget.tile), 1, budget.max_tiles)
+        tiles = processor.get_number_of_image_patches(size.height, size.width)
+        target = Size(grid[0] * budget.tile, grid[1] * budget.tile)
+        return Decided(tiles * budget.tokens_per_tile, target, grid)
+
+    def make(image: Image.Image) -> Made:
+        tiles = processor(image, return_tensors="np")["pixel_values"].astype(np.float64)
+        return _tiles_and_thumbnail(tiles)
+
+    return Family("InternVL3.5 (-HF)", "transformers", budget, decide, make)
+
+
+def _gemma(budget: Gemma4Budget) -> Family:
+    processor = Gemma4ImageProcessor(do_rescale=False, **budget.processor_kwargs())
+    patches = budget.max_soft_tokens * budget.pooling**2
+
+    def decide(size: Size) -> Decided:
+        height, width = get_aspect_ratio_preserving_size(
+            size.height, size.width, budget.patch_size, patches, budget.pooling
+        )
+        return Decided(width * height // budget.unit**2, Size(width, height))
+
+    def make(image: Image.Image) -> Made:
+        made = processor(image, return_tensors="np")
+        real = int(made["num_soft_tokens_per_image"][0]) * budget.pooling**2
+        return Made(made["pixel_values"][0][:real].astype(np.float64))
+
+    return Family("Gemma-4", "transformers", budget, decide, make)
+
+
+def _deepseek(budget: DeepseekVL2Budget) -> Family:
+    processor = _deepseek_processor(budget)
+
+    def decide(size: Size) -> Decided:
+        width, height = processor.select_best_resolution(size)
+        columns, rows = width // budget.tile, height // budget.tile
+        side = math.ceil((budget.tile // budget.patch_size) / budget.downsample_ratio)
+        tokens = side * (side + 1) + 1 + rows * side * (columns * side + 1)
+        return Decided(tokens, grid=(columns, rows))
+
+    def make(image: Image.Image) -> Made:
+        _, images, _, _, _ = processor.tokenize_with_images("<image>", [image], cropping=True)
+        views = np.stack([view.numpy() for view in images]).astype(np.float64) * 255
+        return Made(views[1:], views[0])
+
+    return Family("DeepSeek-VL2", "vLLM", budget, decide, make)
+
+
+def _deepseek_processor(budget: DeepseekVL2Budget) -> Any:
+    """The processor without the tokenizer that its constructor prepares, which no decision needs."""
+    processor = object.__new__(DeepseekVLV2Processor)
+    sides = [
+        (i * budget.tile, j * budget.tile) for i in range(1, 10) for j in range(1, 10) if i * j <= budget.max_tiles
+    ]
+    processor.candidate_resolutions = sorted(sides, key=math.prod)
+    processor.image_size, processor.patch_size = budget.tile, budget.patch_size
+    processor.downsample_ratio = budget.downsample_ratio
+    processor.image_transform = ImageTransform(normalize=False)
+    processor.image_token, processor.image_token_id = "<image>", 1
+    processor.tokenizer = SimpleNamespace(encode=lambda *_, **__: [], bos_token_id=0, eos_token_id=2)
+    return processor
+
+
+def _minicpm(budget: MiniCPMVBudget) -> Family:
+    processor = MiniCPMV4_6ImageProcessor()
+    patch = budget.patch_size / 4  # 4.6 merges twice, 4.5 does not
+
+    def sizes(size: Size) -> tuple[tuple[int, int] | None, Size, Size | None]:
+        (width, height), area = size, (size.height, size.width)
+        grid = processor.get_sliced_grid(area, budget.max_slices, budget.slice)
+        if grid is None:
+            return None, _whole(processor.find_best_resize(area, budget.slice, patch, True)), None
+        rows, columns = grid
+        target = _whole(processor.get_refine_size((height, width), grid, budget.slice, patch, True))
+        return (columns, rows), target, _whole(processor.find_best_resize(area, budget.slice, patch))
+
+    def decide(size: Size) -> Decided:
+        grid, target, overview = sizes(size)
+        slices = grid[0] * grid[1] + 1 if grid else 1
+        return Decided(slices * budget.tokens_per_slice, target, grid or (1, 1), overview)
+
+    def make(image: Image.Image) -> Made:
+        _, target, overview = sizes(Size(*image.size))
+        return Made(_resized(image, target), _resized(image, overview) if overview else None)
+
+    return Family("MiniCPM-V 4.5", "formula", budget, decide, make)
+
+
+def _phi(budget: Phi4VisionBudget) -> Family:
+    info = object.__new__(Phi4SiglipProcessingInfo)
+    info.get_hf_config = lambda: SimpleNamespace(  # type: ignore[method-assign]
+        vision_config={"patch_size": budget.patch_size},
+        min_num_patches=budget.min_patches,
+        max_num_patches=budget.max_patches,
+    )
+    processor = Siglip2ImageProcessorPil(**_UNCHANGED, patch_size=budget.patch_size)
+
+    def decide(size: Size) -> Decided:
+        patches = info.get_num_image_tokens(image_width=size.width, image_height=size.height)
+        height, width = get_image_size_for_max_num_patches(size.height, size.width, budget.patch_size, patches)
+        return Decided(width * height // budget.patch_size**2, Size(width, height))
+
+    def make(image: Image.Image) -> Made:
+        patches = info.get_num_image_tokens(image_width=image.width, image_height=image.height)
+        made = processor(image, max_num_patches=patches, return_tensors="np")
+        real = int(np.prod(made["spatial_shapes"][0]))
+        return Made(made["pixel_values"][0][:real].astype(np.float64))
+
+    return Family("Phi-4-Reasoning-Vision", "vLLM, transformers", budget, decide, make)
+
+
+def _kimi(budget: KimiVLBudget) -> Family:
+    info = object.__new__(KimiVLProcessingInfo)
+    settings = SimpleNamespace(
+        patch_size=budget.patch_size,
+        merge_kernel_size=(budget.merge, budget.merge),
+        in_token_limit=budget.max_patches,
+    )
+    info.get_hf_processor = lambda: SimpleNamespace(image_processor=settings)  # type: ignore[method-assign]
+
+    def target_of(size: Size) -> Size:
+        patches = (size.width // budget.patch_size) * (size.height // budget.patch_size)
+        scale = math.sqrt(budget.max_patches / patches) if patches > budget.max_patches else 1.0
+        return Size(int(size.width * scale), int(size.height * scale))
+
+    def decide(size: Size) -> Decided:
+        tokens = info.get_num_image_tokens(image_width=size.width, image_height=size.height)
+        return Decided(tokens, target_of(size))
+
+    def make(image: Image.Image) -> Made:
+        return Made(_resized(image, target_of(Size(*image.size))))
+
+    return Family("Kimi-VL", "vLLM (tokens), formula", budget, decide, make)
+
+
+def _one_frame(patches: NDArray[Any], side: int) -> Values:
+    """Patches N x (3 * 2 * side * side) of a picture that fills two frames: those of the first."""
+    return patches.reshape(-1, 3, 2, side, side)[:, :, 0].astype(np.float64)
+
+
+def _tiles_and_thumbnail(tiles: Values) -> Made:
+    return Made(tiles[:-1], tiles[-1]) if len(tiles) > 1 else Made(tiles)
+
+
+def _resized(image: Image.Image, size: Size) -> Values:
+    return np.asarray(image.resize(size, Image.Resampling.BICUBIC), np.float64)
+
+
+def _whole(size: tuple[float, float]) -> Size:
+    """Width and height of a (height, width) that a fraction of a patch made fractional numbers of."""
+    return Size(int(size[1]), int(size[0]))
+
+
+torch.set_num_threads(1)
