@@ -28,17 +28,17 @@ def score(
         typer.Argument(metavar="SAMPLES", exists=True, help="A data set's folder, or a JSON or JSONL file of samples."),
     ],
     responses: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
             metavar="RESPONSES",
             exists=True,
-            help="Responses as `gigavqa results` writes them, or lines of {sample_id, text}.",
+            help="Files of responses as `gigavqa results` writes them, or of lines {sample_id, text}; or folders.",
         ),
     ],
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Score responses against samples, from files alone: parses answers, fills Tables 1 and 2.
+    """Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.
 
     Raw responses never change, so a newer parser or metric is applied by scoring them again.
 
@@ -50,4 +50,4 @@ def score(
     from cli.reports import write_report
     from evaluation.score import score_files
 
-    write_report(score_files(samples, responses, catalogue()), format, output)
+    write_report(score_files(samples, *responses, catalogue=catalogue()), format, output)

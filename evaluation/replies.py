@@ -3,6 +3,10 @@
 from typing import NamedTuple
 
 from jobs.models import Response
+from tiling.geometry import Size
+
+NO_FINAL_TURN = "FinalTurnMissing"
+"""Why a reply has no text although its request did not fail: no turn answers the final question."""
 
 
 class Provenance(NamedTuple):
@@ -21,7 +25,8 @@ class Provenance(NamedTuple):
 class Reply(NamedTuple):
     """One answer to one sample. `identity` tells a second copy of a reply from another repeat.
 
-    `text` is None where the request failed, and `failure` then names the error's type.
+    `text` is None where the request failed, and `failure` then names the error's type. `steps` are the turns that
+    answer a step, as (step id, text). `raster` is the size of the first raster that was shown.
     """
 
     sample_id: str
@@ -34,11 +39,15 @@ class Reply(NamedTuple):
     failure: str | None
     cut_off: bool
     provenance: Provenance
+    repeat: int = 0
+    steps: tuple[tuple[str, str], ...] = ()
+    raster: Size | None = None
 
 
 def reply_of(response: Response) -> Reply:
     """Take from a response what scoring needs."""
-    final = response.turns[-1] if response.turns and response.ok else None
+    turns = response.turns if response.ok else ()
+    final = turns[-1] if turns and turns[-1].step_id is None else None
     return Reply(
         sample_id=response.sample_id,
         model=response.model,
@@ -47,9 +56,12 @@ def reply_of(response: Response) -> Reply:
         identity=(response.job_id, response.request_id),
         created=response.created_at.isoformat(),
         text=final.text if final else None,
-        failure=None if final else (response.failure.type if response.failure else "NoTurns"),
+        failure=None if final else (response.failure.type if response.failure else NO_FINAL_TURN),
         cut_off=final is not None and final.finish_reason == "length",
         provenance=_provenance(response),
+        repeat=response.repeat,
+        steps=tuple((turn.step_id, turn.text) for turn in turns if turn.step_id is not None),
+        raster=response.rasters[0].raster_size if response.rasters else None,
     )
 
 

@@ -1,5 +1,6 @@
 """Scores files offline: samples and responses in, a report out; no service, no engine."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from catalogue.load import load_catalogue
 from evaluation.datasets import load_loose
 from evaluation.errors import Problem, ResponsesInvalidError
 from evaluation.records import LINE_SUFFIXES
-from evaluation.replies import Provenance, Reply
+from evaluation.replies import NO_FINAL_TURN, Provenance, Reply
 from evaluation.report import Report, report_on_replies
 from jobs.models import Condition
+from tiling.geometry import Size
 
 UNNAMED_MODEL = "unnamed"
 _MOST_PROBLEMS = 1000
@@ -28,6 +30,7 @@ class _Lenient(BaseModel):
 class _Turn(_Lenient):
     text: str
     finish_reason: str = ""
+    step_id: str | None = None
 
 
 class _Failure(_Lenient):
@@ -48,6 +51,7 @@ class _View(_Lenient):
 
 class _Raster(_Lenient):
     view: _View
+    raster_size: Size | None = None
 
 
 class _Line(_Lenient):
@@ -57,6 +61,7 @@ class _Line(_Lenient):
     model: str = UNNAMED_MODEL
     protocol: str = "S0"
     condition: Condition = "V2"
+    repeat: int | None = None
     request_id: str | None = None
     job_id: str = ""
     created_at: str = ""
@@ -75,35 +80,40 @@ class _Line(_Lenient):
         return self
 
 
-def score_files(samples: Path, responses: Path, catalogue: Mapping[str, CatalogueEntry] | None = None) -> Report:
-    """Score a file of responses, or a folder of such files, against a data set's folder or a file of records.
+def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, CatalogueEntry] | None = None) -> Report:
+    """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
     condition where they are not "unnamed", S0 and V2. Several lines of one's own for one sample are repeats. Models
     beyond the shipped catalogue are described in `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError
     naming file and line of every line that is no response.
     """
-    dataset = load_loose(samples)
+    dataset, known = load_loose(samples), catalogue or load_catalogue()
     problems: list[Problem] = []
-    report = report_on_replies(dataset, _replies(responses, problems), catalogue or load_catalogue())
+    report = report_on_replies(dataset, read_replies(responses, problems), known)
     if problems:
         raise ResponsesInvalidError(problems)
     return report
 
 
-def _replies(path: Path, problems: list[Problem]) -> Iterator[Reply]:
-    files = sorted(found for found in path.iterdir() if found.suffix in LINE_SUFFIXES) if path.is_dir() else [path]
-    for file in files:
-        with file.open("rb") as lines:
-            yield from _replies_of(lines, file.name, problems)
+def read_replies(paths: Iterable[Path], problems: list[Problem]) -> Iterator[Reply]:
+    """Yield the replies of files of lines, or of folders of such files; what is no response goes to `problems`."""
+    repeats: Counter[tuple[str, ...]] = Counter()
+    for path in paths:
+        files = sorted(found for found in path.iterdir() if found.suffix in LINE_SUFFIXES) if path.is_dir() else [path]
+        for file in files:
+            with file.open("rb") as lines:
+                yield from _replies_of(lines, file.name, problems, repeats)
 
 
-def _replies_of(lines: Iterable[bytes], name: str, problems: list[Problem]) -> Iterator[Reply]:
+def _replies_of(
+    lines: Iterable[bytes], name: str, problems: list[Problem], repeats: Counter[tuple[str, ...]]
+) -> Iterator[Reply]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield _reply(_Line.model_validate_json(line), f"{name}:{number}")
+            yield _reply(_Line.model_validate_json(line), f"{name}:{number}", repeats)
         except ValidationError as error:
             if len(problems) < _MOST_PROBLEMS:
                 problems.append(Problem(name, number, None, _wrong(error)))
@@ -116,9 +126,10 @@ def _wrong(error: ValidationError) -> str:
     )
 
 
-def _reply(line: _Line, place: str) -> Reply:
-    final = line.turns[-1] if line.turns else None
+def _reply(line: _Line, place: str, repeats: Counter[tuple[str, ...]]) -> Reply:
+    final = line.turns[-1] if line.turns and line.turns[-1].step_id is None else None
     text = None if line.failure else (final.text if final else line.text)
+    failure = line.failure.type if line.failure else None
     return Reply(
         sample_id=line.sample_id,
         model=line.model,
@@ -127,10 +138,22 @@ def _reply(line: _Line, place: str) -> Reply:
         identity=(line.job_id, line.request_id or place),
         created=line.created_at,
         text=text,
-        failure=line.failure.type if line.failure else None,
+        failure=failure or (NO_FINAL_TURN if text is None else None),
         cut_off=final is not None and final.finish_reason == "length",
         provenance=_provenance(line),
+        repeat=_repeat(line, repeats),
+        steps=tuple((turn.step_id, turn.text) for turn in line.turns if turn.step_id is not None),
+        raster=line.rasters[0].raster_size if line.rasters else None,
     )
+
+
+def _repeat(line: _Line, repeats: Counter[tuple[str, ...]]) -> int:
+    """Return the line's own number of its repeat; lines without one are counted by sample and cell."""
+    if line.repeat is not None:
+        return line.repeat
+    key = (line.model, line.protocol, line.condition, line.sample_id)
+    repeats[key] += 1
+    return repeats[key] - 1
 
 
 def _provenance(line: _Line) -> Provenance:

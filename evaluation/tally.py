@@ -1,16 +1,18 @@
 """Judges replies one by one as they stream past, and keeps of each no more than its verdict."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset
+from evaluation.judging import JudgedStep, Judges
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
-from evaluation.ultravr.answers import parse_answer
+from evaluation.ultravr.steps.readings import StepStatus
 
 
 class CellKey(NamedTuple):
@@ -21,11 +23,20 @@ class CellKey(NamedTuple):
     condition: str
 
 
+class StepMark(NamedTuple):
+    """What a step's answer was worth. `f1` is 0 for formats that hold no list; equal marks are kept once."""
+
+    status: StepStatus
+    correct: bool
+    f1: float
+    converted: bool
+
+
 class Verdict(NamedTuple):
     """What a reply was worth.
 
     Ordered, so that of two copies the same one counts in whatever order they come: an answer before a failure, then
-    the earlier one.
+    the earlier one. `steps` holds a mark for each step that could be judged, in the sample's order.
     """
 
     failure: str
@@ -34,6 +45,8 @@ class Verdict(NamedTuple):
     status: str
     correct: bool
     cut_off: bool
+    repeat: int = 0
+    steps: tuple[StepMark, ...] = ()
 
 
 @dataclass
@@ -57,30 +70,46 @@ class CellTally:
 
     def correctness(self, num_samples: int) -> Floats:
         """Mean correctness of each sample over its repeats, NaN where no reply has a text."""
-        right, asked = np.zeros(num_samples), np.zeros(num_samples)
-        verdicts = self.answered
-        positions = np.fromiter((verdict.sample for verdict in verdicts), dtype=np.intp, count=len(verdicts))
-        np.add.at(asked, positions, 1)
-        np.add.at(right, positions, np.fromiter((verdict.correct for verdict in verdicts), dtype=np.float64))
-        with np.errstate(invalid="ignore"):
-            mean: Floats = right / asked
-        return mean
+        return _means(self.answered, num_samples)
+
+    def repeats(self, num_samples: int) -> list[Floats]:
+        """The correctness of each sample in each repeat of each job, by job and repeat."""
+        rounds: dict[tuple[str, int], list[Verdict]] = {}
+        for (job_id, _), verdict in self.verdicts.items():
+            if not verdict.failure:
+                rounds.setdefault((job_id, verdict.repeat), []).append(verdict)
+        return [_means(rounds[key], num_samples) for key in sorted(rounds)]
+
+
+def _means(verdicts: Sequence[Verdict], num_samples: int) -> Floats:
+    right, asked = np.zeros(num_samples), np.zeros(num_samples)
+    positions = np.fromiter((verdict.sample for verdict in verdicts), dtype=np.intp, count=len(verdicts))
+    np.add.at(asked, positions, 1)
+    np.add.at(right, positions, np.fromiter((verdict.correct for verdict in verdicts), dtype=np.float64))
+    with np.errstate(invalid="ignore"):
+        mean: Floats = right / asked
+    return mean
 
 
 class Tally:
     """Verdicts of all cells over one data set."""
 
-    def __init__(self, dataset: Dataset, replies: Iterable[Reply]) -> None:
+    def __init__(self, dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> None:
         self.dataset = dataset
         self.cells: dict[CellKey, CellTally] = {}
         self.provenance: dict[str, Counter[Provenance]] = {}
+        self.prompts: dict[tuple[str, str], set[str]] = {}
+        self.judges = Judges(dataset, catalogue)
         self._positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
+        self._marks: dict[StepMark, StepMark] = {}
         for reply in replies:
             self._add(reply)
 
     def _add(self, reply: Reply) -> None:
         cell = self.cells.setdefault(CellKey(reply.model, reply.protocol, reply.condition), CellTally())
         self.provenance.setdefault(reply.model, Counter())[reply.provenance] += 1
+        if version := reply.provenance.prompt_version:
+            self.prompts.setdefault((reply.model, reply.protocol), set()).add(version)
         position = self._positions.get(reply.sample_id)
         if position is None:
             cell.unknown[reply.sample_id] += 1
@@ -89,8 +118,13 @@ class Tally:
 
     def _judge(self, reply: Reply, position: int) -> Verdict:
         if reply.text is None:
-            return Verdict(reply.failure or "Failure", reply.created, position, "", correct=False, cut_off=False)
-        sample = self.dataset.samples[position]
-        parsed = parse_answer(reply.text, sample.options)
-        correct = sample.scored and parsed.value == sample.answer
-        return Verdict("", reply.created, position, parsed.status, correct, reply.cut_off)
+            failure = reply.failure or "Failure"
+            return Verdict(failure, reply.created, position, "", correct=False, cut_off=False, repeat=reply.repeat)
+        judged = self.judges.judge(reply, reply.text, position)
+        status, marks = judged.final.status, tuple(map(self._mark, judged.steps))
+        return Verdict("", reply.created, position, status, judged.correct, reply.cut_off, reply.repeat, marks)
+
+    def _mark(self, judged: JudgedStep) -> StepMark:
+        verdict = judged.verdict
+        mark = StepMark(verdict.status, verdict.correct, verdict.f1 or 0.0, verdict.converted)
+        return self._marks.setdefault(mark, mark)

@@ -48,6 +48,12 @@ def category_accuracies(correct: Floats, strata: Strata) -> dict[tuple[Domain, C
     return {key: proportion(correct[at]) for key, at in strata.categories.items()}
 
 
+def macro_accuracy(correct: Floats, strata: Strata) -> float | None:
+    """Equation 2 alone, over the domains that have a value; None where none has."""
+    found = [score.value for score in domain_accuracies(correct, strata).values() if score.value is not None]
+    return sum(found) / len(found) if found else None
+
+
 @dataclass(frozen=True)
 class Macros:
     """Macro accuracies (equation 2) of several cells over the same samples, with paired resamples of them.
@@ -75,7 +81,7 @@ class Macros:
         present = [row for row, cells in enumerate(self.domains) if cells[at].value is not None]
         if not present:
             return NOTHING
-        low, high = percentiles(_mean(self.draws[present, :, at]))
+        low, high = percentiles(mean_of_draws(self.draws[present, :, at]))
         count = sum(self.domains[row][at].count for row in present)
         return Estimate(value=self._mean_value(present, at), count=count, low=low, high=high)
 
@@ -88,7 +94,7 @@ class Macros:
         present = [row for row, cells in enumerate(self.domains) if None not in (cells[at].value, cells[base].value)]
         if not present:
             return NOTHING
-        low, high = percentiles(_mean(self.draws[present, :, at]) - _mean(self.draws[present, :, base]))
+        low, high = percentiles(mean_of_draws(self.draws[present, :, at]) - mean_of_draws(self.draws[present, :, base]))
         both = int((~np.isnan(self.correct[:, [at, base]])).all(axis=1).sum())
         value = self._mean_value(present, at) - self._mean_value(present, base)
         return Estimate(value=value, count=both, low=low, high=high)
@@ -97,7 +103,7 @@ class Macros:
         return sum(self.domains[row][at].value or 0.0 for row in rows) / len(rows)
 
 
-def _mean(draws: Floats) -> Floats:
+def mean_of_draws(draws: Floats) -> Floats:
     """Average resamples over domains, leaving out those that a resample left empty."""
     present = ~np.isnan(draws)
     with np.errstate(invalid="ignore"):

@@ -4,18 +4,31 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from catalogue.entry import CatalogueEntry
 from evaluation.reporting.cells import AWAITING, UNKNOWN_SAMPLE
-from evaluation.reporting.models import CellScore
+from evaluation.reporting.models import CellScore, StepProfile
 from evaluation.tally import Tally
 
 
 def collect_warnings(
-    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry]
+    tally: Tally, cells: Iterable[CellScore], profiles: Iterable[StepProfile], catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[str, ...]:
-    """Collect the warnings on models, then those on cells."""
+    """Collect the warnings on models, then those on cells, then those on steps."""
     found = [*_on_models(tally, catalogue)]
     for cell in cells:
         found.extend(_on_cell(cell))
+    for profile in profiles:
+        found.extend(_on_steps(profile))
     return tuple(found)
+
+
+def _on_steps(profile: StepProfile) -> Iterator[str]:
+    name = f"{profile.model} {profile.protocol} {profile.condition}"
+    if profile.unjudged:
+        yield (
+            f"{name}: the ground truths of {', '.join(profile.unjudged[:3])}"
+            f"{' and others' if len(profile.unjudged) > 3 else ''} do not fit their formats; these steps are not judged"
+        )
+    if out_of_range := profile.statuses.get("out_of_range"):
+        yield f"{name}: {out_of_range} answers give boxes beyond the image, in no form that the model is known to write"
 
 
 def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
@@ -28,8 +41,9 @@ def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
             yield f"{model}: its responses were sampled with different parameters"
         if len({(origin.engine, origin.version) for origin in made if origin.engine}) > 1:
             yield f"{model}: its responses come from different engines or versions"
-        if len({origin.prompt_version for origin in made if origin.prompt_version}) > 1:
-            yield f"{model}: its responses were asked for with different versions of the prompt"
+    for (model, protocol), versions in sorted(tally.prompts.items()):
+        if len(versions) > 1:
+            yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
 
 
 def _on_cell(cell: CellScore) -> Iterator[str]:

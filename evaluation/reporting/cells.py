@@ -1,17 +1,19 @@
 """Scores every cell: accuracies, counts, parse statuses, and what was left out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import mean, stdev
 
-from evaluation.metrics.accuracy import Macros, Strata, category_accuracies, domain_accuracies
+from evaluation.metrics.accuracy import Macros, Strata, category_accuracies, domain_accuracies, macro_accuracy
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, wilson
 from evaluation.reporting.expected import Expected
-from evaluation.reporting.models import CellScore, DomainScore, Exclusion
+from evaluation.reporting.models import CellScore, DomainScore, Exclusion, Spread
 from evaluation.tally import CellKey, CellTally, Tally
 from evaluation.ultravr.taxonomy import DOMAINS
 
 LISTED_SAMPLES = 100
+_SEVERAL = 2
 AWAITING = "the answer awaits an expert"
 UNKNOWN_SAMPLE = "the data set has no such sample"
 
@@ -55,20 +57,28 @@ def _score(key: CellKey, cell: CellTally, tally: Tally, expected: Expected, stra
         absent_domains=tuple(domain for domain in DOMAINS if domain not in present),
         abstention=abstention_rate(cell),
         statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),
-        expected=len(expected.samples) * expected.repeats,
+        expected=sum(expected.of_cell(key).values()),
         answered=len(answered),
         cut_off=sum(verdict.cut_off for verdict in answered),
         duplicates=cell.duplicates,
-        excluded=tuple(_exclusions(cell, tally, expected)),
+        excluded=tuple(_exclusions(cell, tally, expected.of_cell(key))),
+        repeats=_spread(cell.repeats(len(correct)), strata),
     )
 
 
-def _exclusions(cell: CellTally, tally: Tally, expected: Expected) -> Iterator[Exclusion]:
+def _spread(repeats: Sequence[Floats], strata: Strata) -> Spread | None:
+    if len(repeats) < _SEVERAL:
+        return None
+    values = [value for correct in repeats if (value := macro_accuracy(correct, strata)) is not None]
+    if len(values) < _SEVERAL:
+        return None
+    return Spread(values=tuple(values), mean=mean(values), deviation=stdev(values))
+
+
+def _exclusions(cell: CellTally, tally: Tally, asked: Mapping[int, int]) -> Iterator[Exclusion]:
     samples = tally.dataset.samples
     recorded = Counter(verdict.sample for verdict in cell.verdicts.values())
-    missing = Counter(
-        {at: expected.repeats - recorded[at] for at in expected.samples if recorded[at] < expected.repeats}
-    )
+    missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
     failed: dict[str, Counter[int]] = {}
     for verdict in cell.verdicts.values():
         if verdict.failure:

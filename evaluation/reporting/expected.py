@@ -1,6 +1,7 @@
 """Which requests a report should find responses for."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.plans import cells_of
@@ -10,28 +11,44 @@ from jobs.models import JobSpec
 
 @dataclass(frozen=True)
 class Expected:
-    """The cells of a report in order, the positions of the samples asked, and how often each was asked."""
+    """The cells of a report in order; of each, how often each sample was asked, by the sample's position."""
 
     cells: tuple[CellKey, ...]
-    samples: Sequence[int]
-    repeats: int
+    asked: Mapping[CellKey, Mapping[int, int]]
 
     @classmethod
-    def of(cls, tally: Tally, spec: JobSpec | None) -> "Expected":
-        """Take them from the job, or, without one, from the responses: all samples, once."""
-        samples = tally.dataset.samples
-        if spec is None:
-            return cls(tuple(sorted(tally.cells)), range(len(samples)), 1)
-        asked = [CellKey(model, cell.protocol, cell.condition) for model in spec.models for cell in cells_of(spec)]
-        chosen = frozenset(spec.samples)
-        positions = [at for at, sample in enumerate(samples) if not chosen or sample.id in chosen]
-        return cls(tuple(dict.fromkeys([*asked, *sorted(tally.cells)])), positions, spec.repeats)
+    def of(cls, tally: Tally, specs: Sequence[JobSpec]) -> "Expected":
+        """Take them from the jobs, or, without any, from the responses: all samples, as often as any was asked."""
+        found = sorted(tally.cells)
+        asked = _asked_by(tally, specs) if specs else {cell: _all_of(tally, cell) for cell in found}
+        return cls(tuple(dict.fromkeys([*asked, *found])), asked)
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models in order."""
         return tuple(dict.fromkeys(cell.model for cell in self.cells))
 
-    def of_model(self, model: str, protocol: str = "S0") -> tuple[CellKey, ...]:
-        """The cells of one model under one protocol."""
-        return tuple(cell for cell in self.cells if cell.model == model and cell.protocol == protocol)
+    def has(self, model: str, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Whether a model was asked any of the (protocol, condition) pairs."""
+        return any(CellKey(model, *pair) in self.cells for pair in pairs)
+
+    def of_cell(self, cell: CellKey) -> Mapping[int, int]:
+        """How often each sample was asked in a cell; nothing for a cell that no job asked for."""
+        return self.asked.get(cell, {})
+
+
+def _asked_by(tally: Tally, specs: Iterable[JobSpec]) -> dict[CellKey, Counter[int]]:
+    asked: dict[CellKey, Counter[int]] = {}
+    for spec in specs:
+        chosen = frozenset(spec.samples)
+        samples = enumerate(tally.dataset.samples)
+        times = {at: spec.repeats for at, sample in samples if not chosen or sample.id in chosen}
+        for model in spec.models:
+            for cell in cells_of(spec):
+                asked.setdefault(CellKey(model, cell.protocol, cell.condition), Counter()).update(times)
+    return asked
+
+
+def _all_of(tally: Tally, cell: CellKey) -> Mapping[int, int]:
+    replies = Counter(verdict.sample for verdict in tally.cells[cell].verdicts.values())
+    return dict.fromkeys(range(len(tally.dataset.samples)), max(replies.values(), default=1))

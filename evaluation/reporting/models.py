@@ -225,6 +225,7 @@ class Report(_Part):
     samples: int
     awaiting_expert: tuple[str, ...] = Field(description="samples without an answer, left out of every accuracy")
     parser_version: str
+    step_parser_version: str = ""
     table1: tuple[Table1Row, ...]
     table2: tuple[Table2Row, ...]
     table3: tuple[Table3Row, ...] = ()

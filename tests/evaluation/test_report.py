@@ -56,8 +56,8 @@ TEXT_ONLY = [
 
 def report_of(responses: list[Response], **spec: Any) -> Report:
     """Report on responses, with a job's spec if any of it is given."""
-    job = JobSpec.model_validate({"dataset": "tiny", "models": [MODEL], **spec}) if spec else None
-    return build_report(DATASET, responses, CATALOGUE, job)
+    jobs = [JobSpec.model_validate({"dataset": "tiny", "models": [MODEL], **spec})] if spec else []
+    return build_report(DATASET, responses, CATALOGUE, *jobs)
 
 
 def cell(report: Report, condition: str) -> CellScore:
