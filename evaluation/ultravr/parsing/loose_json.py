@@ -7,12 +7,21 @@ from typing import Any, NamedTuple
 
 _STRICT = json.JSONDecoder()
 _SKIPPED = re.compile(r"(?:[\s,]|//[^\n]*)*")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]]|//|\n|$))")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]]|//|\n))")
 _BARE_END = re.compile(r"[,}\]\n]")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
+_STRINGS = {
+    opening: re.compile(rf"{opening}((?:\\.|[^\\])*?){closing}(?=[ \t\r]*(?:[,:}}\]\n/]|$))", re.DOTALL)
+    for opening, closing in ('""', "''", "“”", "‘’", "``")
+}
+"""A quoted text by its opening quote; a quote inside it, as in 'it's', ends it only where a value can end."""
+_OPENING = re.compile(r"\{\s*(?:[\"'“‘`]|[A-Za-z_][\w.() -]{0,40}:)")
+_BARE_KEY = re.compile(r"[A-Za-z_][\w.() -]{0,40}(?=:)")
+_NEXT_ENTRY = re.compile(r"[,\n]\s*(?=[\"'“][\w.() -]{1,40}[\"'”]\s*:)")
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _DEEPEST = 20
+_MOST_OBJECTS = 100
 
 
 class CutOff(NamedTuple):
@@ -26,25 +35,25 @@ class _BrokenError(Exception):
 
 
 def read_objects(text: str) -> Iterator[dict[str, Any] | CutOff]:
-    """Yield the outermost objects of a text in order; one that the text's end cuts off is a CutOff."""
-    position = text.find("{")
-    while position >= 0:
-        found, end = _read_object(text, position)
-        if found is not None:
-            yield found
-        position = text.find("{", end)
+    """Yield the outermost objects of a text in order; one that breaks off is a CutOff.
+
+    Those beyond the first hundred are passed over: that many stand only in a text that runs in circles.
+    """
+    position = 0
+    for _ in range(_MOST_OBJECTS):
+        opening = _OPENING.search(text, position)
+        if opening is None:
+            return
+        found, position = _read_object(text, opening.start())
+        yield found
 
 
-def _read_object(text: str, start: int) -> tuple[dict[str, Any] | CutOff | None, int]:
+def _read_object(text: str, start: int) -> tuple[dict[str, Any] | CutOff, int]:
     try:
         strict, end = _STRICT.raw_decode(text, start)
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
-        try:
-            loose = reader.read_value(0)
-        except _BrokenError:
-            return None, start + 1
-        return loose, max(reader.position, start + 1)
+        return reader.read_object(), reader.position
     return strict, end
 
 
@@ -55,6 +64,10 @@ class _Reader:
         self.text = text
         self.position = position
 
+    def read_object(self) -> dict[str, Any] | CutOff:
+        """Read the object that begins at the cursor."""
+        return self._read_entries(0)
+
     def read_value(self, depth: int) -> Any:
         """Read the value at the cursor; raises _BrokenError where there is none, or a plain value breaks off."""
         opening = self._peek()
@@ -64,7 +77,7 @@ class _Reader:
             return self._read_entries(depth)
         if opening == "[":
             return self._read_items(depth)
-        if opening in _QUOTES:
+        if opening in _STRINGS:
             return self._read_string()
         return self._read_bare()
 
@@ -79,17 +92,24 @@ class _Reader:
     def _read_entries(self, depth: int) -> dict[str, Any] | CutOff:
         self.position += 1
         entries: dict[str, Any] = {}
-        try:
-            while self._skip() != "}":
+        while self._skip() != "}":
+            try:
                 key = self._read_key()
-                value = self.read_value(depth + 1)
-                entries[key] = value
-                if isinstance(value, CutOff):
+                entries[key] = self.read_value(depth + 1)
+            except _BrokenError:
+                if not self._find_entry():
                     return CutOff(entries)
-        except _BrokenError:
-            return CutOff(entries)
+            else:
+                if isinstance(entries[key], CutOff):
+                    return CutOff(entries)
         self.position += 1
         return entries
+
+    def _find_entry(self) -> bool:
+        """Go to the next entry behind one that cannot be read."""
+        found = _NEXT_ENTRY.search(self.text, self.position)
+        self.position = found.end() if found else self.position
+        return found is not None
 
     def _read_items(self, depth: int) -> list[Any] | CutOff:
         self.position += 1
@@ -107,14 +127,13 @@ class _Reader:
         return items
 
     def _read_key(self) -> str:
-        if self._peek() in _QUOTES and self._peek():
+        if self._peek() in _STRINGS:
             key = self._read_string()
+        elif bare := _BARE_KEY.match(self.text, self.position):
+            key = bare[0].strip()
+            self.position = bare.end()
         else:
-            end = self.text.find(":", self.position)
-            key = self.text[self.position : end].strip() if end >= 0 else ""
-            if not key or len(key) > 60 or "\n" in key:
-                raise _BrokenError
-            self.position = end
+            raise _BrokenError
         if self._skip_space() != ":":
             raise _BrokenError
         self.position += 1
@@ -128,25 +147,11 @@ class _Reader:
 
     def _read_string(self) -> str:
         """Read a quoted text; a quote inside it, as in 'it's', ends it only where a value can end."""
-        closing, characters = _QUOTES[self._peek()], []
-        position = self.position + 1
-        while position < len(self.text):
-            character = self.text[position]
-            if character == "\\" and position + 1 < len(self.text):
-                position += 1
-                characters.append(_ESCAPES.get(self.text[position], self.text[position]))
-            elif character == closing and self._can_end(position + 1):
-                self.position = position + 1
-                return "".join(characters)
-            else:
-                characters.append(character)
-            position += 1
-        raise _BrokenError
-
-    def _can_end(self, position: int) -> bool:
-        while position < len(self.text) and self.text[position] in " \t\r":
-            position += 1
-        return position >= len(self.text) or self.text[position] in ",:}]\n/"
+        match = _STRINGS[self._peek()].match(self.text, self.position)
+        if match is None:
+            raise _BrokenError
+        self.position = match.end()
+        return _ESCAPED.sub(_unescaped, match[1])
 
     def _read_bare(self) -> Any:
         """Read a number, true, false, null, or words without quotes up to where a value can end."""
@@ -158,9 +163,15 @@ class _Reader:
             self.position = closing + 1
         elif end := _BARE_END.search(self.text, start):
             self.position = end.start()
+        elif self.text[start:].strip().lower() in _WORDS:
+            self.position = len(self.text)
         else:
             raise _BrokenError
         words = self.text[start : self.position].partition("//")[0].strip()
         if not words:
             raise _BrokenError
         return _WORDS.get(words.lower(), words)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _ESCAPES.get(escape[2], escape[2])

@@ -17,6 +17,7 @@ from evaluation.ultravr.samples import Step
 FINAL_KEY = "final_answer"
 _FINAL_KEYS = frozenset({"finalanswer", "final", "answer", "finaloption", "finalchoice"})
 _ID_KEYS = ("step_id", "id", "step", "key")
+_PLACEHOLDERS = frozenset({"", "...", "…"})
 _VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
 
 
@@ -38,8 +39,8 @@ def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
     collector = _Collector([step.step_id for step in steps])
     closed = False
     for found in read_objects(answer):
-        collector.take(found)
-        closed = not isinstance(found, CutOff)
+        if collector.take(found):
+            closed = not isinstance(found, CutOff)
     if not collector.answers:
         collector.take(read_lines(answer, collector.step_ids))
         closed = False
@@ -60,35 +61,45 @@ class _Collector:
         """The answers in the steps' own order."""
         return {step_id: self.answers[step_id] for step_id in self.step_ids if step_id in self.answers}
 
-    def take(self, found: Any) -> None:
-        """Take what an object, or a list of objects, says."""
+    def take(self, found: Any) -> bool:
+        """Take what an object, or a list of objects, says; tell whether it said anything."""
         content = found.content if isinstance(found, CutOff) else found
         if isinstance(content, list):
-            for item in content:
-                self.take(item)
-        elif isinstance(content, dict) and not self._take_step(content):
-            for key, value in content.items():
-                self._take_entry(key, value)
+            return _any(self.take(item) for item in content)
+        if not isinstance(content, dict):
+            return False
+        if self._is_step(content):
+            return self._take_step(content)
+        return _any(self._take_entry(key, value) for key, value in content.items())
+
+    def _is_step(self, content: Mapping[str, Any]) -> bool:
+        """Whether an object is one step, {"step_id": "S1", "answer": true}, and no table of steps."""
+        named = any(key in content for key in _ID_KEYS) and not any(_plain(key) in self._by_name for key in content)
+        return named and any(key in content for key in _VALUE_KEYS)
 
     def _take_step(self, content: Mapping[str, Any]) -> bool:
-        """Take an object that is one step: its id and its answer."""
-        named = next((content[key] for key in _ID_KEYS if key in content), None)
-        step_id = self._by_name.get(_plain(str(named)))
-        value = _value_of(content)
-        if step_id is None or value is None:
-            return False
-        self.answers[step_id] = value
-        return True
+        named = _plain(str(next(content[key] for key in _ID_KEYS if key in content)))
+        return self._set(self._by_name.get(named) or self._by_name.get(f"step{named}"), _value_of(content))
 
-    def _take_entry(self, key: str, value: Any) -> None:
+    def _take_entry(self, key: str, value: Any) -> bool:
         name = _plain(key)
         if step_id := self._by_name.get(name):
-            if (raw := _raw(value)) is not None:
-                self.answers[step_id] = raw
-        elif name in _FINAL_KEYS:
-            self.final = _raw(value) or self.final
-        else:
-            self.take(value)
+            return self._set(step_id, _raw(value))
+        if name not in _FINAL_KEYS:
+            return self.take(value)
+        self.final = _raw(value) or self.final
+        return self.final is not None
+
+    def _set(self, step_id: str | None, raw: str | None) -> bool:
+        if step_id is None or raw is None or raw.strip() in _PLACEHOLDERS:
+            return False
+        self.answers[step_id] = raw
+        return True
+
+
+def _any(said: Iterable[bool]) -> bool:
+    """Whether one of them is true, after all have been looked at."""
+    return sum(said) > 0
 
 
 def _names(step_id: str) -> Iterator[str]:
@@ -104,11 +115,11 @@ def _plain(key: str) -> str:
 
 
 def _raw(value: Any) -> str | None:
-    """Write a value as text; None where it was cut off, or is an object without an answer."""
+    """Write a value as text, of an object with an answer the answer; None where it was cut off."""
     if isinstance(value, CutOff):
         return _value_of(value.content) if isinstance(value.content, dict) else None
-    if isinstance(value, dict):
-        return _value_of(value)
+    if isinstance(value, dict) and (answer := _value_of(value)) is not None:
+        return answer
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

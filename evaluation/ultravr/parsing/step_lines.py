@@ -14,7 +14,11 @@ def read_lines(text: str, step_ids: Iterable[str]) -> dict[str, str]:
     alternatives = "|".join(f"({pattern})" for pattern in names)
     line = re.compile(rf"^{_MARKS}(?:{alternatives})[\"'`*_)]*\s*[:=][\"'`*_]*\s*(?P<answer>\S.*)$", re.I | re.M)
     ids = list(names.values())
-    return {ids[(match.lastindex or 1) - 1]: match["answer"].strip() for match in line.finditer(text)}
+    found = {}
+    for match in line.finditer(text):
+        named = next(index for index, name in enumerate(match.groups()) if name)
+        found[ids[named]] = match["answer"].strip()
+    return found
 
 
 def _name(step_id: str) -> str:
