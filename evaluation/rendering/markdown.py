@@ -1,10 +1,12 @@
 """A report as Markdown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.rendering.markdown_steps import step_parts
+from evaluation.rendering.markdown_tables import table
 from evaluation.rendering.numbers import MISSING, full, percent, signed_points
-from evaluation.reporting.models import CellScore, Report, Table1Row, Table2Row
+from evaluation.reporting.models import CellScore, DomainScore, Report, Table1Row, Table2Row, Table3Row
 from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 
 _SHORT = {
@@ -17,12 +19,15 @@ _SHORT = {
 
 
 def render_markdown(report: Report) -> str:
-    """Write a report with its warnings first, then tables, intervals, counts and provenance."""
+    """Write a report with its warnings first, then tables, figures, intervals, counts and provenance."""
+    means = report.means
     parts = [
         f"# UltraVR report: {report.dataset}",
         *_warnings(report),
-        *_table1(report.table1),
-        *_table2(report.table2),
+        *_table1([*report.table1, *([means.table1] if means.table1 else [])]),
+        *_table2([*report.table2, *([means.table2] if means.table2 else [])]),
+        *_table3([*report.table3, *([means.table3] if means.table3 else [])]),
+        *step_parts(report),
         *_counts(report.cells),
         *_excluded(report),
         *_provenance(report),
@@ -42,14 +47,14 @@ def _table1(rows: Sequence[Table1Row]) -> Iterator[str]:
     header = ["Model", "Max visual tokens", "Max res. (px)"]
     header += [f"{domain.upper()} {_SHORT[category] if category else 'overall'}" for domain, category in columns]
     yield "## Table 1: end to end, S0 under V2, accuracy in %"
-    yield _table(
+    yield table(
         [*header, "Macro", "Text-only acc.", "Abs. rate", "Visual gap"],
         (
             [
                 row.title,
                 str(row.max_visual_tokens or MISSING),
                 f"{row.effective_resolution}²" if row.effective_resolution else MISSING,
-                *(percent(_score(row, domain, category)) for domain, category in columns),
+                *(full(percent(found), found) for found in (_score(row.domains, *column) for column in columns)),
                 full(percent(row.macro), row.macro),
                 full(percent(row.text_only), row.text_only),
                 full(percent(row.abstention), row.abstention),
@@ -60,36 +65,74 @@ def _table1(rows: Sequence[Table1Row]) -> Iterator[str]:
     )
 
 
-def _score(row: Table1Row, domain: str, category: str | None) -> Estimate:
-    score = row.domains.get(domain)
+def _score(domains: Mapping[str, DomainScore], domain: str, category: str | None) -> Estimate:
+    score = domains.get(domain)
     if score is None:
         return NOTHING
     return score.categories.get(category, NOTHING) if category else score.overall
 
 
 def _table2(rows: Sequence[Table2Row]) -> Iterator[str]:
-    if not rows:
-        return
-    conditions, gaps = list(rows[0].conditions), list(rows[0].gaps)
-    yield "## Table 2: access to visual evidence, S0, macro accuracy in %"
-    yield _table(
-        ["Model", *conditions, *(f"Δ {gap}" for gap in gaps)],
+    if rows:
+        yield "## Table 2: access to visual evidence, S0, macro accuracy in %"
+        yield _contrasts([(row.title, row.conditions, row.gaps) for row in rows])
+        yield from _by_category(
+            "Table 2", [(row.title, name, row.domains[name]) for row in rows for name in row.domains]
+        )
+
+
+def _table3(rows: Sequence[Table3Row]) -> Iterator[str]:
+    if rows:
+        yield "## Table 3: reasoning formats under V2, macro accuracy in %"
+        yield _contrasts([(row.title, row.protocols, row.gaps) for row in rows])
+        yield from _by_category(
+            "Table 3", [(row.title, name, row.domains[name]) for row in rows for name in row.domains]
+        )
+
+
+def _contrasts(rows: Sequence[tuple[str, Mapping[str, Estimate], Mapping[str, Estimate]]]) -> str:
+    _, accuracies, gaps = rows[0]
+    return table(
+        ["Model", *accuracies, *(f"Δ {gap}" for gap in gaps)],
         (
             [
-                row.title,
-                *(full(percent(row.conditions[name]), row.conditions[name]) for name in conditions),
-                *(full(signed_points(row.gaps[name]), row.gaps[name]) for name in gaps),
+                title,
+                *(full(percent(found[name]), found[name]) for name in accuracies),
+                *(full(signed_points(differences[name]), differences[name]) for name in gaps),
             ]
-            for row in rows
+            for title, found, differences in rows
         ),
     )
+
+
+def _by_category(name: str, rows: Sequence[tuple[str, str, Mapping[str, DomainScore]]]) -> Iterator[str]:
+    present = [row for row in rows if any(score.overall.value is not None for score in row[2].values())]
+    columns = [
+        (domain, category)
+        for domain in DOMAINS
+        if any(domain in row[2] for row in present)
+        for category in (*CATEGORIES[domain], None)
+    ]
+    if present:
+        yield f"{name} by domain and category, accuracy in % with its 95 % interval and count:"
+        yield table(
+            [
+                "Model",
+                "Cell",
+                *(f"{domain.upper()} {_SHORT[category] if category else 'overall'}" for domain, category in columns),
+            ],
+            (
+                [title, cell, *(full(percent(found), found) for found in (_score(row, *column) for column in columns))]
+                for title, cell, row in present
+            ),
+        )
 
 
 def _counts(cells: Sequence[CellScore]) -> Iterator[str]:
     yield "## What the numbers rest on"
     yield "Accuracy in % with its 95 % interval and the number of samples; statuses count how answers were found."
-    yield _table(
-        ["Model", "Protocol", "Condition", "Accuracy", "Answered", "Expected", "Parse statuses"],
+    yield table(
+        ["Model", "Protocol", "Condition", "Accuracy", "Over repeats", "Answered", "Expected", "Parse statuses"],
         (
             [
                 cell.model,
@@ -98,6 +141,7 @@ def _counts(cells: Sequence[CellScore]) -> Iterator[str]:
                 "<br>".join(
                     f"{name}: {full(percent(score.overall), score.overall)}" for name, score in cell.domains.items()
                 ),
+                _spread(cell),
                 str(cell.answered),
                 str(cell.expected),
                 ", ".join(f"{status} {count}" for status, count in cell.statuses.items()),
@@ -105,6 +149,12 @@ def _counts(cells: Sequence[CellScore]) -> Iterator[str]:
             for cell in cells
         ),
     )
+
+
+def _spread(cell: CellScore) -> str:
+    if cell.repeats is None:
+        return MISSING
+    return f"{100 * cell.repeats.mean:.1f} ± {100 * cell.repeats.deviation:.1f} (k={len(cell.repeats.values)})"
 
 
 def _excluded(report: Report) -> Iterator[str]:
@@ -123,19 +173,10 @@ def _excluded(report: Report) -> Iterator[str]:
 def _provenance(report: Report) -> Iterator[str]:
     yield "## Provenance"
     lines = [f"- data set {report.dataset}, {report.samples} samples, digest `{report.dataset_digest[:16]}`"]
-    lines.append(f"- answers parsed by `{report.parser_version}`")
+    lines.append(f"- answers parsed by `{report.parser_version}`, steps by `{report.step_parser_version}`")
     for origin in report.provenance:
         engine = f"{origin.engine or 'unknown engine'} {origin.version or ''}".strip()
         sampling = ", ".join(f"{name} {value}" for name, value in origin.sampling.items()) or "sampling unknown"
         facts = [f"{origin.responses} responses", engine, origin.device, origin.model_revision, origin.prompt_version]
         lines.append(f"- {origin.model}: {', '.join(fact for fact in facts if fact)}; {sampling}")
     yield "\n".join(lines)
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
