@@ -1,10 +1,14 @@
 """One servable model, as its TOML file describes it."""
 
-from typing import Any, Literal
+import re
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from tiling.budgets.registry import AnyBudget
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+"""A name on Hugging Face: owner and repository."""
 
 
 class Decoding(BaseModel):
@@ -19,11 +23,21 @@ class Decoding(BaseModel):
     max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
 
 
+class Gpus(BaseModel):
+    """GPUs that hold a model with a useful context: estimated from the size of its weights, not measured."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    number: PositiveInt = 1
+    memory_gib: PositiveInt = Field(description="memory of each")
+
+
 class CatalogueEntry(BaseModel):
     """Weights, family, visual budget and arguments of one model.
 
     `weights` is a Hugging Face id, a folder, or `built-in:NAME` for a checkpoint that this project builds from code.
-    `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the chat template.
+    `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the chat template. Code that comes with
+    weights from Hugging Face runs only where `trust_remote_code` allows it and `revision` pins the commit.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,6 +49,9 @@ class CatalogueEntry(BaseModel):
     family: str
     licence: str
     visual_budget: AnyBudget
+    published_budget: AnyBudget | None = Field(
+        default=None, description="what the checkpoint's own files say, where `visual_budget` differs from it"
+    )
     max_model_len: PositiveInt = Field(description="context, in tokens, prompt and answer together")
     box_convention: Literal["unit", "thousand", "pixels"] = Field(
         description="how the family writes boxes: 0-1, 0-1000, or absolute pixels of the raster"
@@ -44,3 +61,12 @@ class CatalogueEntry(BaseModel):
     chat_template: dict[str, Any] = {}
     trust_remote_code: bool = False
     random_weights: bool = Field(default=False, description="answers mean nothing; reports say so")
+    gpus: Gpus | None = None
+    tested: str = Field(default="not tested", description="how it is known that this entry can be served")
+    notes: tuple[str, ...] = Field(default=(), description="what an operator should know")
+
+    @model_validator(mode="after")
+    def _pinned_code(self) -> Self:
+        if self.trust_remote_code and self.revision is None and HUB_ID.fullmatch(self.weights):
+            raise ValueError("trust_remote_code of weights from Hugging Face needs a pinned revision")
+        return self
