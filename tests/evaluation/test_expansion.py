@@ -15,6 +15,7 @@ from evaluation.errors import (
     ProtocolUnavailableError,
     SampleUnknownError,
     SamplingInvalidError,
+    StepsMissingError,
 )
 from evaluation.expansion import expand
 from evaluation.plans import PLANS, cells_of
@@ -151,6 +152,41 @@ def test_missing_evidence_is_told_before_the_first_request(tmp_path: Path) -> No
 
     with pytest.raises(EvidenceMissingError, match=r"(?s)'one'.*'two'"):
         expand(dataset, job, CATALOGUE, lambda _: Size(1000, 600))
+
+
+@pytest.mark.parametrize(("plan", "pairs"), [("table1", 2), ("table2", 4), ("table3", 6), ("ultravr", 10)])
+def test_a_plan_asks_every_sample_once_in_each_of_its_pairs(dataset: Dataset, plan: str, pairs: int) -> None:
+    """Every plan is available; a chat of many turns is one request."""
+    expanded = requests(dataset, plan=plan, repeats=2)
+
+    assert len({request.id for request in expanded}) == len(expanded) == len(GOOD) * pairs * 2
+
+
+def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path) -> None:
+    """As many as the job asks for, from the whole data set, and only under S3."""
+    records = [good_record("rs-logic") | {"id": f"rs-{n}", "image": f"images/{n}.png"} for n in range(5)]
+    dataset = load_dataset(write_dataset(tmp_path / "tiny", *records))
+    expanded = requests(dataset, plan="table3", samples=["rs-0"], examples=3)
+
+    told = {request.protocol: request.examples for request in expanded}
+
+    assert len(told.pop("S3")) == 3
+    assert set(told.values()) == {()}
+
+
+def test_few_others_are_fewer_examples(dataset: Dataset) -> None:
+    """A category of which no other image has a sample is asked without examples, and the request says so."""
+    assert {request.examples for request in requests(dataset, plan="table3")} == {()}
+
+
+def test_samples_without_steps_cannot_be_asked_for_them(tmp_path: Path) -> None:
+    """All of them are named at once, with the protocols that need steps."""
+    records = [good_record("rs-logic") | {"id": name, "reasoning_supervision": None} for name in ("one", "two")]
+    dataset = load_dataset(write_dataset(tmp_path / "tiny", *records))
+
+    with pytest.raises(StepsMissingError, match=r"(?s)'one' has no steps, which S2, S4, S5 ask.*'two'"):
+        requests(dataset, plan="table3")
+    assert requests(dataset, plan="table2")
 
 
 def test_the_prompt_asks_for_a_letter(dataset: Dataset) -> None:
