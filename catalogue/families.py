@@ -1,25 +1,36 @@
 """The model families that can be served from a bare checkpoint, by the `model_type` of its configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from catalogue import published
+from tiling.budgets.registry import AnyBudget
 
 
 @dataclass(frozen=True)
 class Family:
-    """What a family has in common; `min_pixels` and `max_pixels` hold where the checkpoint does not say."""
+    """What a family has in common; `budget` reads the limits that a checkpoint of it declares.
+
+    `has_processing` says whether they stand in the files of its image processor, which must exist then; `remote_code`
+    whether vLLM needs the code that comes with its checkpoints.
+    """
 
     name: str
     box_convention: Literal["unit", "thousand", "pixels"]
-    patch_size: int
-    min_pixels: int
-    max_pixels: int
+    budget: Callable[[Mapping[str, Any], Mapping[str, Any]], AnyBudget]
     chat_template: Mapping[str, Any] = field(default_factory=dict)
+    has_processing: bool = True
+    remote_code: bool = False
 
 
-_QWEN25_VL = Family("qwen2.5-vl", "pixels", 14, 3136, 12845056)
-_QWEN3_VL = Family("qwen3-vl", "thousand", 16, 65536, 16777216)
-_QWEN35 = Family("qwen3.5", "thousand", 16, 65536, 16777216, {"enable_thinking": True})
+_THINKING = {"enable_thinking": True}
+_QWEN25_VL = Family("qwen2.5-vl", "pixels", published.qwen25)
+_QWEN3_VL = Family("qwen3-vl", "thousand", published.qwen3)
+_QWEN35 = Family("qwen3.5", "thousand", published.qwen3, _THINKING)
+_GLM = Family("glm-4.5v", "thousand", published.glm4v, _THINKING)
+_INTERNVL_CHAT = Family("internvl3.5-chat", "thousand", published.internvl_chat, has_processing=False, remote_code=True)
+_PHI4 = Family("phi-4-vision", "unit", published.phi4_vision, has_processing=False)
 
 FAMILIES: Mapping[str, Family] = {
     "qwen2_5_vl": _QWEN25_VL,
@@ -27,4 +38,15 @@ FAMILIES: Mapping[str, Family] = {
     "qwen3_vl_moe": _QWEN3_VL,
     "qwen3_5": _QWEN35,
     "qwen3_5_moe": _QWEN35,
+    "glm4v": _GLM,
+    "glm4v_moe": _GLM,
+    "internvl": Family("internvl3.5", "thousand", published.internvl_hf),
+    "internvl_chat": _INTERNVL_CHAT,
+    "gemma4": Family("gemma-4", "thousand", published.gemma4, _THINKING),
+    "deepseek_vl_v2": Family("deepseek-vl2", "thousand", published.deepseek_vl2, has_processing=False),
+    "minicpmv": Family("minicpm-v-4.5", "thousand", published.minicpmv, _THINKING, remote_code=True),
+    "phi4-siglip": _PHI4,
+    "Phi4ForCausalLMV": _PHI4,
+    "kimi_vl": Family("kimi-vl", "unit", published.kimi_vl, remote_code=True),
 }
+"""By `model_type`, and by architecture where checkpoints disagree on it."""
