@@ -138,3 +138,4 @@ REPORT_CSV = (
     "table,model,protocol,condition,domain,category,metric,value,low,high,count\n"
     "table1,qwen3-vl-8b,S0,V2,,,macro_accuracy,0.487000,0.350000,0.620000,48\n"
 )
+REPORT_PAGE = '<!doctype html>\n<html lang="en">\n'

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from jobs.connection import connect
 from jobs.fleet import Fleet
+from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -123,7 +124,7 @@ def _assemble(
         models=models,
         datasets=datasets,
         submissions=submissions,
-        reports=Reports(results, datasets, models.catalogue),
+        reports=Reports(results, datasets, models.catalogue, PreviewStore(settings.home.results_uri)),
         instrumentation=instrumentation,
         stopping=stopping,
     )

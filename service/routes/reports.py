@@ -16,7 +16,12 @@ from service.reports import Format
 from service.routes.parameters import JobId
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/report", tags=["results"])
-MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdown", "csv": "text/csv"}
+MEDIA_TYPES: dict[Format, str] = {
+    "json": "application/json",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+}
 
 
 @router.get(
@@ -31,6 +36,7 @@ MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdo
                 "application/json": {"example": examples.REPORT},
                 "text/markdown": {"example": examples.REPORT_MARKDOWN},
                 "text/csv": {"example": examples.REPORT_CSV},
+                "text/html": {"example": examples.REPORT_PAGE},
             },
         },
         304: {"description": "Nothing changed since the report with this ETag"},
@@ -42,7 +48,10 @@ MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "md": "text/markdo
 async def get_report(
     gateway: CurrentGateway,
     job_id: JobId,
-    form: Annotated[Format, Query(alias="format", description="json, md (Markdown) or csv")] = "json",
+    form: Annotated[
+        Format,
+        Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)"),
+    ] = "json",
     if_none_match: Annotated[str | None, Header(description="ETag of the report that is known")] = None,
 ) -> Response:
     """Score what is recorded so far, with the data set's records as they are now."""

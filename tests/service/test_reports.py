@@ -1,13 +1,15 @@
 """Reports are computed from what is recorded, in three formats, and not again while nothing changes."""
 
+import base64
 import csv
 import io
 
 import pytest
 
+from jobs.previews import PreviewStore
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of
-from tests.service.workers import play
+from tests.service.workers import RASTER_KEY, play
 
 
 @pytest.fixture
@@ -55,8 +57,26 @@ def test_a_report_comes_as_markdown_and_csv(gateway: RunningGateway, job_id: str
     assert any(MODEL in row.values() for row in rows)
 
 
+def test_a_report_comes_as_one_page(gateway: RunningGateway, job_id: str) -> None:
+    """With every sample that was asked, its raw text, and a policy that lets it connect to nobody."""
+    page = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "html"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.text.count('class="sample"') == 4
+    assert "Final answer: A" in page.text
+    assert "default-src 'none'" in page.text
+
+
+def test_a_page_shows_the_pictures_that_workers_left(gateway: RunningGateway) -> None:
+    """The gateway passes on a preview's bytes and decodes none."""
+    job_id = gateway.submit().json()["id"]
+    PreviewStore(gateway.settings.home.results_uri).write(RASTER_KEY, b"bytes of a JPEG")
+    play(gateway.redis_url)
+    page = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "html"}).text
+    assert page.count(base64.b64encode(b"bytes of a JPEG").decode()) == 1
+
+
 def test_an_unknown_format_is_refused(gateway: RunningGateway, job_id: str) -> None:
-    """There are json, md and csv."""
+    """There are json, md, csv and html."""
     problem_of(gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "pdf"}), 422, "request-invalid")
 
 

@@ -5,11 +5,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from jobs.connection import connect
-from jobs.models import EngineInfo, Failure, InferenceRequest, Response, TurnResponse
+from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tests.service.gateways import MODEL
+from tiling.geometry import Size
+from tiling.views import View
 
+RASTER_KEY = "0123456789abcdef0123456789abcdef"
+"""Key of the raster that every view is recorded with."""
 Answer = Callable[[InferenceRequest], str | None]
 
 
@@ -60,8 +64,24 @@ def _response(job_id: str, request: InferenceRequest, text: str | None) -> Respo
         prompt_version=request.prompt_version,
         turns=turns,
         failure=failure,
+        rasters=tuple(map(_raster, request.views)),
         sampling=request.sampling,
         worker="test-worker",
         engine=EngineInfo(name="test", version="1", simulated=True),
         created_at=datetime.now(UTC),
+    )
+
+
+def _raster(view: View) -> RasterRecord:
+    return RasterRecord(
+        view=view,
+        source_size=Size(64, 48),
+        source_format="png",
+        region="0,0,64,48",
+        level=0,
+        downsample=1.0,
+        raster_size=Size(64, 32),
+        visual_tokens=2,
+        digest="d",
+        key=RASTER_KEY,
     )

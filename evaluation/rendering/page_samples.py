@@ -1,0 +1,178 @@
+"""The samples of a report as a page shows them: what was seen, asked, answered and read, one block a sample."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from typing import Any
+
+from evaluation.reporting.models import SampleOutcome, StepOutcome
+from evaluation.ultravr.samples import Sample
+from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
+from jobs.models import RasterRecord
+
+DETAILED_SAMPLES = 500
+"""Samples that a page shows at most."""
+_TEXT_CHARACTERS = 6000
+_PREVIEW_BYTES = 24 << 20
+"""Pictures of one page together; 640 pixels on the longest side make about 60 KB each."""
+
+OUTCOMES = {
+    "right": "right",
+    "wrong": "wrong",
+    "abstained": "abstained",
+    "unparsed": "no single answer",
+    "failed": "failed",
+    "unscored": "not scored",
+}
+"""What became of a response, as the page's filter names it."""
+
+Preview = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True)
+class ViewShown:
+    """One view of a sample under the conditions that showed it; `key` finds its picture."""
+
+    key: str
+    caption: str
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StepShown:
+    """One step with texts made of its values."""
+
+    step: StepOutcome
+    truth: str
+    read: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ResponseShown:
+    """One response to a sample."""
+
+    outcome: SampleOutcome
+    kind: str
+    text: str
+    steps: tuple[StepShown, ...]
+
+    @property
+    def operations(self) -> str:
+        """Operations of its steps, for the filter."""
+        return " ".join(dict.fromkeys(shown.step.operation for shown in self.steps))
+
+    @property
+    def wrong_operations(self) -> str:
+        """Operations of the steps that are wrong, for the filter."""
+        return " ".join(dict.fromkeys(shown.step.operation for shown in self.steps if not shown.step.correct))
+
+
+@dataclass(frozen=True)
+class SampleShown:
+    """One sample with its views and all responses to it."""
+
+    first: SampleOutcome
+    views: tuple[ViewShown, ...]
+    responses: tuple[ResponseShown, ...]
+
+
+def show_samples(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> tuple[SampleShown, ...]:
+    """Group outcomes by sample, by domain, category and id; of too many samples the first `most` that come."""
+    by_sample: dict[str, list[SampleOutcome]] = {}
+    for outcome in outcomes:
+        if outcome.sample_id in by_sample or len(by_sample) < most:
+            by_sample.setdefault(outcome.sample_id, []).append(outcome)
+    return tuple(sorted(map(_sample, by_sample.values()), key=_place))
+
+
+def choose_samples(samples: Iterable[Sample], most: int = DETAILED_SAMPLES) -> frozenset[str]:
+    """Choose the samples to show in detail: all, or as many of every category as possible."""
+    by_category: dict[tuple[str, str], list[str]] = {}
+    for sample in samples:
+        by_category.setdefault((sample.domain, sample.category), []).append(sample.id)
+    in_turns = (name for names in zip_longest(*by_category.values()) for name in names if name is not None)
+    return frozenset(islice(in_turns, most))
+
+
+def pictures(samples: Sequence[SampleShown], preview: Preview) -> dict[str, bytes]:
+    """Fetch the picture of every view once, until the page's limit of bytes is reached."""
+    found: dict[str, bytes] = {}
+    left = _PREVIEW_BYTES
+    for key in dict.fromkeys(view.key for sample in samples for view in sample.views):
+        jpeg = preview(key)
+        if jpeg is not None and len(jpeg) <= left:
+            found[key] = jpeg
+            left -= len(jpeg)
+    return found
+
+
+def kind_of(outcome: SampleOutcome) -> str:
+    """Name what became of a response, by the keys of OUTCOMES."""
+    if outcome.failure:
+        return "failed"
+    if outcome.status == "abstained":
+        return "abstained"
+    if outcome.correct is None:
+        return "unscored"
+    if outcome.correct:
+        return "right"
+    return "wrong" if outcome.value is not None else "unparsed"
+
+
+def _place(shown: SampleShown) -> tuple[int, int, str]:
+    first = shown.first
+    return DOMAINS.index(first.domain), CATEGORIES[first.domain].index(first.category), first.sample_id
+
+
+def _sample(outcomes: list[SampleOutcome]) -> SampleShown:
+    ordered = sorted(outcomes, key=lambda one: (one.model, one.protocol, one.condition, one.repeat, one.job_id))
+    return SampleShown(ordered[0], tuple(_views(ordered)), tuple(map(_response, ordered)))
+
+
+def _views(outcomes: Sequence[SampleOutcome]) -> Iterator[ViewShown]:
+    shown: dict[str, tuple[RasterRecord, dict[str, None]]] = {}
+    for outcome in sorted(outcomes, key=lambda one: one.condition):
+        for raster in outcome.rasters:
+            shown.setdefault(raster.key, (raster, {}))[1][outcome.condition] = None
+    for key, (raster, conditions) in shown.items():
+        yield ViewShown(key, _caption(raster), tuple(conditions))
+
+
+def _caption(raster: RasterRecord) -> str:
+    region = "full image" if raster.view.region == "full" else f"region {raster.region}"
+    source, size = raster.source_size, raster.raster_size
+    sizing = "" if raster.view.sizing == "native" else f", {raster.view.sizing}"
+    return (
+        f"{region} of {source.width:,} × {source.height:,}{sizing}, shown at {size.width:,} × {size.height:,} "
+        f"({raster.visual_tokens:,} visual tokens)"
+    )
+
+
+def _response(outcome: SampleOutcome) -> ResponseShown:
+    return ResponseShown(outcome, kind_of(outcome), _clip(outcome.text or ""), tuple(map(_step, outcome.steps)))
+
+
+def _step(step: StepOutcome) -> StepShown:
+    return StepShown(step, _written(step.ground_truth), _written(step.value), _clip(step.text or ""))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(_rounded(value), ensure_ascii=False)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4)
+    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _clip(text: str) -> str:
+    if len(text) <= _TEXT_CHARACTERS:
+        return text
+    half = _TEXT_CHARACTERS // 2
+    left_out = f"[… {len(text) - 2 * half:,} characters left out here; the results hold them …]"
+    return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"

@@ -1,0 +1,153 @@
+"""The report's page holds everything in one file, and takes no text for markup."""
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from evaluation.rendering.figures import drawings, write_drawing
+from evaluation.rendering.html import render_html
+from evaluation.rendering.page_samples import choose_samples
+from tests.evaluation.good_records import good_sample
+from tests.evaluation.pages import DATASET, HOSTILE, KEY, jpeg, page, raster, report_of, responses
+from tests.evaluation.responses import response
+
+
+class _Elements(HTMLParser):
+    """Collects what a browser would take for elements, and the text between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def parsed(html: str) -> _Elements:
+    """Read a page as a browser does."""
+    elements = _Elements()
+    elements.feed(html)
+    return elements
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    """The page of a few responses."""
+    return page()
+
+
+def test_texts_of_models_and_records_stay_texts(html: str) -> None:
+    """A response, a data set's name and a model's title hold elements; the page has none of them, and shows all."""
+    found = parsed(html)
+
+    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "pictures"}, {}]
+    assert not any(name.startswith("on") for _, attributes in found.elements for name in attributes)
+    assert not any(attributes.get("src") for _, attributes in found.elements)
+    assert HOSTILE in found.text
+    assert "tiny <b>set</b>" in found.text
+    assert "Model <script>x</script> & $y$" in found.text
+
+
+def test_the_page_asks_nobody_for_anything(html: str) -> None:
+    """No address but those of XML namespaces, and a policy that forbids connections."""
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", html))
+
+    assert {address for address in addresses if not address.startswith("http://www.w3.org/")} == set()
+    assert "default-src 'none'" in html
+
+
+def test_every_picture_stands_in_the_file_once(html: str) -> None:
+    """Three responses saw one raster: one data URI, found by its key."""
+    found = re.search(r'id="pictures">(.*?)</script>', html)
+
+    assert found is not None
+    uris = json.loads(found[1])
+    assert uris == {KEY: f"data:image/jpeg;base64,{base64.b64encode(jpeg()).decode()}"}
+    assert html.count("data:image/jpeg") == 1
+
+
+def test_random_weights_are_said_at_the_top() -> None:
+    """Before any number."""
+    made = page([response("c1", "Final answer: B", model="demo-qwen3-vl")])
+
+    assert made.index("its weights are random") < made.index("macro accuracy")
+
+
+def test_a_sample_shows_steps_beside_their_ground_truth(html: str) -> None:
+    """Of S2's reply: the step's question, truth, what was read, and its operation."""
+    text = " ".join(parsed(html).text.split())
+
+    assert "How many standing adults are there?" in text
+    assert "Ground truth" in text
+    assert re.search(r'data-wrong="[A-Z ]*QUA', html)
+
+
+def test_tables_without_rows_and_figures_without_numbers_are_left_out() -> None:
+    """A job of S0 under V2 has Table 1 alone."""
+    given = [response("c1", "Final answer: B")]
+    made = render_html(report_of(given).model_copy(update={"figure2": report_of(given).figure2.__class__()}))
+
+    assert 'id="table1"' in made
+    assert 'id="table2"' not in made
+    assert 'id="figures"' not in made
+    assert 'id="samples"' not in made
+
+
+def test_a_page_shows_at_most_so_many_samples_and_says_so() -> None:
+    """One of five here; the numbers count them all."""
+    made = page(most=1)
+
+    assert made.count('class="sample"') == 1
+    assert "1 of 5 samples are shown here" in made
+
+
+def test_long_texts_are_shortened_in_their_middle() -> None:
+    """The beginning and the end, with the final answer, stay."""
+    made = page([response("c1", f"START{'x' * 20_000}\nFinal answer: B")])
+
+    assert "START" in made
+    assert "Final answer: B" in made
+    assert "characters left out here" in made
+    assert len(made) < 200_000
+
+
+def test_samples_to_show_are_taken_from_every_category() -> None:
+    """Of three of CCTV and one of RS, two are one of each."""
+    samples = [good_sample("cctv-comparison", id=f"c{number}") for number in range(3)] + [
+        good_sample("rs-logic", id="r")
+    ]
+
+    assert choose_samples(samples, 2) == {"c0", "r"}
+
+
+def test_a_raster_without_a_preview_is_named_all_the_same() -> None:
+    """Its sizes are told, and no picture is shown."""
+    made = page([response("c1", "Final answer: B", rasters=(raster("f" * 32),))])
+
+    assert "shown at 640 × 352" in made
+    assert "data:image/jpeg" not in made
+
+
+@pytest.mark.parametrize(("form", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_figures_are_drawn_as_files(form: str, begins: bytes) -> None:
+    """Three parts, each the same bytes every time."""
+    parts = drawings(report_of(responses()).figure2)
+
+    assert [part.name for part in parts] == ["figure2a", "figure2b", "figure2c"]
+    for part in parts:
+        drawn = write_drawing(part, form)  # type: ignore[arg-type]
+        assert drawn.startswith(begins)
+        assert drawn == write_drawing(part, form)  # type: ignore[arg-type]
+
+
+def test_the_page_has_what_its_samples_need() -> None:
+    """Every sample of the data set that has a response has a block."""
+    assert page().count('class="sample"') == len(DATASET.samples)
