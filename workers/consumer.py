@@ -15,6 +15,7 @@ from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.patience import SERVER_AWAY, patiently
 from workers.settings import WorkerSettings
+from workers.turns import Turn
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class _Held:
 
 
 class Consumer:
-    """Claims the bundles of one model and plays them, many at a time, until it is told to drain."""
+    """Claims the bundles of one model and plays them, many at a time, until its turn is over or it is told to drain."""
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Consumer:
         worker: str,
         queue: JobQueue,
         player: BundlePlayer,
+        turn: Turn,
         settings: WorkerSettings,
         instruments: Instruments,
     ) -> None:
@@ -46,11 +48,13 @@ class Consumer:
         self._worker = worker
         self._queue = queue
         self._player = player
+        self._turn = turn
         self._settings = settings
         self._instruments = instruments
         self._held: set[_Held] = set()
         self._changed = asyncio.Event()
         self._draining = False
+        self._found_none = False
         self._bundle_size = 1
         self._probation_due = time.monotonic() + settings.probation_wait_seconds
 
@@ -60,11 +64,12 @@ class Consumer:
         return sum(held.unrecorded for held in self._held)
 
     async def run(self) -> None:
-        """Claim and play until `finish` or `hand_back_all` is called; returns when the last claim was answered."""
+        """Claim and play until the turn is over, `finish` or `hand_back_all` is called; returns when all is played."""
         keepers = [asyncio.create_task(self._repeat(every, work)) for every, work in self._upkeep()]
         try:
-            while not self._draining:
+            while not self._draining and not await self._turn.is_over(idle=self._found_none and not self._held):
                 await self._claim_more()
+            self._draining = True
             while self._held:
                 await self._wait_for_change()
         finally:
@@ -91,7 +96,10 @@ class Consumer:
             await self._wait_for_change()
             return
         probation = not self._held or time.monotonic() >= self._probation_due
-        for lease in await self._claim(room, probation):
+        leases = await self._claim(self._turn.bound(room), probation)
+        self._found_none = not leases
+        self._turn.count(len(leases))
+        for lease in leases:
             if self._draining:
                 await patiently(partial(self._queue.hand_back, lease))
                 continue

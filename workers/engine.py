@@ -78,6 +78,18 @@ class Engine(Protocol):
         """Whether the engine can answer."""
         ...
 
+    async def sleep(self, host_bytes: int) -> int:
+        """Free the device's memory, keeping the weights in at most `host_bytes` of host memory, until `wake`.
+
+        Returns the bytes that are kept; 0 when the engine cannot sleep so, and goes on. To be called when nothing is
+        being generated. Raises EngineDeadError.
+        """
+        ...
+
+    async def wake(self) -> None:
+        """Come back from `sleep` with empty caches. Raises EngineDeadError when the engine did not live through it."""
+        ...
+
     async def stop(self) -> None:
         """End the engine and everything that it started; safe to call twice and after its death."""
         ...

@@ -9,6 +9,10 @@ class CheckpointUnknownError(WorkerError):
     """No checkpoint of this name can be built from code."""
 
 
+class ModelsAmbiguousError(WorkerError):
+    """It is not said which of several models is meant."""
+
+
 class EngineNotInstalledError(WorkerError):
     """The package of the engine is not installed in this environment."""
 

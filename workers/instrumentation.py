@@ -55,6 +55,24 @@ class Instruments:
         self.engine_restarts = Counter(
             "gigavqa_worker_engine_restarts", "Engines started in place of a dead one.", registry=registry
         )
+        self.switches = Counter(
+            "gigavqa_worker_switches",
+            "Engines loaded in place of another one's, by model.",
+            ["model"],
+            registry=registry,
+        )
+        self.switch_seconds = Counter(
+            "gigavqa_worker_switch_seconds",
+            "Seconds between the last answer of one model and the readiness of the next, by the next model.",
+            ["model"],
+            registry=registry,
+        )
+        self.set_aside = Counter(
+            "gigavqa_worker_set_aside",
+            "How often a model was left out for a while because its engine did not start.",
+            ["model"],
+            registry=registry,
+        )
         self.queue_seconds = Histogram(
             "gigavqa_worker_queue_seconds",
             "Seconds from enqueueing to the claim, by bundle.",
@@ -88,12 +106,12 @@ class Instruments:
             self.cached_tokens.inc(turn.usage.cached_tokens)
             self.generated_tokens.inc(turn.usage.completion_tokens)
 
-    def follow(self, library: LibraryStats, engine: EngineStats) -> None:
-        """Take over the counters that others keep."""
+    def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
+        """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""
         self.renders.follow(library.renders)
         self.raster_hits.follow(library.hits)
         self.ingests.follow(library.ingests)
-        self.processed_rasters.follow(engine.processed_rasters)
+        self.processed_rasters.follow(engine.processed_rasters, generation)
 
     def _count_raster(self, key: str) -> None:
         number = hash(key)  # eight bytes each, for as long as the worker lives
@@ -103,16 +121,16 @@ class Instruments:
 
 
 class _Followed:
-    """A counter that follows somebody else's, which starts again from 0 when its owner is replaced."""
+    """A counter that follows somebody else's, and each of its owners by itself when these replace each other."""
 
     def __init__(self, name: str, sentence: str, registry: CollectorRegistry) -> None:
         self._counter = Counter(name, sentence, registry=registry)
-        self._last = 0
+        self._last: dict[int, int] = {}
 
-    def follow(self, value: int) -> None:
-        """Add what was counted since the last call."""
-        self._counter.inc(value - self._last if value >= self._last else value)
-        self._last = value
+    def follow(self, value: int, owner: int = 0) -> None:
+        """Add what its owner has counted since the last call."""
+        self._counter.inc(value - self._last.get(owner, 0))
+        self._last[owner] = value
 
 
 def _resident_bytes() -> float:

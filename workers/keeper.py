@@ -1,6 +1,10 @@
-"""Keeps an engine alive: starts a new one in place of a dead one, and asks it what the dead one did not answer."""
+"""Keeps an engine alive: starts a new one in place of a dead one, and asks it what the dead one did not answer.
+
+The engine of a worker of several models rests, asleep or ended, while another model's is loaded.
+"""
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Sequence
 
@@ -13,6 +17,7 @@ from workers.settings import WorkerSettings
 log = logging.getLogger(__name__)
 
 _MAX_BACKOFF = 30.0
+_GENERATIONS = itertools.count(1)
 
 
 class EngineKeeper:
@@ -22,12 +27,17 @@ class EngineKeeper:
         self._make = make
         self._settings = settings
         self._instruments = instruments
-        self._engine = make()
+        self.generation = 0
+        """Number of the engine among all that this process made."""
+        self._engine = self._another()
         self._usable = asyncio.Event()
         self._restart: asyncio.Task[None] | None = None
-        self._lost: EngineLostError | None = None
+        self.error: EngineLostError | None = None
+        """Why there is no engine any more."""
         self.lost = asyncio.Event()
         """Set when there is no engine any more and will be none."""
+        self.slept_bytes = 0
+        """Host memory that the weights of a sleeping engine take; 0 when it does not sleep."""
 
     @property
     def info(self) -> EngineInfo:
@@ -35,9 +45,28 @@ class EngineKeeper:
         return self._engine.info
 
     async def start(self) -> None:
-        """Start the first engine. Raises EngineDeadError: what never ran is misconfigured, and is not tried again."""
-        await self._engine.start()
+        """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
+        if not await self._wake():
+            await self._engine.start()
         self._usable.set()
+
+    async def rest(self, host_bytes: int) -> None:
+        """Free the device's memory until `start`: the engine sleeps in `host_bytes` of host memory, or is ended."""
+        if self._restart is not None:  # what is being started cannot be stopped half-way
+            await asyncio.gather(self._restart, return_exceptions=True)
+        self._usable.clear()
+        try:
+            self.slept_bytes = await self._engine.sleep(host_bytes)
+        except EngineDeadError as error:
+            log.error("the engine died when it was put to sleep: %s", error)
+        if not self.slept_bytes:
+            await self.end()
+
+    async def end(self) -> None:
+        """End the engine that rests or did not start; `start` starts another one."""
+        self.slept_bytes = 0
+        await self._engine.stop()
+        self._engine = self._another()
 
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
@@ -72,14 +101,31 @@ class EngineKeeper:
             await asyncio.gather(self._restart, return_exceptions=True)
         await self._engine.stop()
 
+    async def _wake(self) -> bool:
+        """Return whether the engine slept and is awake; one that died asleep makes room for another."""
+        if not self.slept_bytes:
+            return False
+        try:
+            await self._engine.wake()
+        except EngineDeadError as error:
+            log.error("the engine died in its sleep; another one is started: %s", error)
+            await self.end()
+            return False
+        self.slept_bytes = 0
+        return True
+
+    def _another(self) -> Engine:
+        self.generation = next(_GENERATIONS)
+        return self._make()
+
     async def _running(self) -> Engine:
         await self._usable.wait()
-        if self._lost is not None:
-            raise self._lost
+        if self.error is not None:
+            raise self.error
         return self._engine
 
     def _replace(self, dead: Engine) -> None:
-        if dead is self._engine and self._usable.is_set() and self._lost is None:
+        if dead is self._engine and self._usable.is_set() and self.error is None:
             log.error("the engine died; another one is started")
             self._usable.clear()
             self._restart = asyncio.create_task(self._start_another(), name="restart-engine")
@@ -89,7 +135,7 @@ class EngineKeeper:
         for attempt in range(1, self._settings.max_starts + 1):
             await self._engine.stop()
             await asyncio.sleep(backoff)
-            self._engine = self._make()
+            self._engine = self._another()
             try:
                 await self._engine.start()
             except EngineDeadError:
@@ -99,6 +145,6 @@ class EngineKeeper:
             self._instruments.engine_restarts.inc()
             break
         else:
-            self._lost = EngineLostError(f"the engine died and did not start again in {attempt} attempts")
+            self.error = EngineLostError(f"the engine died and did not start again in {attempt} attempts")
             self.lost.set()
         self._usable.set()

@@ -3,6 +3,8 @@
 import os
 from dataclasses import dataclass
 
+import psutil
+
 _GIB = 2**30
 
 
@@ -36,6 +38,21 @@ class WorkerSettings:
 
     probation_wait_seconds: float = 30.0
     """A bundle on probation waits no longer than this for the worker to be idle by itself."""
+
+    turn_seconds: float = 600.0
+    """A worker of several models plays one of them for so long at most while another one waits."""
+
+    turn_bundles: int = 100_000
+    """Or for so many bundles."""
+
+    interactive_turn_seconds: float = 60.0
+    """As `turn_seconds`, when another model has interactive bundles."""
+
+    sleep_bytes: int = psutil.virtual_memory().total // 2
+    """Host memory for the weights of engines that sleep while another model plays; 0 ends them instead."""
+
+    set_aside_seconds: float = 60.0
+    """How long a model is left out whose engine did not start, while there are others."""
 
     heartbeat_seconds: float = 3.0
     """How often the worker announces itself; it is forgotten after five times as long."""

@@ -6,20 +6,19 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from prometheus_client import REGISTRY
-
 from catalogue.entry import CatalogueEntry
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
-from workers.checkpoints.revisions import checkpoint_revision
+from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
 from workers.compat.torch_companions import repair_torch_companions
 from workers.engine import EngineDeadError, EngineError, EngineStats, Message
 from workers.errors import EngineNotInstalledError
+from workers.figures import EngineFigures
 from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
@@ -29,11 +28,17 @@ _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of th
 
 
 class VllmEngine:
-    """One model under vLLM's continuous batching. `weights` is a folder or a Hugging Face id."""
+    """One model under vLLM's continuous batching. `weights` is a folder or a Hugging Face id.
 
-    def __init__(self, entry: CatalogueEntry, weights: str) -> None:
+    On a GPU the engine can sleep when its weights take no more than `sleep_bytes`.
+    """
+
+    def __init__(self, entry: CatalogueEntry, weights: str, *, sleep_bytes: int = 0) -> None:
         self._entry = entry
         self._weights = weights
+        self._sleep_bytes = sleep_bytes
+        self._can_sleep = False
+        self._figures = EngineFigures()
         self._llm: Any = None
         self._device = "unknown"
         self._version = _installed_version()
@@ -81,23 +86,39 @@ class VllmEngine:
         return self._turn(output, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
-        """Counters and gauges of now, from vLLM's own series and from the answers given."""
-        series = _vllm_series()
-        queries, hits = series.get("vllm:mm_cache_queries_total", 0.0), series.get("vllm:mm_cache_hits_total", 0.0)
+        """Counters and gauges of now, from vLLM's own figures and from the answers given."""
+        figures = self._figures
         return EngineStats(
-            running=int(series.get("vllm:num_requests_running", 0)),
-            waiting=int(series.get("vllm:num_requests_waiting", 0)),
+            running=figures.running,
+            waiting=figures.waiting,
             prompt_tokens=self._prompt_tokens,
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
-            processed_rasters=int(queries - hits),
-            kv_cache_usage=series.get("vllm:kv_cache_usage_perc", 0.0),
-            extra={"raster_queries": queries, "raster_hits": hits},
+            processed_rasters=figures.raster_queries - figures.raster_hits,
+            kv_cache_usage=figures.kv_cache_usage,
+            extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
     async def healthy(self) -> bool:
         """Whether the engine can answer."""
         return self._llm is not None and not self._llm.errored
+
+    async def sleep(self, host_bytes: int) -> int:
+        """Free the GPU, keeping the weights in at most `host_bytes` of host memory; returns the bytes, 0 if it cannot.
+
+        Raises EngineDeadError.
+        """
+        weights = weights_bytes(self._weights, self._entry.revision)
+        if self._llm is None or not self._can_sleep or not weights or weights > host_bytes:
+            return 0
+        await self._survive(self._llm.sleep(level=1))  # level 2 would read the weights anew from files
+        return weights
+
+    async def wake(self) -> None:
+        """Come back from `sleep` with empty caches. Raises EngineDeadError when the engine did not live through it."""
+        if self._llm is None:
+            raise EngineDeadError("the engine is not running")
+        await self._survive(self._llm.wake_up())
 
     async def stop(self) -> None:
         """End the engine and everything that it started; safe to call twice and after its death."""
@@ -120,6 +141,14 @@ class VllmEngine:
         params = SamplingParams(**sampling.model_dump(), output_kind=RequestOutputKind.FINAL_ONLY)
         outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
         return outputs[-1]
+
+    async def _survive(self, call: Awaitable[object]) -> None:
+        import vllm.v1.engine.exceptions as dead
+
+        try:
+            await call
+        except (dead.EngineDeadError, RuntimeError, OSError) as error:
+            raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
 
     def _turn(self, output: Any, seconds: float) -> TurnResponse:
         answer, metrics = output.outputs[0], output.metrics
@@ -153,8 +182,11 @@ class VllmEngine:
         if is_cpu:
             _set_defaults(_cpu_environment(small=self._entry.random_weights))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
+        # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
+        self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
+        arguments = self._arguments(is_cpu) | {"enable_sleep_mode": self._can_sleep}
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
-        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**self._arguments(is_cpu)))
+        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
 
     def _environment(self) -> dict[str, str]:
         local = {"HF_HUB_OFFLINE": "1"} if Path(self._weights).is_dir() else {}
@@ -217,15 +249,6 @@ def _cpu_environment(*, small: bool) -> dict[str, str]:
 def _set_defaults(environment: Mapping[str, str]) -> None:
     for name, value in environment.items():
         os.environ.setdefault(name, value)
-
-
-def _vllm_series() -> dict[str, float]:
-    return {
-        sample.name: sample.value
-        for family in REGISTRY.collect()
-        if family.name.startswith("vllm:")
-        for sample in family.samples
-    }
 
 
 def _installed_version() -> str:

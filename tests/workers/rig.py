@@ -17,7 +17,8 @@ from workers.engine import EngineDeadError, Message
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
 from workers.simulated_engine import SimulatedEngine
-from workers.worker import Surroundings, Worker
+from workers.stage import Served, Surroundings
+from workers.worker import Worker
 
 SETTINGS = WorkerSettings(
     max_requests=8,
@@ -53,9 +54,8 @@ class Rig:
         self.registry = CollectorRegistry()
         self.library = Library(ImageRoot(data), pyramids, 2**28)
         self._make = make
-        self.worker = Worker(
-            ENTRY, self._engine, Surroundings(redis, self.library), SETTINGS, Instruments(self.registry)
-        )
+        served = Served(ENTRY, self._engine, SETTINGS.max_requests)
+        self.worker = Worker([served], Surroundings(redis, self.library), SETTINGS, Instruments(self.registry))
 
     def count(self, series: str, **labels: str) -> float:
         """Value of one of the worker's series."""
@@ -85,4 +85,4 @@ async def running_worker(
         yield rig
     finally:
         rig.worker.stop(grace_seconds=0)
-        assert await running
+        await running

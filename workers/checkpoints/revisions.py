@@ -22,6 +22,19 @@ def checkpoint_revision(weights: str, revision: str | None = None) -> str | None
     return Path(path).parent.name if isinstance(path, str) else revision
 
 
+def weights_bytes(weights: str, revision: str | None = None) -> int:
+    """Size of the weights' files, of a folder or of a Hugging Face id in the local cache; 0 when unknown."""
+    folder = Path(weights)
+    if not folder.is_dir():
+        from huggingface_hub import try_to_load_from_cache
+
+        path = try_to_load_from_cache(weights, "config.json", revision=revision)
+        if not isinstance(path, str):
+            return 0
+        folder = Path(path).parent
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+
+
 def weights_digest(folder: Path) -> str:
     """SHA-256, in hexadecimal, over the safetensors files of a checkpoint in the order of their names."""
     digest = hashlib.sha256()

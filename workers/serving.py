@@ -1,0 +1,78 @@
+"""From the arguments to the models that a worker serves, each with a maker of its engine."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import load_catalogue
+from catalogue.resolve import resolve_model
+from jobs.home import Home
+from workers.checkpoints.build import PREFIX, ensure_checkpoint
+from workers.engine import Engine
+from workers.errors import ModelsAmbiguousError
+from workers.settings import WorkerSettings
+from workers.simulated_engine import SimulatedEngine
+from workers.stage import Served
+from workers.vllm_engine import VllmEngine
+
+
+def served_models(arguments: argparse.Namespace, home: Home, settings: WorkerSettings) -> list[Served]:
+    """Resolve the models in the order in which they are named; builds checkpoints that come as code.
+
+    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError.
+    """
+    ids = list(dict.fromkeys(arguments.model))
+    names = _names(ids, arguments.model_from)
+    catalogue = load_catalogue(home.catalogue)
+    entries = [_entry(model, names.get(model, model), catalogue) for model in ids]
+    makers = _simulated(entries, arguments.speed) if arguments.engine == "simulated" else _real(entries, home, settings)
+    return [
+        Served(entry, make, int(arguments.max_requests or entry.engine.get("max_num_seqs") or settings.max_requests))
+        for entry, make in zip(entries, makers, strict=True)
+    ]
+
+
+def _names(ids: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
+    """Map ids to what `--model-from` says they stand for."""
+    names: dict[str, str] = {}
+    for source in sources:
+        model, separator, name = source.partition("=")
+        if separator and model in ids:
+            names[model] = name
+        elif len(ids) == 1:
+            names[ids[0]] = source
+        else:
+            raise ModelsAmbiguousError(f"--model-from {source}: of {', '.join(ids)}, which? Say ID={source}")
+    return names
+
+
+def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+    return resolve_model(name, catalogue).model_copy(update={"id": model} if name != model else {})
+
+
+def _simulated(entries: Sequence[CatalogueEntry], speed: float) -> list[Callable[[], Engine]]:
+    def maker(entry: CatalogueEntry) -> Callable[[], Engine]:
+        return lambda: SimulatedEngine(entry, speed=speed)
+
+    return [maker(entry) for entry in entries]
+
+
+def _real(entries: Sequence[CatalogueEntry], home: Home, settings: WorkerSettings) -> list[Callable[[], Engine]]:
+    sleep_bytes = settings.sleep_bytes if len(entries) > 1 else 0
+
+    def maker(entry: CatalogueEntry, weights: str) -> Callable[[], Engine]:
+        return lambda: VllmEngine(entry, weights, sleep_bytes=sleep_bytes)
+
+    weights = [_weights(entry, home) for entry in entries]
+    if not all(Path(each).is_dir() for each in weights):
+        # A local checkpoint's engine would take the whole process off the hub, and the other models with it.
+        os.environ.setdefault("HF_HUB_OFFLINE", "0")
+    return [maker(entry, each) for entry, each in zip(entries, weights, strict=True)]
+
+
+def _weights(entry: CatalogueEntry, home: Home) -> str:
+    if entry.weights.startswith(PREFIX):
+        return str(ensure_checkpoint(entry.weights, home.checkpoints))
+    return entry.weights

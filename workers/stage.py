@@ -1,0 +1,96 @@
+"""Everything that plays one model's turn; made for the turn and closed with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from redis.asyncio import Redis
+
+from catalogue.entry import CatalogueEntry
+from jobs.queue import JobQueue
+from jobs.results import ResultStore
+from tiling.library import Library
+from workers.bundles import BundlePlayer
+from workers.consumer import Consumer
+from workers.engine import Engine
+from workers.instrumentation import Instruments
+from workers.keeper import EngineKeeper
+from workers.preparation import Preparation
+from workers.previews import Previews
+from workers.settings import WorkerSettings
+from workers.turns import Turn
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a worker stands on: the server, the images, where previews go, and where its metrics are to be had."""
+
+    redis: Redis
+    library: Library
+    metrics_url: str | None = None
+    previews: Previews | None = None
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model that a worker serves, `max_requests` chats at once. `make_engine` makes its engine, however often."""
+
+    entry: CatalogueEntry
+    make_engine: Callable[[], Engine]
+    max_requests: int
+
+
+class Stage:
+    """Rendering, playing and claiming for one model."""
+
+    def __init__(
+        self,
+        served: Served,
+        keeper: EngineKeeper,
+        turn: Turn,
+        *,
+        worker: str,
+        around: Surroundings,
+        queue: JobQueue,
+        settings: WorkerSettings,
+        instruments: Instruments,
+    ) -> None:
+        settings = replace(settings, max_requests=served.max_requests)
+        self._preparation = Preparation(
+            around.library,
+            served.entry.visual_budget,
+            limit_bytes=settings.ahead_bytes,
+            threads=settings.render_threads,
+            previews=around.previews,
+        )
+        self._player = BundlePlayer(
+            worker=worker,
+            queue=queue,
+            results=ResultStore(around.redis),
+            keeper=keeper,
+            preparation=self._preparation,
+            instruments=instruments,
+            max_requests=settings.max_requests,
+        )
+        self.consumer = Consumer(
+            model=served.entry.id,
+            worker=worker,
+            queue=queue,
+            player=self._player,
+            turn=turn,
+            settings=settings,
+            instruments=instruments,
+        )
+
+    @property
+    def num_running(self) -> int:
+        """Requests that are being played now."""
+        return self._player.running
+
+    @property
+    def num_waiting(self) -> int:
+        """Requests that are claimed and wait."""
+        return max(0, self.consumer.num_requests - self._player.running)
+
+    def close(self) -> None:
+        """Let running renderings finish and end their threads."""
+        self._preparation.close()
