@@ -68,12 +68,12 @@ def _describe(
         "prompt_version": request.prompt_version,
         "turns": len(request.turns),
         "examples": list(request.examples),
-        "views": [_describe_view(view, root, entry) for view in request.views],
+        "views": [_describe_view(view, len(request.views), root, entry) for view in request.views],
         "messages": _messages(request, num_turns),
     }
 
 
-def _describe_view(view: "View", root: "ImageRoot", entry: "CatalogueEntry | None") -> dict[str, Any]:
+def _describe_view(view: "View", num_views: int, root: "ImageRoot", entry: "CatalogueEntry | None") -> dict[str, Any]:
     from cli.requests import size_in
     from tiling.geometry import resolve_region
 
@@ -82,7 +82,7 @@ def _describe_view(view: "View", root: "ImageRoot", entry: "CatalogueEntry | Non
     described = {"image": view.image, "source": list(size), "region": str(region), "sizing": view.sizing}
     if entry is None:
         return described
-    plan = entry.visual_budget.plan(view.downsampled(region.size))
+    plan = entry.visual_budget.plan(view.downsampled(region.size), num_views)
     return {**described, "raster": list(plan.raster), "visual_tokens": plan.visual_tokens}
 
 

@@ -13,8 +13,10 @@ from tiling.views import View
 class Contexts:
     """Counts the visual tokens of requests against their models' contexts.
 
-    The count is a lower bound, exact for pictures and without the text, so that nothing is refused wrongly: visual
-    tokens of all views plus `max_tokens` of one turn.
+    The count is a lower bound, exact for pictures and almost without the text, so that nothing is refused wrongly. It
+    is taken where a chat is longest, at its last turn: visual tokens of all views, one token for each earlier question
+    and each earlier answer, and `max_tokens` of that turn. Earlier answers may have had as many tokens, but need not:
+    a chat that really outgrows its context fails at that turn, and keeps the answers before it.
     """
 
     def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
@@ -29,12 +31,14 @@ class Contexts:
         except TilingError as error:
             return _finding(request, str(error))
         context, answer = self._catalogue[request.model].max_model_len, request.sampling.max_tokens
-        if visual + answer <= context:
+        history = 2 * (len(request.turns) - 1)
+        if visual + history + answer <= context:
             return None
+        earlier = f", {history} tokens of earlier turns at least" if history else ""
         return _finding(
             request,
-            f"{visual} visual tokens of {len(request.views)} pictures and max_tokens {answer} exceed the context of "
-            f"{context} tokens",
+            f"{visual} visual tokens of {len(request.views)} pictures{earlier} and max_tokens {answer} exceed the "
+            f"context of {context} tokens",
         )
 
     def _visual_tokens(self, model: str, view: View, num_images: int) -> int:
@@ -47,4 +51,6 @@ class Contexts:
 
 
 def _finding(request: InferenceRequest, detail: str) -> Finding:
-    return Finding(detail=f"{request.model}, {request.condition}: {detail}", sample=request.sample_id)
+    return Finding(
+        detail=f"{request.model}, {request.protocol}-{request.condition}: {detail}", sample=request.sample_id
+    )

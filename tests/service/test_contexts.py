@@ -1,0 +1,55 @@
+"""What is refused because no engine could answer it, and that nothing else is."""
+
+import pytest
+
+from catalogue.load import load_catalogue
+from jobs.models import InferenceRequest, Sampling, Turn
+from service.contexts import Contexts
+from tests.service.gateways import MODEL
+from tiling.geometry import Size
+from tiling.views import View
+
+SIZE = Size(640, 480)
+ENTRY = load_catalogue()[MODEL]
+VISUAL = ENTRY.visual_budget.plan(SIZE).visual_tokens
+
+
+def chat(num_turns: int, max_tokens: int, num_views: int = 1) -> InferenceRequest:
+    """A chat about pictures of 640 x 480 pixels."""
+    return InferenceRequest(
+        id="chat",
+        sample_id="sample",
+        model=MODEL,
+        protocol="S4",
+        condition="V2",
+        views=tuple(View(image=f"town/{number}.png") for number in range(num_views)),
+        turns=tuple(Turn(text=f"Step {number}") for number in range(num_turns)),
+        sampling=Sampling(max_tokens=max_tokens),
+    )
+
+
+@pytest.mark.parametrize(("num_turns", "history"), [(1, 0), (2, 2), (12, 22)])
+def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int, history: int) -> None:
+    """Pictures, one token for each earlier question and answer, and the last turn's own answer."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    room = ENTRY.max_model_len - VISUAL - history
+
+    assert contexts.check(chat(num_turns, room)) is None
+    refused = contexts.check(chat(num_turns, room + 1))
+    assert refused is not None
+    assert refused.sample == "sample"
+    assert f"max_tokens {room + 1} exceed the context of {ENTRY.max_model_len} tokens" in refused.detail
+
+
+def test_earlier_answers_may_have_been_short() -> None:
+    """A chat whose turns could together fill the context several times over is asked all the same."""
+    assert Contexts({MODEL: ENTRY}, lambda _: SIZE).check(chat(16, ENTRY.max_model_len // 2)) is None
+
+
+def test_every_picture_counts() -> None:
+    """Visual tokens of all views together."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    room = ENTRY.max_model_len - 2 * VISUAL
+
+    assert contexts.check(chat(1, room, num_views=2)) is None
+    assert contexts.check(chat(1, room + 1, num_views=2)) is not None
