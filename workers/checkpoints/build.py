@@ -3,15 +3,27 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-from workers.checkpoints.qwen3_vl import write_qwen3_vl
+from workers.checkpoints.gemma4 import GEMMA4
+from workers.checkpoints.glm4v import GLM4V
+from workers.checkpoints.internvl import INTERNVL_HF
+from workers.checkpoints.qwen2_5_vl import QWEN2_5_VL
+from workers.checkpoints.qwen3_5 import QWEN3_5
+from workers.checkpoints.qwen3_vl import QWEN3_VL
+from workers.checkpoints.writing import Design, write_checkpoint
 from workers.errors import CheckpointUnknownError
 
 PREFIX = "built-in:"
-_RECIPES: dict[str, Callable[[Path, int], None]] = {"qwen3-vl": write_qwen3_vl}
-_VERSION = 1  # of the recipes: another version is another folder
+_DESIGNS: dict[str, Design] = {
+    "qwen3-vl": QWEN3_VL,
+    "qwen2.5-vl": QWEN2_5_VL,
+    "qwen3.5": QWEN3_5,
+    "internvl3.5-hf": INTERNVL_HF,
+    "glm-4.5v": GLM4V,
+    "gemma-4": GEMMA4,
+}
+_VERSION = 1  # of the designs: another version is another folder
 
 
 def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0) -> Path:
@@ -20,16 +32,16 @@ def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0) -> Path:
     Atomic: processes that build at the same time end up with one and the same folder. Raises CheckpointUnknownError.
     """
     name = weights.removeprefix(PREFIX)
-    if name not in _RECIPES:
+    if name not in _DESIGNS:
         raise CheckpointUnknownError(
-            f"'{weights}' is not built in; there is: {', '.join(PREFIX + n for n in _RECIPES)}"
+            f"'{weights}' is not built in; there is: {', '.join(PREFIX + n for n in _DESIGNS)}"
         )
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():
         folder.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{checkpoint.name}-", dir=folder))
         try:
-            _RECIPES[name](draft, seed)
+            write_checkpoint(_DESIGNS[name], draft, seed)
             draft.chmod(0o755)
             _publish(draft, checkpoint)
         finally:

@@ -1,18 +1,12 @@
 """The vocabulary of the small checkpoints: a byte-level BPE trained on a few sentences about pictures."""
 
+from collections.abc import Sequence
+
 from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
-SPECIAL_TOKENS = (
-    "<|endoftext|>",
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|vision_start|>",
-    "<|vision_end|>",
-    "<|image_pad|>",
-    "<|video_pad|>",
-)
+TEXT_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ANSWER_LETTERS = ("A", "B", "C", "D")
 NUM_TOKENS = 1024
 
@@ -32,15 +26,15 @@ Step 1: the camera looks from above. Step 2: the background is grey and green. S
 """
 
 
-def train_tokenizer() -> Tokenizer:
-    """Train the tokenizer; the same vocabulary every time. Its special tokens have the lowest ids."""
+def train_tokenizer(special_tokens: Sequence[str]) -> Tokenizer:
+    """Train the tokenizer; the same vocabulary every time. The special tokens have the lowest ids, in their order."""
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = BpeTrainer(
         vocab_size=NUM_TOKENS,
         min_frequency=1,
-        special_tokens=[AddedToken(token, special=True) for token in SPECIAL_TOKENS],
+        special_tokens=[AddedToken(token, special=True) for token in special_tokens],
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
