@@ -18,6 +18,9 @@ from evaluation.ultravr.steps.judge import StepJudge, StepVerdict
 STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
 """Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""
 
+_LONGEST_KNOWN, _MOST_KNOWN = 80, 64
+"""Short answers to a sample recur over conditions, protocols, models and repeats; so many are kept a sample."""
+
 
 @dataclass(frozen=True)
 class JudgedStep:
@@ -53,6 +56,7 @@ class SampleJudge:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         self.unjudged: list[str] = []
+        self._known: dict[str, ParsedAnswer] = {}
 
     @cached_property
     def steps(self) -> tuple[StepJudge, ...]:
@@ -75,10 +79,18 @@ class SampleJudge:
         return self._judged(text if written.final is None else written.final, written.answers, frame, asked=True)
 
     def _judged(self, final: str, answers: Mapping[str, str], frame: BoxFrame, *, asked: bool) -> Judgement:
-        parsed = parse_answer(final, self.sample.options)
+        parsed = self._parse(final)
         correct = self.sample.scored and parsed.value == self.sample.answer
         steps = tuple(_judged_step(judge, answers, frame) for judge in self.steps) if asked else ()
         return Judgement(parsed, correct, steps)
+
+    def _parse(self, final: str) -> ParsedAnswer:
+        parsed = self._known.get(final)
+        if parsed is None:
+            parsed = parse_answer(final, self.sample.options)
+            if len(final) <= _LONGEST_KNOWN and len(self._known) < _MOST_KNOWN:
+                self._known[final] = parsed
+        return parsed
 
 
 class Judges:

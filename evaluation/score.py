@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -38,11 +37,14 @@ class _Failure(_Lenient):
 
 
 class _Engine(_Lenient):
-    name: str
+    name: str | None
     version: str | None = None
     model_revision: str | None = None
     device: str | None = None
     simulated: bool = False
+
+
+_NO_ENGINE = _Engine(name=None)
 
 
 class _View(_Lenient):
@@ -157,14 +159,14 @@ def _repeat(line: _Line, repeats: Counter[tuple[str, ...]]) -> int:
 
 
 def _provenance(line: _Line) -> Provenance:
-    engine: dict[str, Any] = line.engine.model_dump() if line.engine else {}
+    engine = line.engine or _NO_ENGINE
     thumbnails = [raster.view.sizing for raster in line.rasters if raster.view.sizing != "native"]
     return Provenance(
-        engine=engine.get("name"),
-        version=engine.get("version"),
-        device=engine.get("device"),
-        revision=engine.get("model_revision"),
-        simulated=engine.get("simulated", False),
+        engine=engine.name,
+        version=engine.version,
+        device=engine.device,
+        revision=engine.model_revision,
+        simulated=engine.simulated,
         prompt_version=line.prompt_version,
         sampling=tuple(sorted((name, value) for name, value in line.sampling.items() if name != "seed")),
         thumbnail=thumbnails[0] if thumbnails else None,

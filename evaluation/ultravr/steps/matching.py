@@ -27,7 +27,15 @@ def matched(first: Sequence[Box], second: Sequence[Box], threshold: float = IOU_
 
     Source: Kuhn 1955, as Berge's theorem has it: a matching is largest when no augmenting path is left.
     """
-    near = [[at for at, other in enumerate(second) if iou(box, other) >= threshold] for box in first]
+    near = [
+        [
+            at
+            for at, other in enumerate(second)
+            # Most pairs lie apart; telling so here spares them a call.
+            if other[0] < box[2] and box[0] < other[2] and iou(box, other) >= threshold
+        ]
+        for box in first
+    ]
     owner: dict[int, int] = {}
     return sum(_augment(at, near, owner, set()) for at in range(len(first)))
 
