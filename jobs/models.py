@@ -154,6 +154,9 @@ class Usage(Contract):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    visual_tokens: tuple[int, ...] = Field(
+        default=(), description="of each raster, in the prompt's order; empty where the engine does not say"
+    )
 
 
 class Timings(Contract):

@@ -1,5 +1,6 @@
 """Makes the record of what became of a request."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,6 +9,8 @@ from jobs.leases import Lease
 from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from tiling.geometry import Size
 from tiling.rendering import Raster
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -40,7 +43,7 @@ def make_response(
         prompt_version=request.prompt_version,
         turns=tuple(outcome.turns),
         failure=outcome.failure,
-        rasters=tuple(_raster_record(raster) for raster in outcome.rasters),
+        rasters=_raster_records(outcome),
         examples=request.examples,
         sampling=request.sampling,
         worker=worker,
@@ -52,7 +55,18 @@ def make_response(
     )
 
 
-def _raster_record(raster: Raster) -> RasterRecord:
+def _raster_records(outcome: Outcome) -> tuple[RasterRecord, ...]:
+    """What the engine says of its prompt goes before the plan: families may count otherwise when pictures are many."""
+    planned = tuple(raster.visual_tokens for raster in outcome.rasters)
+    counted = outcome.turns[0].usage.visual_tokens if outcome.turns else ()
+    if len(counted) != len(planned):
+        counted = planned
+    elif counted != planned:
+        log.warning("the engine made %s visual tokens of rasters that were planned with %s", counted, planned)
+    return tuple(map(_raster_record, outcome.rasters, counted))
+
+
+def _raster_record(raster: Raster, visual_tokens: int) -> RasterRecord:
     height, width = raster.pixels.shape[:2]
     return RasterRecord(
         view=raster.view,
@@ -62,7 +76,7 @@ def _raster_record(raster: Raster) -> RasterRecord:
         level=raster.level,
         downsample=raster.downsample,
         raster_size=Size(width, height),
-        visual_tokens=raster.visual_tokens,
+        visual_tokens=visual_tokens,
         digest=raster.digest,
         key=raster.key,
     )

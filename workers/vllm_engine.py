@@ -76,14 +76,14 @@ class VllmEngine:
             raise EngineDeadError("the engine is not running")
         started = time.monotonic()
         try:
-            output = await self._answer(chat, sampling, request_id, priority)
+            output, visual_tokens = await self._answer(chat, sampling, request_id, priority)
         except dead.EngineDeadError as error:
             raise EngineDeadError("vLLM's engine process is gone") from error
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
             raise EngineError(str(error) or repr(error.__cause__ or error)) from error
-        return self._turn(output, time.monotonic() - started)
+        return self._turn(output, visual_tokens, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now, from vLLM's own figures and from the answers given."""
@@ -130,7 +130,9 @@ class VllmEngine:
             del llm
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
-    async def _answer(self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int) -> Any:
+    async def _answer(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
+    ) -> tuple[Any, tuple[int, ...]]:
         from vllm.renderers.params import ChatParams
         from vllm.sampling_params import RequestOutputKind, SamplingParams
 
@@ -139,8 +141,9 @@ class VllmEngine:
         messages = [_message(message) for message in chat]
         _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
         params = SamplingParams(**sampling.model_dump(), output_kind=RequestOutputKind.FINAL_ONLY)
+        visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
         outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
-        return outputs[-1]
+        return outputs[-1], visual_tokens
 
     async def _survive(self, call: Awaitable[object]) -> None:
         import vllm.v1.engine.exceptions as dead
@@ -150,12 +153,13 @@ class VllmEngine:
         except (dead.EngineDeadError, RuntimeError, OSError) as error:
             raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
 
-    def _turn(self, output: Any, seconds: float) -> TurnResponse:
+    def _turn(self, output: Any, visual_tokens: tuple[int, ...], seconds: float) -> TurnResponse:
         answer, metrics = output.outputs[0], output.metrics
         usage = Usage(
             prompt_tokens=len(output.prompt_token_ids),
             completion_tokens=len(answer.token_ids),
             cached_tokens=output.num_cached_tokens or 0,
+            visual_tokens=visual_tokens,
         )
         self._prompt_tokens += usage.prompt_tokens
         self._cached_tokens += usage.cached_tokens
@@ -214,11 +218,17 @@ class VllmEngine:
             # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
             "mm_processor_kwargs": self._entry.visual_budget.processor_kwargs(),
             **self._entry.engine,
+            "hf_overrides": self._entry.visual_budget.config_overrides() | self._entry.engine.get("hf_overrides", {}),
             "scheduling_policy": "priority",
         }
         whole = 0 if arguments["enable_chunked_prefill"] else self._entry.max_model_len
         asked = int(arguments.get("max_num_batched_tokens", 0))
         return arguments | {"max_num_batched_tokens": max(asked, whole, largest + _TEXT_TOKENS)}
+
+
+def _visual_tokens(prompt: Any) -> tuple[int, ...]:
+    """Tokens of the prompt that stand for each of its pictures, in their order; without those that enclose them."""
+    return tuple(place.get_num_embeds() for place in (prompt.get("mm_placeholders") or {}).get("image", ()))
 
 
 def _message(message: Message) -> dict[str, Any]:
