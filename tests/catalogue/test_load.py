@@ -22,6 +22,77 @@ def test_production_entries_have_the_papers_budget_and_decoding(model_id: str) -
     assert (decoding.temperature, decoding.top_p, decoding.max_tokens) == (0.7, 0.95, 32768)
 
 
+PAPER = {
+    "qwen3.5-27b": (16384, 4096),
+    "internvl3.5-38b": (32768, 5068),
+    "internvl3.5-38b-chat": (32768, 5068),
+    "gemma-4-26b": (1120, 1606),
+    "glm-4.5v": (12288, 3103),
+    "deepseek-vl2": (2101, 1152),
+    "minicpm-v-4.5": (640, 1344),
+    "phi-4-reasoning-vision-15b": (3600, 960),
+    "kimi-vl-a3b-thinking": (4096, 1792),
+}
+"""UltraVR, table 1: maximum visual tokens and effective resolution."""
+
+
+@pytest.mark.parametrize("model_id", PAPER)
+def test_the_papers_models_have_the_papers_budgets(model_id: str) -> None:
+    """Both figures come out of the budget of each entry."""
+    budget = load_catalogue()[model_id].visual_budget
+    assert (budget.nominal_visual_tokens, budget.effective_resolution) == PAPER[model_id]
+
+
+@pytest.mark.parametrize(
+    ("model_id", "tokens"), [("glm-4.5v", 6144), ("gemma-4-26b", 280), ("internvl3.5-38b", 13 * 256)]
+)
+def test_another_published_budget_is_stated(model_id: str, tokens: int) -> None:
+    """Where the checkpoint's own files give less than the paper's."""
+    published = load_catalogue()[model_id].published_budget
+    assert published is not None
+    assert published.max_visual_tokens == tokens
+
+
+def test_thumbnails_and_padding_are_counted_beside_the_papers_figure() -> None:
+    """A picture can cost more than the nominal tokens: 33024 for InternVL, 4338 for Kimi."""
+    catalogue = load_catalogue()
+    assert catalogue["internvl3.5-38b"].visual_budget.max_visual_tokens == 33024
+    assert catalogue["kimi-vl-a3b-thinking"].visual_budget.max_visual_tokens == 4338
+
+
+@pytest.mark.parametrize("model_id", load_catalogue())
+def test_the_largest_picture_and_an_answer_fit_the_context(model_id: str) -> None:
+    """With 768 tokens for the text, so that V2 of no picture is refused."""
+    entry = load_catalogue()[model_id]
+    assert entry.visual_budget.max_visual_tokens + entry.decoding.max_tokens + 768 <= entry.max_model_len
+
+
+@pytest.mark.parametrize("model_id", load_catalogue())
+def test_no_shipped_entry_runs_code_from_elsewhere(model_id: str) -> None:
+    """Remote code is the operator's own decision."""
+    entry = load_catalogue()[model_id]
+    assert not entry.trust_remote_code or entry.weights.startswith("built-in:")
+
+
+@pytest.mark.parametrize("model_id", load_catalogue())
+def test_the_gpus_are_those_of_the_engines_arguments(model_id: str) -> None:
+    """Tensor parallelism over as many GPUs as the entry says it needs."""
+    entry = load_catalogue()[model_id]
+    assert entry.engine.get("tensor_parallel_size", 1) == (entry.gpus.number if entry.gpus else 1)
+
+
+def test_unpinned_remote_code_is_refused(tmp_path: Path) -> None:
+    """A branch could change under a running service."""
+    text = (
+        (SHIPPED / "minicpm-v-4.5.toml")
+        .read_text()
+        .replace("[visual_budget]", "trust_remote_code = true\n\n[visual_budget]")
+    )
+    (tmp_path / "minicpm-v-4.5.toml").write_text(text)
+    with pytest.raises(EntryInvalidError, match="pinned revision"):
+        load_catalogue(tmp_path)
+
+
 def test_an_unknown_id_names_what_there_is() -> None:
     """The error helps with a misspelt id."""
     with pytest.raises(ModelUnknownError, match="demo-qwen3-vl"):
@@ -30,7 +101,7 @@ def test_an_unknown_id_names_what_there_is() -> None:
 
 def test_a_wrong_field_is_named_with_its_file(tmp_path: Path) -> None:
     """The error tells which file and which field."""
-    text = (SHIPPED / "demo-qwen3-vl.toml").read_text().replace("max_model_len = 4096", "max_model_len = 0")
+    text = (SHIPPED / "demo-qwen3-vl.toml").read_text().replace("max_model_len = 8192", "max_model_len = 0")
     (tmp_path / "demo-qwen3-vl.toml").write_text(text)
     with pytest.raises(EntryInvalidError, match=r"demo-qwen3-vl\.toml: max_model_len"):
         load_catalogue(tmp_path)

@@ -74,14 +74,14 @@ async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, 
 
 async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
     """The failure is the engine's, with the counts in its message."""
-    job_id = await submit_requests(redis, make_request("long", None, "word " * 5000), make_request("short", None))
+    job_id = await submit_requests(redis, make_request("long", None, "word " * 10000), make_request("short", None))
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
     failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
     assert failures["short"] is None
     assert failures["long"] is not None
     assert failures["long"].type == "EngineError"
-    assert "4096" in failures["long"].message
+    assert "8192" in failures["long"].message
 
 
 async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, tmp_path: Path) -> None:

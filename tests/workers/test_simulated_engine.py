@@ -54,8 +54,8 @@ async def test_visual_tokens_are_those_of_the_budget(engine: SimulatedEngine) ->
 
 async def test_a_long_prompt_is_refused_with_counts(engine: SimulatedEngine) -> None:
     """The error names the prompt's tokens and the context."""
-    with pytest.raises(EngineError, match=r"\d+ tokens; the context holds 4096"):
-        await engine.generate([Message("user", "word " * 5000)], Sampling(), "1")
+    with pytest.raises(EngineError, match=r"\d+ tokens; the context holds 8192"):
+        await engine.generate([Message("user", "word " * 10000)], Sampling(), "1")
 
 
 async def test_a_stopped_engine_is_dead(engine: SimulatedEngine) -> None:

@@ -158,10 +158,10 @@ async def test_a_seed_makes_draws_repeatable(engines: Engines, seeds: tuple[int,
 
 async def test_a_prompt_beyond_the_context_is_refused_with_counts(engines: Engines) -> None:
     """Text or pictures: the error names the context, and the engine goes on."""
-    with pytest.raises(EngineError, match=r"4096.*\d{4}"):
+    with pytest.raises(EngineError, match=r"8192.*\d{4}"):
         await engines.ask(None, "how many people " * 3000)
-    pictures = [raster(f"many-{number}") for number in range(18)]
-    with pytest.raises(EngineError, match=r"\d{4}.*4096"):
+    pictures = [raster(f"many-{number}") for number in range(34)]
+    with pytest.raises(EngineError, match=r"\d{4}.*8192"):
         await engines.keeper.generate([Message("user", "Compare.", pictures)], GREEDY, "many")
     assert (await engines.ask(None)).text
 
