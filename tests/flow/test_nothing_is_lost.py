@@ -20,7 +20,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_200_requests_are_answered_once_though_the_worker_dies_twice_and_the_server_once(
     installation: Installation,
 ) -> None:
@@ -32,7 +32,7 @@ def test_200_requests_are_answered_once_though_the_worker_dies_twice_and_the_ser
     job_id = submit(url)
 
     def has(least: int) -> None:
-        wait_until(lambda: recorded(url, job_id) >= least, timeout=240, what=f"response {least}")
+        wait_until(lambda: recorded(url, job_id) >= least, timeout=400, what=f"response {least}")
 
     has(20)
     _kill(worker)
