@@ -23,3 +23,7 @@ class CheckpointUnavailableError(CatalogueError):
 
 class CheckpointInvalidError(CatalogueError):
     """The checkpoint's configuration does not say what is needed to serve it; the message names file and field."""
+
+
+class EntryExistsError(CatalogueError):
+    """The operator's folder has an entry of this id already."""

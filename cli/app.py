@@ -51,11 +51,12 @@ _RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service",
 for panel, commands in {
     _RUN: (demo.demo, up.up),
     _JOBS: (submit.submit, watch.watch, results.results, report.report, manage.jobs, manage.cancel, manage.retry),
-    _LOOK: (score.score, view.view, prompt.prompt, budget.budget, models.models),
+    _LOOK: (score.score, view.view, prompt.prompt, budget.budget),
     _DATA: (ingest.ingest, doctor.doctor),
 }.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
 app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
 
 

@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
-from catalogue.load import load_catalogue
+from catalogue.load import load_catalogue, read_entry
 from catalogue.resolve import resolve_model
+from catalogue.write import write_entry
+from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
+from tiling.budgets.gemma4 import Gemma4Budget
+from tiling.budgets.glm4v import Glm4vBudget
+from tiling.budgets.internvl import InternVLBudget
+from tiling.budgets.kimi_vl import KimiVLBudget
+from tiling.budgets.minicpmv import MiniCPMVBudget
+from tiling.budgets.phi4 import Phi4VisionBudget
+from tiling.budgets.registry import AnyBudget
 
 CATALOGUE = load_catalogue()
 SIZE = {"size": {"shortest_edge": 65536, "longest_edge": 16777216}, "patch_size": 16, "merge_size": 2}
@@ -47,6 +56,91 @@ def test_a_folder_of_a_supported_family_can_be_served(
     entry = resolve_model(checkpoint(tmp_path / "My_Model-7B", config, preprocessor), CATALOGUE)
     assert (entry.id, entry.family, entry.max_model_len) == ("my_model-7b", family, 131072)
     assert (entry.visual_budget.factor, entry.visual_budget.max_pixels) == (factor, max_pixels)
+
+
+CANVASES = [[384, 384], [384, 768], [768, 384], [384, 1152], [1152, 384]]
+FAMILIES: dict[str, tuple[dict[str, Any], dict[str, Any], AnyBudget]] = {
+    "glm": (
+        {"model_type": "glm4v_moe", "text_config": {"max_position_embeddings": 65536}},
+        {"size": {"shortest_edge": 12544, "longest_edge": 9633792}, "patch_size": 14, "merge_size": 2},
+        Glm4vBudget(max_pixels=9633792),
+    ),
+    "internvl": (
+        {"model_type": "internvl", "image_seq_length": 256, "text_config": {"max_position_embeddings": 40960}},
+        {"size": {"height": 448, "width": 448}, "max_patches": 12},
+        InternVLBudget(layout="hf", max_tiles=12),
+    ),
+    "internvl-chat": (
+        {
+            "model_type": "internvl_chat",
+            "max_dynamic_patch": 6,
+            "vision_config": {"image_size": 448, "patch_size": 14},
+            "llm_config": {"max_position_embeddings": 40960},
+        },
+        {},
+        InternVLBudget(max_tiles=6),
+    ),
+    "gemma": (
+        {"model_type": "gemma4", "text_config": {"max_position_embeddings": 262144}},
+        {"max_soft_tokens": 560, "patch_size": 16, "pooling_kernel_size": 3},
+        Gemma4Budget(max_soft_tokens=560),
+    ),
+    "deepseek": (
+        {
+            "model_type": "deepseek_vl_v2",
+            "candidate_resolutions": CANVASES,
+            "language_config": {"max_position_embeddings": 4096},
+        },
+        {},
+        DeepseekVL2Budget(max_tiles=3),
+    ),
+    "minicpm": (
+        {"model_type": "minicpmv", "max_position_embeddings": 40960},
+        {"max_slice_nums": 4, "scale_resolution": 448, "patch_size": 14, "image_feature_size": 64},
+        MiniCPMVBudget(max_slices=4),
+    ),
+    "phi": (
+        {"model_type": "phi4-siglip", "max_num_patches": 1024, "max_position_embeddings": 16384},
+        {},
+        Phi4VisionBudget(max_patches=1024),
+    ),
+    "kimi": (
+        {"model_type": "kimi_vl", "text_config": {"max_position_embeddings": 131072}},
+        {"in_token_limit": 4096, "patch_size": 14, "merge_kernel_size": [2, 2]},
+        KimiVLBudget(max_patches=4096),
+    ),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_declares_its_own_budget(tmp_path: Path, family: str) -> None:
+    """Limits are read where the family's published checkpoints keep them."""
+    config, preprocessor, budget = FAMILIES[family]
+    entry = resolve_model(checkpoint(tmp_path / "m", config, preprocessor), CATALOGUE)
+    assert entry.visual_budget == budget
+    assert entry.visual_budget.max_visual_tokens + entry.decoding.max_tokens <= entry.max_model_len
+
+
+def test_limits_may_stand_beside_the_other_processors(tmp_path: Path) -> None:
+    """Newer checkpoints have processor_config.json alone."""
+    config, preprocessor, budget = FAMILIES["gemma"]
+    folder = checkpoint(tmp_path / "m", config)
+    (tmp_path / "m" / "processor_config.json").write_text(json.dumps({"image_processor": preprocessor}))
+    assert resolve_model(folder, CATALOGUE).visual_budget == budget
+
+
+def test_canvases_that_no_number_of_tiles_gives_are_refused(tmp_path: Path) -> None:
+    """Another list of resolutions would be another decision than the one that is planned."""
+    config = FAMILIES["deepseek"][0] | {"candidate_resolutions": [[384, 384], [768, 768]]}
+    with pytest.raises(CheckpointInvalidError, match="candidate_resolutions"):
+        resolve_model(checkpoint(tmp_path / "m", config), CATALOGUE)
+
+
+def test_an_entry_written_is_the_entry_read(tmp_path: Path) -> None:
+    """Nothing is lost on the way through the file."""
+    config, preprocessor, _ = FAMILIES["internvl"]
+    entry = resolve_model(checkpoint(tmp_path / "m", config, preprocessor), CATALOGUE)
+    assert read_entry(write_entry(entry, tmp_path / "catalogue")) == entry
 
 
 def test_an_unknown_family_is_refused_by_name(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ COMMANDS = (
     "prompt",
     "budget",
     "models",
+    "models add",
     "ingest",
     "doctor",
     "dataset demo",

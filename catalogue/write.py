@@ -1,0 +1,27 @@
+"""Writes an entry into a folder of the operator's own."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import tomli_w
+
+from catalogue.entry import CatalogueEntry
+from catalogue.errors import EntryExistsError
+
+
+def write_entry(entry: CatalogueEntry, folder: Path, *, replace: bool = False) -> Path:
+    """Write `ID.toml`, whole or not at all, and return its path. Raises EntryExistsError unless it may `replace`."""
+    path = folder / f"{entry.id}.toml"
+    if path.exists() and not replace:
+        raise EntryExistsError(f"{path}: there is an entry of this id already")
+    folder.mkdir(parents=True, exist_ok=True)
+    fields = entry.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    # Written out in full, so that a later release with other defaults serves the model as it was described.
+    fields |= {"visual_budget": entry.visual_budget.model_dump(mode="json"), "decoding": entry.decoding.model_dump()}
+    handle, draft = tempfile.mkstemp(prefix=f".{entry.id}-", dir=folder)
+    with os.fdopen(handle, "wb") as file:
+        tomli_w.dump(fields, file)
+    Path(draft).chmod(0o644)
+    Path(draft).replace(path)
+    return path

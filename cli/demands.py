@@ -1,0 +1,48 @@
+"""What a picture of a given size demands of a model: visual tokens, and the context that each condition needs."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tiling.errors import BudgetError
+from tiling.evidence import QUADRANTS, quadrant_region
+from tiling.geometry import Size, fit_longest_side
+
+if TYPE_CHECKING:
+    from catalogue.entry import CatalogueEntry
+
+_THUMBNAIL = 1024  # UltraVR's V1, pixels of the longest side
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Visual tokens of the full picture, and by condition those of all its pictures plus those of an answer.
+
+    V3 and V4 count four quadrants, the most that a sample of CCTV or remote sensing shows. None where the family
+    refuses a picture.
+    """
+
+    visual_tokens: int | None
+    context: dict[str, int | None]
+
+
+def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
+    """Count what a picture of `size` pixels demands of a model; text comes on top."""
+    quadrants = [quadrant_region(size, name).size for name in QUADRANTS]
+    shown = {
+        "V0": [],
+        "V1": [fit_longest_side(size, _THUMBNAIL)],
+        "V2": [size],
+        "V3": quadrants,
+        "V4": [size, *quadrants],
+    }
+    visual = {condition: _visual_tokens(entry, sizes) for condition, sizes in shown.items()}
+    answer = entry.decoding.max_tokens
+    context = {condition: None if tokens is None else tokens + answer for condition, tokens in visual.items()}
+    return Demands(visual["V2"], context)
+
+
+def _visual_tokens(entry: "CatalogueEntry", sizes: list[Size]) -> int | None:
+    try:
+        return sum(entry.visual_budget.plan(size, len(sizes)).visual_tokens for size in sizes)
+    except BudgetError:
+        return None
