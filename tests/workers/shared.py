@@ -1,0 +1,171 @@
+"""A worker of three models in this process, on simulated engines whose every start, sleep and end is noted."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
+
+from catalogue.entry import CatalogueEntry
+from jobs.fleet import Fleet, WorkerStatus
+from jobs.models import JobSpec
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from tests.waiting import async_wait_until
+from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_request, responses_of
+from tests.workers.rig import SETTINGS
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from workers.instrumentation import Instruments
+from workers.settings import WorkerSettings
+from workers.simulated_engine import SimulatedEngine
+from workers.stage import Served, Surroundings
+from workers.worker import Worker
+
+ALPHA, BETA, GAMMA = MODELS = ("alpha", "beta", "gamma")
+WEIGHTS = 16 * 10**9
+"""Bytes of a simulated engine's weights."""
+
+
+class NotedEngine(SimulatedEngine):
+    """Notes what it does in `diary`, as pairs of what and model."""
+
+    def __init__(self, entry: CatalogueEntry, diary: list[tuple[str, str]], *, speed: float = 0) -> None:
+        super().__init__(entry, speed=speed)
+        self._model = entry.id
+        self._diary = diary
+        self._is_awake = False
+
+    async def start(self) -> None:
+        """Start, or wake."""
+        await super().start()
+        self._note("start", is_awake=True)
+
+    async def sleep(self, host_bytes: int) -> int:
+        """Sleep, if there is room for it."""
+        slept = await super().sleep(host_bytes)
+        if slept:
+            self._diary[-1] = ("sleep", self._model)  # which it did by stopping
+        return slept
+
+    async def stop(self) -> None:
+        """Stop, and say so once."""
+        await super().stop()
+        if self._is_awake:
+            self._note("stop", is_awake=False)
+
+    def _note(self, what: str, *, is_awake: bool) -> None:
+        self._diary.append((what, self._model))
+        self._is_awake = is_awake
+
+
+Make = Callable[[CatalogueEntry, list[tuple[str, str]]], SimulatedEngine]
+
+
+class SharedRig:
+    """The worker and everything that a test looks at."""
+
+    def __init__(self, redis: Redis, folders: tuple[Path, Path], make: Make, settings: WorkerSettings) -> None:
+        self.redis = redis
+        self.diary: list[tuple[str, str]] = []
+        self.engines: Counter[str] = Counter()
+        self._registry = CollectorRegistry()
+        self._make = make
+        data, pyramids = folders
+        around = Surroundings(redis, Library(ImageRoot(data), pyramids, 2**28))
+        self.worker = Worker([self._served(model) for model in MODELS], around, settings, Instruments(self._registry))
+
+    def count(self, series: str) -> int:
+        """Sum of one of the worker's series over all models."""
+        names = (f"gigavqa_worker_{series}", f"gigavqa_worker_{series}_total")
+        samples = [sample for family in self._registry.collect() for sample in family.samples]
+        return int(sum(sample.value for sample in samples if sample.name in names))
+
+    @property
+    def loads(self) -> list[str]:
+        """Models in the order in which their engines were started or woken."""
+        return [model for what, model in self.diary if what == "start"]
+
+    @property
+    def most_awake(self) -> int:
+        """How many engines were awake at once."""
+        awake = [0]
+        for what, _ in self.diary:
+            awake.append(awake[-1] + (1 if what == "start" else -1))
+        return max(awake)
+
+    async def status(self) -> WorkerStatus | None:
+        """What the worker says of itself now."""
+        statuses = await Fleet(self.redis).workers()
+        return statuses[0] if statuses else None
+
+    async def until_status(self, state: str, loaded: str | None) -> WorkerStatus:
+        """Wait until the worker says so."""
+
+        async def so() -> bool:
+            status = await self.status()
+            return status is not None and (status.state, status.loaded) == (state, loaded)
+
+        await async_wait_until(so, what=f"{state} with {loaded}")
+        status = await self.status()
+        assert status is not None
+        return status
+
+    def _served(self, model: str) -> Served:
+        entry = ENTRY.model_copy(update={"id": model})
+
+        def make() -> SimulatedEngine:
+            self.engines[model] += 1
+            return self._make(entry, self.diary)
+
+        return Served(entry, make, SETTINGS.max_requests)
+
+
+@asynccontextmanager
+async def shared_worker(
+    redis: Redis, data: Path, pyramids: Path, make: Make = NotedEngine, **changes: Any
+) -> AsyncIterator[SharedRig]:
+    """Run a worker of three models for as long as the block lasts, then drain it."""
+    settings = replace(SETTINGS, **{"sleep_bytes": 3 * WEIGHTS, **changes})
+    rig = SharedRig(redis, (data, pyramids), make, settings)
+    running = asyncio.create_task(rig.worker.run())
+    try:
+        yield rig
+    finally:
+        rig.worker.stop(grace_seconds=0)
+        await running
+
+
+async def submit_to(redis: Redis, bundles: dict[str, int], *, priority: str = "batch", requests_each: int = 1) -> str:
+    """Queue one job with so many bundles of each model; returns its id."""
+    job, _ = await JobRegistry(redis).create(JobSpec(dataset="demo", models=tuple(bundles), plan="table1"))
+    made = []
+    for model, number in ((model, number) for model, count in bundles.items() for number in range(count)):
+        requests = [
+            make_request(f"{model}-{number}-{k}", image(0), f"Question {k}?", model=model) for k in range(requests_each)
+        ]
+        bundle = make_bundle(job.id, f"{model}-{number}", requests)
+        made.append(bundle.model_copy(update={"model": model, "priority": priority}))
+    await JobQueue(redis).enqueue(job.id, made, "digest")
+    return job.id
+
+
+async def until_final(redis: Redis, *job_ids: str) -> None:
+    """Wait until nothing more will happen to the jobs."""
+
+    async def final() -> bool:
+        return all([(await job_of(redis, job_id)).status.final for job_id in job_ids])
+
+    await async_wait_until(final, timeout=30, what="the end of the jobs")
+
+
+async def played(redis: Redis, job_id: str) -> list[tuple[str, int]]:
+    """The turns of a job: models in the order of its responses, each with how many there were in a row."""
+    responses = await responses_of(redis, job_id)
+    return [(model, len(list(group))) for model, group in groupby(responses, lambda response: response.model)]
