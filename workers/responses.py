@@ -43,7 +43,7 @@ def make_response(
         prompt_version=request.prompt_version,
         turns=tuple(outcome.turns),
         failure=outcome.failure,
-        rasters=_raster_records(outcome),
+        rasters=raster_records(outcome),
         examples=request.examples,
         sampling=request.sampling,
         worker=worker,
@@ -55,7 +55,7 @@ def make_response(
     )
 
 
-def _raster_records(outcome: Outcome) -> tuple[RasterRecord, ...]:
+def raster_records(outcome: Outcome) -> tuple[RasterRecord, ...]:
     """What the engine says of its prompt goes before the plan: families may count otherwise when pictures are many."""
     planned = tuple(raster.visual_tokens for raster in outcome.rasters)
     counted = outcome.turns[0].usage.visual_tokens if outcome.turns else ()

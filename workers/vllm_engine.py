@@ -6,7 +6,7 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
 from workers.compat.torch_companions import repair_torch_companions
-from workers.engine import EngineDeadError, EngineError, EngineStats, Message
+from workers.engine import EngineDeadError, EngineError, EngineStats, Message, PromptRaster
 from workers.errors import EngineNotInstalledError
 from workers.figures import EngineFigures
 from workers.threads import in_daemon_thread
@@ -24,6 +24,7 @@ from workers.threads import in_daemon_thread
 log = logging.getLogger(__name__)
 
 _MAX_RASTERS = 64  # per prompt; UltraVR's V4 needs up to 37 (36 regions of a slide and the slide itself)
+_PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
 
 
@@ -138,7 +139,8 @@ class VllmEngine:
 
         # Without add_generation_prompt the assistant's header would be missing, silently.
         template = {"add_generation_prompt": True, **self._entry.chat_template}
-        messages = [_message(message) for message in chat]
+        picture = _pillow if self._entry.visual_budget.kind in _PILLOW_ONLY else _tensor
+        messages = [_message(message, picture) for message in chat]
         _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
         params = SamplingParams(**sampling.model_dump(), output_kind=RequestOutputKind.FINAL_ONLY)
         visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
@@ -231,16 +233,24 @@ def _visual_tokens(prompt: Any) -> tuple[int, ...]:
     return tuple(place.get_num_embeds() for place in (prompt.get("mm_placeholders") or {}).get("image", ()))
 
 
-def _message(message: Message) -> dict[str, Any]:
-    import torch
-
+def _message(message: Message, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
     if not message.rasters:
         return {"role": message.role, "content": message.text}
-    pictures = [
-        {"type": "image_pil", "image_pil": torch.from_numpy(raster.pixels).permute(2, 0, 1), "uuid": raster.key}
-        for raster in message.rasters
-    ]
+    pictures = [{"type": "image_pil", "image_pil": picture(raster), "uuid": raster.key} for raster in message.rasters]
     return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+
+
+def _tensor(raster: PromptRaster) -> Any:
+    """The pixels as a tensor 3 x H x W, which costs the fewest copies."""
+    import torch
+
+    return torch.from_numpy(raster.pixels).permute(2, 0, 1)
+
+
+def _pillow(raster: PromptRaster) -> Any:
+    from PIL import Image
+
+    return Image.fromarray(raster.pixels)
 
 
 def _cpu_environment(*, small: bool) -> dict[str, str]:

@@ -5,9 +5,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from workers.checkpoints.deepseek_vl2 import DEEPSEEK_VL2
 from workers.checkpoints.gemma4 import GEMMA4
 from workers.checkpoints.glm4v import GLM4V
 from workers.checkpoints.internvl import INTERNVL_HF
+from workers.checkpoints.kimi_vl import KIMI_VL
 from workers.checkpoints.qwen2_5_vl import QWEN2_5_VL
 from workers.checkpoints.qwen3_5 import QWEN3_5
 from workers.checkpoints.qwen3_vl import QWEN3_VL
@@ -22,6 +24,8 @@ _DESIGNS: dict[str, Design] = {
     "internvl3.5-hf": INTERNVL_HF,
     "glm-4.5v": GLM4V,
     "gemma-4": GEMMA4,
+    "kimi-vl": KIMI_VL,
+    "deepseek-vl2": DEEPSEEK_VL2,
 }
 _VERSION = 1  # of the designs: another version is another folder
 

@@ -1,0 +1,108 @@
+"""`python -m tests.workers.family_play ENTRY FOLDER`: play prompts of every condition on one family's small model.
+
+A process of its own, so that its memory is free for the next family. Prints what happened as one line of JSON.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import read_entry
+from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from tiling.views import View
+from workers.checkpoints.build import ensure_checkpoint
+from workers.engine import Message
+from workers.player import Player
+from workers.preparation import Preparation
+from workers.responses import Outcome, raster_records
+from workers.vllm_engine import VllmEngine
+
+PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
+QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
+SAMPLING = Sampling(temperature=0.0, max_tokens=8)
+
+
+def views_of(condition: str, name: str) -> tuple[View, ...]:
+    """The views that a condition shows of a picture; two of its quadrants are local evidence."""
+    image = f"demo/images/{name}.png"
+    full, local = View(image=image), [View(image=image, region=region) for region in QUADRANTS[:2]]
+    thumbnail = View(image=image, sizing="longest:256")
+    return {"V0": (), "V1": (thumbnail,), "V2": (full,), "V3": tuple(local), "V4": (*local, full)}[condition]
+
+
+def draw_pictures(root: Path) -> None:
+    """Draw pictures of random blocks, each in shades of other colors."""
+    (root / "demo" / "images").mkdir(parents=True)
+    for seed, (name, (width, height)) in enumerate(PICTURES.items()):
+        blocks = np.random.default_rng(seed).integers(0, 255, (height // 50, width // 50, 3), dtype=np.uint8)
+        blocks[..., seed % 3] //= 4
+        picture = Image.fromarray(blocks).resize((width, height), Image.Resampling.NEAREST)
+        picture.save(root / "demo" / "images" / f"{name}.png")
+
+
+class Play:
+    """An engine, and what is needed to show it pictures."""
+
+    def __init__(self, entry: CatalogueEntry, folder: Path) -> None:
+        draw_pictures(folder / "data")
+        library = Library(ImageRoot(folder / "data"), folder / "pyramids", 2**26)
+        self._budget = entry.visual_budget
+        self._preparation = Preparation(library, entry.visual_budget, limit_bytes=2**28, threads=1)
+        self._engine = VllmEngine(entry, str(ensure_checkpoint(entry.weights, folder)))
+
+    async def run(self) -> dict[str, Any]:
+        """Play everything."""
+        await self._engine.start()
+        played = {c: await self._ask(views_of(c, "plaza"), c) for c in ("V0", "V1", "V2", "V3", "V4")}
+        before = (await self._engine.stats()).processed_rasters
+        again = await self._ask(views_of("V2", "plaza"), "again")
+        after = (await self._engine.stats()).processed_rasters
+        answers = [(await self._ask(views_of("V2", name), name))["text"] for name in PICTURES]
+        many = await self._ask((*views_of("V4", "slide"), View(image="demo/images/grid.png")), "many")
+        await self._engine.stop()
+        self._preparation.close()
+        return {
+            "conditions": played,
+            "processed_again": after - before,
+            "same_text": again["text"] == played["V2"]["text"],
+            "answers": answers,
+            "many": many,
+        }
+
+    async def _ask(self, views: Sequence[View], name: str) -> dict[str, Any]:
+        request = InferenceRequest(
+            id=name,
+            sample_id="sample",
+            model="tiny",
+            protocol="S0",
+            condition="V2",
+            views=tuple(views),
+            turns=(Turn(text="How many people are there? A. one B. two"),),
+            sampling=SAMPLING,
+        )
+        async with self._preparation.rasters(request.views) as prepared:
+            (turn,) = await Player(request, prepared.rasters, self._generate).play()
+            records = raster_records(Outcome(rasters=prepared.rasters, turns=(turn,)))
+        return {
+            "text": turn.text,
+            "prompt_tokens": turn.usage.prompt_tokens,
+            "planned": [raster.visual_tokens for raster in prepared.rasters],
+            "counted": list(turn.usage.visual_tokens),
+            "recorded": [record.visual_tokens for record in records],
+        }
+
+    async def _generate(self, chat: Sequence[Message], sampling: Sampling, request_id: str) -> TurnResponse:
+        return await self._engine.generate(chat, sampling, request_id)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(Play(read_entry(Path(sys.argv[1])), Path(sys.argv[2])).run())))

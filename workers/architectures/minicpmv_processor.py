@@ -1,0 +1,101 @@
+"""MiniCPM-V 4.5's preprocessing: a small view of the whole picture, and slices of it, each reshaped to rows of patches.
+
+Behaviour: openbmb/MiniCPM-V-4_5, image_processing_minicpmv.py; grids and sizes as in `tiling.budgets.minicpmv`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from PIL import Image
+from torch.nn.functional import unfold
+
+from tiling.budgets.minicpmv import MiniCPMVBudget
+from tiling.geometry import Size
+from workers.architectures.processing import OwnProcessor, Picture, as_pillow, normalized
+
+
+class MiniCPMVImageProcessor:
+    """Pictures in, slices out, and the text that stands for a picture in a prompt."""
+
+    im_id_start: ClassVar[str] = "<image_id>"
+    im_id_end: ClassVar[str] = "</image_id>"
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.max_slice_nums: int = settings.get("max_slice_nums", 9)
+        self.image_feature_size: int = settings.get("image_feature_size", 64)
+        self._side: int = settings.get("scale_resolution", 448)
+        self._patch: int = settings.get("patch_size", 14)
+        self._mean = settings.get("norm_mean", (0.5, 0.5, 0.5))
+        self._std = settings.get("norm_std", (0.5, 0.5, 0.5))
+
+    def __call__(self, prompts: Sequence[Sequence[Picture]]) -> dict[str, Any]:
+        """For each prompt's pictures: slices as 3 x patch x (patches * patch), rows and columns, and sizes."""
+        pictures = [[as_pillow(picture) for picture in prompt] for prompt in prompts]
+        slices = [[piece for picture in prompt for piece in self._slices(picture)] for prompt in pictures]
+        return {
+            "pixel_values": [[self._rows(piece) for piece in pieces] for pieces in slices],
+            "tgt_sizes": [torch.tensor([self._shape(piece) for piece in pieces]) for pieces in slices],
+            "image_sizes": [torch.tensor([picture.size for picture in prompt]) for prompt in pictures],
+        }
+
+    def get_sliced_grid(self, image_size: Any, max_slice_nums: int | None = None) -> tuple[int, int] | None:
+        """Columns and rows of slices for a picture of (width, height); None where it is not sliced."""
+        decision = self._budget(max_slice_nums).decide(Size(image_size[0], image_size[1]))
+        return decision.grid if decision.overview else None
+
+    def get_slice_image_placeholder(
+        self, image_size: Any, image_idx: int = 0, max_slice_nums: int | None = None, use_image_id: bool = True
+    ) -> str:
+        """The text that stands for a picture: its number, its view and its slices, a line for each row of them."""
+        unknown = "<unk>" * self.image_feature_size
+        text = f"<image>{unknown}</image>"
+        if use_image_id:
+            text = f"{self.im_id_start}{image_idx}{self.im_id_end}{text}"
+        columns, rows = self.get_sliced_grid(image_size, max_slice_nums) or (0, 0)
+        return text + "\n".join([f"<slice>{unknown}</slice>" * columns] * rows)
+
+    def _budget(self, max_slice_nums: int | None = None) -> MiniCPMVBudget:
+        return MiniCPMVBudget(
+            slice=self._side,
+            max_slices=max_slice_nums or self.max_slice_nums,
+            patch_size=self._patch,
+            tokens_per_slice=self.image_feature_size,
+        )
+
+    def _slices(self, picture: Image.Image) -> list[Image.Image]:
+        decision = self._budget().decide(Size(*picture.size))
+        whole = _resized(picture, decision.overview or decision.target)
+        if decision.overview is None:
+            return [whole]
+        columns, rows = decision.grid
+        large = _resized(picture, decision.target)
+        width, height = decision.target.width // columns, decision.target.height // rows
+        corners = [(x * width, y * height) for y in range(rows) for x in range(columns)]
+        return [whole, *(large.crop((x, y, x + width, y + height)) for x, y in corners)]
+
+    def _shape(self, piece: Image.Image) -> tuple[int, int]:
+        return piece.height // self._patch, piece.width // self._patch
+
+    def _rows(self, piece: Image.Image) -> torch.Tensor:
+        side = self._patch
+        columns = unfold(normalized(piece, self._mean, self._std)[None], side, stride=side)
+        return columns.reshape(3, side, side, -1).permute(0, 1, 3, 2).reshape(3, side, -1)
+
+
+class MiniCPMVOwnProcessor(OwnProcessor):
+    """MiniCPM-V's tokenizer and image processor."""
+
+    image_token = "(<image>./</image>)"
+
+    @staticmethod
+    def make_image_processor(settings: dict[str, Any]) -> MiniCPMVImageProcessor:
+        """Make the image processor from its settings."""
+        return MiniCPMVImageProcessor(settings)
+
+
+PROCESSOR = MiniCPMVOwnProcessor
+
+
+def _resized(picture: Image.Image, size: Size) -> Image.Image:
+    return picture if size == Size(*picture.size) else picture.resize(size, Image.Resampling.BICUBIC)
