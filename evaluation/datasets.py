@@ -69,7 +69,8 @@ def load_loose(path: Path) -> Dataset:
     samples = load_samples(files, base, problems)
     if problems:
         raise DatasetInvalidError(problems)
-    return Dataset(path.stem, "ultravr", path.stem, "", tuple(samples), _digest(files, base))
+    settings = [file for file in [base / "dataset.toml"] if path.is_dir() and file.is_file()]
+    return Dataset(path.stem, "ultravr", path.stem, "", tuple(samples), _digest([*settings, *files], base))
 
 
 def record_files(folder: Path) -> list[Path]:

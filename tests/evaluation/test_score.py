@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_dataset
 from evaluation.errors import ResponsesInvalidError
-from evaluation.report import Report
+from evaluation.report import Report, build_report
 from evaluation.score import score_files
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.good_records import GOOD
+from tests.evaluation.responders import all_but, answer
 from tests.evaluation.responses import MODEL, response
 
 
@@ -104,3 +107,37 @@ def test_samples_may_be_a_single_file(samples: Path) -> None:
     responses.write_text(json.dumps({"sample_id": "rs-logic", "text": "B"}))
 
     assert score_files(file, responses).table1[0].macro.value == 1.0
+
+
+def test_files_give_the_same_numbers_as_responses(samples: Path) -> None:
+    """All protocols, two repeats and a failure, in two files: the whole report is the same."""
+    dataset, catalogue = load_dataset(samples), load_catalogue()
+    responses = [
+        answer(sample, protocol, knows=all_but("QUA"), final=repeat == 0, repeat=repeat)
+        for sample in dataset.samples
+        for protocol in ("S0", "S1", "S2", "S3", "S4", "S5")
+        for repeat in range(2)
+    ]
+    responses.append(response("rs-logic", None, "V1"))
+    files = [samples.parent / f"{name}.ndjson" for name in ("first", "second")]
+    for file, part in zip(files, (responses[:7], responses[7:]), strict=True):
+        file.write_text("".join(line.model_dump_json() + "\n" for line in part))
+
+    assert score_files(samples, *files) == build_report(dataset, responses, catalogue)
+
+
+def test_repeats_of_ones_own_lines_have_a_spread(samples: Path) -> None:
+    """Lines without a number are counted: right, then wrong, is 1 and 0, with a deviation of 0.7071."""
+    (cell,) = scored(samples, *({"sample_id": "rs-logic", "text": letter} for letter in "BA")).cells
+
+    assert cell.repeats is not None
+    assert (cell.repeats.values, cell.repeats.deviation) == ((1.0, 0.0), pytest.approx(0.7071, abs=1e-4))
+
+
+def test_a_chat_without_its_final_turn_is_no_answer(samples: Path) -> None:
+    """It is left out, and the reason says so."""
+    line = {"sample_id": "rs-logic", "protocol": "S4", "turns": [{"text": "2", "step_id": "S2"}]}
+
+    (cell,) = scored(samples, line).cells
+
+    assert ("failed: FinalTurnMissing", 1) in {(part.reason, part.count) for part in cell.excluded}

@@ -1,0 +1,283 @@
+"""Step accuracies, Table 3 and Figure 2 over a small data set whose every number is worked out here.
+
+Three samples with these operations, by tables C.2 to C.5:
+
+- r1, RS logical verification: S1 GND, S2 QUA, S3 GND, S4 QUA, S5 INF; answer B
+- v1, CCTV relational inference: S1 S2 GND, S3 S4 PER, S5 S6 INT, S7 INF; answer C
+- a1, AD: S1 S2 S3 GND, S4 S5 S6 S7 PER; answer B of four
+
+Annotated steps: RS 2 GND, 2 QUA, 1 INF; CCTV 2 GND, 2 PER, 2 INT, 1 INF; AD 3 GND, 4 PER.
+"""
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalogue.load import load_catalogue
+from evaluation.datasets import Dataset
+from evaluation.details import sample_outcomes
+from evaluation.errors import StepUnknownError
+from evaluation.metrics.operations import OPERATIONS
+from evaluation.report import Report, build_report
+from evaluation.ultravr.samples import Operation, Sample
+from jobs.models import Response
+from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
+from tests.evaluation.responders import WRONG, Knows, all_but, answer, everything, only
+
+CATALOGUE = load_catalogue()
+SAMPLES = {
+    "r1": good_sample("rs-logic", id="r1"),
+    "v1": good_sample("cctv-relation", id="v1"),
+    "a1": good_sample("ad-choice", id="a1"),
+}
+STEP_PROTOCOLS = ("S2", "S4", "S5")
+KNOWN: dict[str, Knows] = {
+    "r1": only("S1", "S2", "S5"),
+    "v1": only("S1", "S2", "S3", "S5", "S6", "S7"),
+    "a1": everything,
+}
+"""r1 misses S3 (GND) and S4 (QUA); v1 misses S4 (PER); a1 misses nothing."""
+
+
+def dataset_of(samples: Iterable[Sample]) -> Dataset:
+    """Make a data set of samples."""
+    fields: dict[str, Any] = {"name": "tiny", "benchmark": "ultravr", "title": "Tiny", "description": ""}
+    return Dataset(**fields, samples=tuple(samples), digest="0" * 64)
+
+
+DATASET = dataset_of(SAMPLES.values())
+
+
+def report_of(responses: Iterable[Response], dataset: Dataset = DATASET) -> Report:
+    """Report on responses alone."""
+    return build_report(dataset, responses, CATALOGUE)
+
+
+def worked(protocol: str, wrong: tuple[str, ...] = ()) -> list[Response]:
+    """Answer the three samples with the steps of KNOWN; the final answers named are wrong."""
+    return [answer(sample, protocol, knows=KNOWN[name], final=name not in wrong) for name, sample in SAMPLES.items()]
+
+
+def rounded(estimates: dict[Any, Any]) -> dict[Any, float]:
+    """Values to six digits."""
+    return {name: round(estimate.value, 6) for name, estimate in estimates.items()}
+
+
+@pytest.mark.parametrize("protocol", STEP_PROTOCOLS)
+def test_equation_4_within_domains(protocol: str) -> None:
+    """RS: GND 1 of 2, QUA 1 of 2, INF 1 of 1. CCTV: GND 2/2, PER 1/2, INT 2/2, INF 1/1. AD: GND 3/3, PER 4/4."""
+    (profile,) = report_of(worked(protocol)).steps
+
+    assert {name: rounded(found) for name, found in profile.domains.items()} == {
+        "cctv": {"GND": 1.0, "PER": 0.5, "INT": 1.0, "INF": 1.0},
+        "rs": {"GND": 0.5, "QUA": 0.5, "INF": 1.0},
+        "ad": {"GND": 1.0, "PER": 1.0},
+    }
+    assert profile.domains["ad"]["PER"].count == 4
+
+
+def test_equation_5_over_the_domains_that_have_the_operation() -> None:
+    """GND (1 + 0.5 + 1) / 3 = 0.833333; PER (0.5 + 1) / 2 = 0.75; QUA 0.5; INT 1; INF (1 + 1) / 2 = 1."""
+    (row,) = report_of(worked("S5")).figure2.b
+
+    assert rounded(row.operations) == {"GND": 0.833333, "PER": 0.75, "QUA": 0.5, "INT": 1.0, "INF": 1.0}
+    assert {name: row.operations[name].count for name in OPERATIONS} == {
+        "GND": 7, "PER": 6, "QUA": 2, "INT": 2, "INF": 2,
+    }  # fmt: skip
+
+
+def test_equation_6_is_the_distance_from_the_mean_error() -> None:
+    """Errors 1/6, 1/4, 1/2, 0, 0 have the mean 11/60 = 0.183333; deltas -1/60, 4/60, 19/60, -11/60, -11/60."""
+    (row,) = report_of(worked("S2")).figure2.a
+
+    assert row.mean_error.value == pytest.approx(11 / 60)
+    assert rounded(row.deltas) == {
+        "GND": -0.016667, "PER": 0.066667, "QUA": 0.316667, "INT": -0.183333, "INF": -0.183333,
+    }  # fmt: skip
+
+
+def test_equations_7_and_8_count_each_trajectory_once() -> None:
+    """r1 fails first at S3, GND; v1 at S4, PER; a1 knows all but the answer, Final: a third each over the domains."""
+    (row,) = report_of(worked("S4", wrong=("a1",))).figure2.c
+
+    third = pytest.approx(1 / 3)
+    assert {name: share.value for name, share in row.outcomes.items()} == {
+        "GND": third, "PER": third, "QUA": 0, "INT": 0, "INF": 0, "Final": third, "NoErr": 0,
+    }  # fmt: skip
+    assert row.domains["rs"]["GND"].value == 1.0
+
+
+def test_shares_of_first_errors_are_balanced_by_domain() -> None:
+    """Two RS trajectories, one of GND and one without error, and one CCTV of PER: GND 1/4, NoErr 1/4, PER 1/2."""
+    second = good_sample("rs-logic", id="r2")
+    dataset = dataset_of([SAMPLES["r1"], second, SAMPLES["v1"]])
+    responses = [*worked("S4")[:2], answer(second, "S4", knows=everything)]
+
+    (row,) = report_of(responses, dataset).figure2.c
+
+    assert (row.outcomes["GND"].value, row.outcomes["NoErr"].value, row.outcomes["PER"].value) == (0.25, 0.25, 0.5)
+
+
+def test_operation_counts_are_those_of_the_tables() -> None:
+    """As the head of this file lists them."""
+    assert report_of(worked("S5")).operation_counts == {
+        "cctv": {"GND": 2, "PER": 2, "INT": 2, "INF": 1},
+        "rs": {"GND": 2, "QUA": 2, "INF": 1},
+        "ad": {"GND": 3, "PER": 4},
+    }
+
+
+def test_table3_holds_the_worked_gaps() -> None:
+    """Right of r1, v1, a1: S0 1, S1 2, S2 1, S3 0, S4 2, S5 3; each third is a domain.
+
+    text = 2/3 - 1/3 = 1/3, schema = 0, iter = 2/3 - 1/3 = 1/3, GT = 1 - 2/3 = 1/3.
+    """
+    wrong = {"S0": ("v1", "a1"), "S1": ("a1",), "S2": ("r1", "v1"), "S3": ("r1", "v1", "a1"), "S4": ("r1",), "S5": ()}
+    responses = [reply for protocol, names in wrong.items() for reply in worked(protocol, names)]
+
+    (row,) = report_of(responses).table3
+
+    assert list(rounded(row.protocols).values()) == [0.333333, 0.666667, 0.333333, 0.0, 0.666667, 1.0]
+    assert rounded(row.gaps) == {"text": 0.333333, "schema": 0.0, "iter": 0.333333, "GT": 0.333333}
+    assert row.domains["S4"]["rs"].categories["logical_verification"].value == 0.0
+
+
+def test_the_mean_row_averages_models() -> None:
+    """One model right about all, one about r1 alone: (1 + 1/3) / 2 = 2/3 over two models."""
+    other = [reply.model_copy(update={"model": "other"}) for reply in worked("S1", wrong=("v1", "a1"))]
+
+    mean = report_of([*worked("S1"), *other]).means.table3
+
+    assert mean is not None
+    assert (mean.protocols["S1"].value, mean.protocols["S1"].count) == (pytest.approx(2 / 3), 2)
+
+
+def test_repeats_have_a_mean_and_a_spread() -> None:
+    """Repeats with macro 1, 2/3 and 1/3: pass@1 is 2/3, and the standard deviation 1/3."""
+    responses = [
+        answer(sample, "S1", knows=everything, final=name not in wrong, repeat=repeat)
+        for repeat, wrong in enumerate([(), ("r1",), ("r1", "v1")])
+        for name, sample in SAMPLES.items()
+    ]
+
+    (cell,) = report_of(responses).cells
+
+    assert cell.repeats is not None
+    assert cell.repeats.values == pytest.approx([1, 2 / 3, 1 / 3])
+    assert (cell.repeats.mean, cell.repeats.deviation) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert cell.macro.value == pytest.approx(2 / 3)
+
+
+def test_steps_are_averaged_over_repeats() -> None:
+    """r1 knows all of its steps once and none once: half of everything, over the same five steps."""
+    responses = [
+        answer(SAMPLES["r1"], "S5", knows=knows, repeat=repeat) for repeat, knows in enumerate([everything, only()])
+    ]
+
+    (profile,) = report_of(responses).steps
+
+    assert rounded(profile.operations) == {"GND": 0.5, "QUA": 0.5, "INF": 0.5}
+    assert profile.operations["GND"].count == 2
+
+
+def test_a_broken_schema_reply_counts_as_far_as_it_goes() -> None:
+    """The reply ends within S3: the rest is missing, and so wrong; S1 and S2 count."""
+    text = '{"S1": [[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]], "S2": 2, "S3": [[0.6'
+    (reply,) = worked("S2")[:1]
+    broken = reply.model_copy(update={"turns": (reply.turns[0].model_copy(update={"text": text}),)})
+
+    (profile,) = report_of([broken]).steps
+
+    assert rounded(profile.domains["rs"]) == {"GND": 0.5, "QUA": 0.5, "INF": 0.0}
+    assert profile.statuses == {"missing": 3, "parsed": 2}
+
+
+def test_a_records_own_operation_wins() -> None:
+    """S5 of r1 is INF by table C.3, and here PER."""
+    record = good_record("rs-logic")
+    step_of(record, "S5")["operation"] = "PER"
+    sample = sample_from(record)
+
+    (profile,) = report_of([answer(sample, "S5", knows=everything)], dataset_of([sample])).steps
+
+    assert set(profile.operations) == {"GND", "QUA", "PER"}
+
+
+def test_a_step_outside_the_schema_names_the_sample() -> None:
+    """No operation can be told, so no step can be counted."""
+    record = good_record("rs-logic")
+    step_of(record, "S5")["step_id"] = "S9"
+    sample = sample_from(record)
+
+    with pytest.raises(StepUnknownError, match=r"'rs-logic'.*'S9'"):
+        report_of([answer(sample, "S5", knows=everything)], dataset_of([sample]))
+
+
+def test_a_truth_that_fits_no_format_judges_nothing_and_is_told() -> None:
+    """S2 of r1 should be a count: the other steps are still judged, and a warning names it."""
+    record = good_record("rs-logic")
+    step_of(record, "S2")["ground_truth"] = "many"
+    sample = sample_from(record)
+
+    report = report_of([answer(sample, "S4", knows=everything)], dataset_of([sample]))
+
+    assert report.steps[0].unjudged == ("rs-logic:S2",)
+    assert any("rs-logic:S2" in warning for warning in report.warnings)
+    assert report.figure2.c[0].outcomes["NoErr"].value == 1.0
+
+
+def test_outcomes_tell_every_step_of_a_request() -> None:
+    """v1 under S4: seven steps, the fourth wrong, and the raw text of each."""
+    (outcome,) = sample_outcomes(DATASET, worked("S4")[1:2], CATALOGUE)
+
+    assert [step.correct for step in outcome.steps] == [True, True, True, False, True, True, True]
+    assert (outcome.steps[3].operation, outcome.steps[3].status, outcome.steps[3].text) == ("PER", "unparsable", WRONG)
+    assert (outcome.value, outcome.correct, outcome.first_error) == ("C", True, "PER")
+
+
+SOME = st.sets(st.sampled_from(sorted(SAMPLES)), min_size=1).map(sorted)
+
+
+@settings(deadline=None, max_examples=20)
+@given(names=SOME)
+def test_a_perfect_responder_is_perfect_everywhere(names: list[str]) -> None:
+    """Whatever samples there are: 100 % in every cell and operation, and NoErr is 1; absent domains count nothing."""
+    chosen = dataset_of(SAMPLES[name] for name in names)
+    responses = [answer(sample, f"S{n}", knows=everything) for sample in chosen.samples for n in range(6)]
+
+    report = report_of(responses, chosen)
+
+    assert {cell.macro.value for cell in report.cells} == {1.0}
+    assert {part.value for profile in report.steps for part in profile.operations.values()} == {1.0}
+    assert report.figure2.c[0].outcomes["NoErr"].value == 1.0
+    assert {delta.value for delta in report.figure2.a[0].deltas.values()} == {0.0}
+
+
+@settings(deadline=None, max_examples=20)
+@given(operation=st.sampled_from(OPERATIONS), protocol=st.sampled_from(STEP_PROTOCOLS))
+def test_failing_one_operation_moves_that_one_alone(operation: Operation, protocol: str) -> None:
+    """All its steps are wrong: its accuracy is 0, every other one 1."""
+    responses = [answer(sample, protocol, knows=all_but(operation)) for sample in SAMPLES.values()]
+
+    (profile,) = report_of(responses).steps
+
+    assert {name: part.value for name, part in profile.operations.items()} == {
+        name: float(name != operation) for name in OPERATIONS
+    }
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1000))
+def test_the_order_of_samples_and_responses_changes_nothing(seed: int) -> None:
+    """Every table, figure and profile is the same."""
+    draws = random.Random(seed)
+    responses = [reply for protocol in ("S0", "S2", "S4", "S5") for reply in worked(protocol, wrong=("r1",))]
+    mixed = dataset_of(draws.sample(DATASET.samples, len(DATASET.samples)))
+
+    shuffled = report_of(draws.sample(responses, len(responses)), mixed)
+
+    assert shuffled == report_of(responses)
