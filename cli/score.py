@@ -14,11 +14,15 @@ class ReportFormat(StrEnum):
     JSON = "json"
     MARKDOWN = "md"
     CSV = "csv"
+    HTML = "html"
 
 
 FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+]
+FiguresOption = Annotated[
+    Path | None, typer.Option("--figures", metavar="FOLDER", help="Also write Figure 2 there: SVG, PNG and numbers.")
 ]
 
 
@@ -37,6 +41,7 @@ def score(
     ],
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
+    figures: FiguresOption = None,
 ) -> None:
     """Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.
 
@@ -45,9 +50,20 @@ def score(
     \b
     gigavqa results latest -o responses.ndjson
     gigavqa score ~/.gigavqa/data/demo responses.ndjson --format json
+    gigavqa score ~/.gigavqa/data/demo responses.ndjson --format html -o report.html
     """
+    from cli.figures import write_figures
     from cli.lookup import catalogue
-    from cli.reports import write_report
+    from cli.reports import write_report, write_text
     from evaluation.score import score_files
 
-    write_report(score_files(samples, *responses, catalogue=catalogue()), format, output)
+    known = catalogue()
+    report = score_files(samples, *responses, catalogue=known)
+    if figures:
+        write_figures(report, figures)
+    if format is ReportFormat.HTML:
+        from evaluation.pages import page_of_files
+
+        write_text(page_of_files(report, samples, *responses, catalogue=known), output)
+    else:
+        write_report(report, format, output)

@@ -5,6 +5,7 @@ matplotlib is imported when the first figure is drawn; its settings are global, 
 
 import io
 import re
+import textwrap
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,6 +26,7 @@ _INK = "#010203"
 _DRAWING = threading.Lock()
 
 Form = Literal["svg", "png"]
+FORMS: tuple[Form, ...] = ("svg", "png")
 
 
 class Bars(NamedTuple):
@@ -49,7 +51,7 @@ def drawings(figure: Figure2) -> list[Drawing]:
     if figure.a:
         rows = [Bars(row.title, _named(row.deltas)) for row in figure.a]
         caption = "Figure 2a. Relative operation difficulty under S2: step error less the model's mean."
-        parts.append(Drawing("figure2a", caption, 2.9, lambda axes: _grouped(axes, rows, "Δ step error (points)")))
+        parts.append(Drawing("figure2a", caption, 2.9, lambda axes: _differences(axes, rows)))
     if figure.b:
         rows_b = [Bars(row.title, _named(row.operations)) for row in figure.b]
         caption = "Figure 2b. Operation recoverability under S5: step accuracy behind ground-truth steps."
@@ -91,13 +93,19 @@ def inline_svg(drawing: Drawing) -> str:
     return svg.replace("<svg ", f'<svg role="img" aria-label="{drawing.caption}" ', 1)
 
 
+def _differences(axes: "Axes", rows: Sequence[Bars]) -> None:
+    _grouped(axes, rows, "Δ step error (points)")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -5), max(high, 5))
+
+
 def _accuracies(axes: "Axes", rows: Sequence[Bars]) -> None:
     _grouped(axes, rows, "step accuracy (%)")
     axes.set_ylim(0, 100)
 
 
 def _grouped(axes: "Axes", rows: Sequence[Bars], label: str) -> None:
-    width = 0.8 / len(rows)
+    width = min(0.4, 0.8 / len(rows))
     for number, row in enumerate(rows):
         for place, operation in enumerate(OPERATIONS):
             estimate = row.values.get(operation, NOTHING)
@@ -128,7 +136,7 @@ def _stacked(axes: "Axes", rows: Sequence[Bars]) -> None:
                 text = "#ffffff" if outcome not in ("QUA", "INT") else "#111111"
                 axes.text(left + share / 2, number, f"{share:.0f}", ha="center", va="center", color=text, fontsize=8)
             left += share
-    axes.set_yticks(range(len(rows)), [row.title for row in rows])
+    axes.set_yticks(range(len(rows)), [textwrap.fill(row.title, 26) for row in rows])
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     _tidy(axes)
@@ -139,7 +147,8 @@ def _tidy(axes: "Axes") -> None:
         axes.spines[side].set_visible(False)
     handles, labels = axes.get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))
-    axes.legend(
-        named.values(), named.keys(), loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=7, frameon=False, fontsize=8,
-        handlelength=1.0, columnspacing=1.2,
+    widest = max(map(len, named), default=1)
+    axes.get_figure().legend(
+        named.values(), named.keys(), loc="outside upper center", ncols=max(1, min(7, 90 // (widest + 4))),
+        frameon=False, fontsize=8, handlelength=1.0, columnspacing=1.2,
     )  # fmt: skip

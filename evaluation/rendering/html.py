@@ -39,6 +39,8 @@ def render_html(
     )
     return environment.get_template("page.html.j2").render(
         report=report,
+        warnings_on_models=[warning for warning in report.warnings if not _is_on_cell(warning)],
+        warnings_on_cells=[warning for warning in report.warnings if _is_on_cell(warning)],
         tables=tables(report),
         figures=[(drawing, inline_svg(drawing)) for drawing in drawings(report.figure2)],
         samples=samples,
@@ -51,6 +53,11 @@ def render_html(
         rate=rate,
         gap=gap,
     )
+
+
+def _is_on_cell(warning: str) -> bool:
+    """Whether a warning names model, protocol and condition, and not the model alone."""
+    return len(warning.partition(":")[0].split()) == 3
 
 
 def _data_uris(found: dict[str, bytes]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any
 
+from evaluation.rendering.numbers import MISSING
 from evaluation.reporting.models import SampleOutcome, StepOutcome
 from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
@@ -155,7 +156,8 @@ def _response(outcome: SampleOutcome) -> ResponseShown:
 
 
 def _step(step: StepOutcome) -> StepShown:
-    return StepShown(step, _written(step.ground_truth), _written(step.value), _clip(step.text or ""))
+    read = MISSING if step.value is None and not step.correct else _written(step.value)
+    return StepShown(step, _written(step.ground_truth), read, _clip(step.text or ""))
 
 
 def _written(value: Any) -> str:

@@ -81,26 +81,26 @@ def _table1(report: Report) -> Table:
         "Table 1: end to end",
         "S0 under V2: the full image, the question and its options. Accuracy in %, beside the text-only control V0.",
         (
-            Group("Visual budget", ("max tokens", "max side")),
-            *(Group(domain.upper(), (*(SHORT[name] for name in CATEGORIES[domain]), "all")) for domain in DOMAINS),
             Group("All domains", ("macro", "text only", "abstains", "visual gap")),
+            *(Group(domain.upper(), (*(SHORT[name] for name in CATEGORIES[domain]), "all")) for domain in DOMAINS),
+            Group("Visual budget", ("max tokens", "max side")),
         ),
         tuple((row.title, tuple(_cells1(row))) for row in _with_mean(report.table1, report.means.table1)),
     )
 
 
 def _cells1(row: Table1Row) -> Iterator[Cell]:
-    yield Cell(f"{row.max_visual_tokens:,}" if row.max_visual_tokens else MISSING)
-    yield Cell(f"{row.effective_resolution:,}" if row.effective_resolution else MISSING)
+    yield rate(row.macro, strong=True)
+    yield rate(row.text_only)
+    yield rate(row.abstention)
+    yield gap(row.visual_gap)
     for domain in DOMAINS:
         score = row.domains.get(domain)
         for category in CATEGORIES[domain]:
             yield rate(score.categories.get(category, NOTHING) if score else NOTHING)
         yield rate(score.overall if score else NOTHING, strong=True)
-    yield rate(row.macro, strong=True)
-    yield rate(row.text_only)
-    yield rate(row.abstention)
-    yield gap(row.visual_gap)
+    yield Cell(f"{row.max_visual_tokens:,}" if row.max_visual_tokens else MISSING)
+    yield Cell(f"{row.effective_resolution:,}" if row.effective_resolution else MISSING)
 
 
 def _table2(report: Report) -> Table:

@@ -40,3 +40,20 @@ def test_a_line_that_is_no_response_is_named(installation: Installation) -> None
     run = installation.run("score", str(installation.home / "data" / "tiny"), str(responses))
     assert run.returncode == 1
     assert "responses.ndjson:5" in run.stderr
+
+
+def test_score_writes_a_page(installation: Installation) -> None:
+    """The page holds every sample with its raw answer."""
+    responses, target = write_responses(installation.home, "ABCA"), installation.home / "report.html"
+    tiny = str(installation.home / "data" / "tiny")
+    installation.ok("score", tiny, str(responses), "--format", "html", "-o", str(target))
+    assert target.read_text(encoding="utf-8").count('class="sample"') == 4
+
+
+def test_figures_need_steps(installation: Installation) -> None:
+    """Without any step the command says what it wants."""
+    tiny, folder = str(installation.home / "data" / "tiny"), installation.home / "figures"
+    responses = write_responses(installation.home, "ABCA")
+    refused = installation.run("score", tiny, str(responses), "--figures", str(folder))
+    assert refused.returncode == 1
+    assert "needs responses under V2 to S2" in refused.stderr
