@@ -8,7 +8,7 @@ from pathlib import Path
 from workers.checkpoints.deepseek_vl2 import DEEPSEEK_VL2
 from workers.checkpoints.gemma4 import GEMMA4
 from workers.checkpoints.glm4v import GLM4V
-from workers.checkpoints.internvl import INTERNVL_HF
+from workers.checkpoints.internvl import INTERNVL_CHAT, INTERNVL_HF
 from workers.checkpoints.kimi_vl import KIMI_VL
 from workers.checkpoints.qwen2_5_vl import QWEN2_5_VL
 from workers.checkpoints.qwen3_5 import QWEN3_5
@@ -24,6 +24,7 @@ _DESIGNS: dict[str, Design] = {
     "internvl3.5-hf": INTERNVL_HF,
     "glm-4.5v": GLM4V,
     "gemma-4": GEMMA4,
+    "internvl3.5": INTERNVL_CHAT,
     "kimi-vl": KIMI_VL,
     "deepseek-vl2": DEEPSEEK_VL2,
 }
