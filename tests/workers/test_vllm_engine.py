@@ -4,8 +4,10 @@ import asyncio
 import importlib.util
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import psutil
@@ -14,13 +16,15 @@ import pytest_asyncio
 from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry
 
-from jobs.models import Sampling, TurnResponse
-from tests.workers.examples import ENTRY
+from jobs.models import Sampling, Turn, TurnResponse, Usage
+from tests.workers.examples import ENTRY, make_request
 from tiling.geometry import Size
+from tiling.rendering import Raster
 from workers.checkpoints.build import ensure_checkpoint
 from workers.engine import EngineDeadError, EngineError, Message, PromptRaster
 from workers.instrumentation import Instruments
 from workers.keeper import EngineKeeper
+from workers.player import Player
 from workers.settings import WorkerSettings
 from workers.vllm_engine import VllmEngine
 
@@ -164,6 +168,40 @@ async def test_a_prompt_beyond_the_context_is_refused_with_counts(engines: Engin
     with pytest.raises(EngineError, match=r"\d{4}.*8192"):
         await engines.keeper.generate([Message("user", "Compare.", pictures)], GREEDY, "many")
     assert (await engines.ask(None)).text
+
+
+async def _play(engines: Engines, key: str, *, given: bool) -> list[Usage]:
+    """Play a chat of six steps and a question about one picture; returns the counts of each turn."""
+    steps = [
+        Turn(text=f"Step {n}: how many people are there?", given=f"{n} people" if given else None) for n in range(6)
+    ]
+    request = make_request(key, None, turns=(*steps, Turn(text="Final answer?")))
+
+    async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+        return await engines.keeper.generate(chat, GREEDY, turn_id)
+
+    picture = cast(Raster, raster(key))  # a player looks at key and pixels alone
+    return [answer.usage for answer in await Player(request, [picture], generate).play()]
+
+
+async def test_a_chat_carries_its_own_answers_on(engines: Engines) -> None:
+    """Each turn's prompt holds the one before it, the answer to it, and finds nearly all of both in the cache."""
+    before = await engines.keeper.stats()
+    turns = await _play(engines, "own-answers", given=False)
+    assert (await engines.keeper.stats()).processed_rasters == before.processed_rasters + 1
+    for earlier, later in pairwise(turns):
+        told = earlier.prompt_tokens + earlier.completion_tokens
+        assert later.prompt_tokens > told
+        assert later.cached_tokens > told - 2 * BLOCK
+
+
+async def test_turns_with_given_answers_share_one_prefill_though_they_go_out_together(engines: Engines) -> None:
+    """The picture is processed once, and every turn but one finds it in the cache; so does a second chat."""
+    before = await engines.keeper.stats()
+    turns = await _play(engines, "given-answers", given=True)
+    assert (await engines.keeper.stats()).processed_rasters == before.processed_rasters + 1
+    assert [turn.cached_tokens >= 256 // BLOCK * BLOCK for turn in turns].count(False) == 1
+    assert all(turn.cached_tokens >= 256 // BLOCK * BLOCK for turn in await _play(engines, "given-answers", given=True))
 
 
 async def test_an_interactive_question_overtakes_waiting_ones(engines: Engines) -> None:
