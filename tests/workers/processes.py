@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,16 +13,19 @@ from tests.workers.examples import ENTRY
 
 
 class WorkerProcess:
-    """`python -m workers` for the demo's model; its log is kept beside the home folder."""
+    """`python -m workers`, for the demo's model unless others are named; its log is kept beside the home folder."""
 
-    def __init__(self, home: Path, data: Path, redis_url: str, *arguments: str) -> None:
+    def __init__(
+        self, home: Path, data: Path, redis_url: str, *arguments: str, models: Sequence[str] = (ENTRY.id,)
+    ) -> None:
         self._log = home / f"worker-{len(list(home.glob('worker-*.log')))}.log"
         environment = os.environ | {
             "GIGAVQA_HOME": str(home),
             "GIGAVQA_DATA": str(data),
             "REDIS_URL": redis_url,
         }
-        argv = [sys.executable, "-m", "workers", "--model", ENTRY.id, *arguments]
+        named = [word for model in models for word in ("--model", model)]
+        argv = [sys.executable, "-m", "workers", *named, *arguments]
         with self._log.open("wb") as log:
             self._popen = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
 
@@ -61,9 +64,11 @@ class WorkerProcess:
 
 
 @contextmanager
-def worker_process(home: Path, data: Path, redis_url: str, *arguments: str) -> Iterator[WorkerProcess]:
+def worker_process(
+    home: Path, data: Path, redis_url: str, *arguments: str, models: Sequence[str] = (ENTRY.id,)
+) -> Iterator[WorkerProcess]:
     """A worker process that does not outlive the block."""
-    worker = WorkerProcess(home, data, redis_url, *arguments)
+    worker = WorkerProcess(home, data, redis_url, *arguments, models=models)
     try:
         yield worker
     finally:

@@ -22,13 +22,13 @@ NEVER = 1e-6
 SLOW = 0.05
 
 
-async def until_recorded(redis: Redis, job_id: str, num_responses: int) -> None:
+async def until_recorded(redis: Redis, job_id: str, num_responses: int, *, seconds: float = 60) -> None:
     """Wait until that many responses are recorded."""
 
     async def recorded() -> bool:
         return len(await ResultStore(redis).read(job_id, limit=num_responses)) >= num_responses
 
-    await async_wait_until(recorded, timeout=60, what=f"{num_responses} responses")
+    await async_wait_until(recorded, timeout=seconds, what=f"{num_responses} responses")
 
 
 async def until_leased(redis: Redis, num_bundles: int) -> None:

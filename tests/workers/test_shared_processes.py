@@ -1,0 +1,73 @@
+"""A worker of three models as a process of its own: killed, and on the real engine."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import psutil
+import pytest
+from redis.asyncio import Redis
+
+from jobs.server import ServerProcess
+from tests.workers.examples import ENTRY, job_of, responses_of
+from tests.workers.processes import simulated, worker_process
+from tests.workers.shared import MODELS, played, submit_to
+from tests.workers.test_processes import until_recorded
+
+FAMILIES = ("tiny-internvl3.5-hf", "tiny-qwen2.5-vl", "tiny-glm-4.5v")
+SLOW = 0.05
+
+
+async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
+    """Killed in the turns of different models, the worker leaves leases that run out: 90 responses, each once."""
+    job_id = await submit_to(redis, dict.fromkeys(MODELS, 10), requests_each=3)
+    sources = [word for model in MODELS for word in ("--model-from", f"{model}={ENTRY.id}")]
+    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--turn-bundles", "4")
+    for num_responses in (8, 24, 60):
+        with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
+            await until_recorded(redis, job_id, num_responses)
+            worker.kill()
+    with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
+        await until_recorded(redis, job_id, 90)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses, job = await responses_of(redis, job_id), await job_of(redis, job_id)
+    assert len({response.request_id for response in responses}) == len(responses) == 90
+    assert (job.request_counts.completed, job.request_counts.failed) == (90, 0)
+    assert len(await played(redis, job_id)) >= len(MODELS)
+
+
+def test_one_source_for_several_models_is_refused(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+    """The worker ends with a line that says what to write."""
+    arguments = ("--model-from", ENTRY.id)
+    with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
+        assert worker.wait() == 1
+    assert f"ID={ENTRY.id}" in worker.log
+    assert "Traceback" not in worker.log
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+async def test_three_families_take_turns_on_the_real_engine(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """Each is loaded once and answers all of its requests; the engines of the others have ended by then."""
+    (tmp_path / "catalogue").mkdir()
+    for model in FAMILIES:
+        shutil.copy(Path(__file__).parent / "families" / f"{model}.toml", tmp_path / "catalogue")
+    job_id = await submit_to(redis, dict(zip(FAMILIES, (1, 2, 3), strict=True)), requests_each=2)
+    with worker_process(tmp_path, data, server.url, models=FAMILIES) as worker:
+        await until_recorded(redis, job_id, 12, seconds=240)
+        assert len(_engines(worker.pid)) == 1
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses = await responses_of(redis, job_id)
+    assert [response.failure for response in responses] == [None] * 12
+    assert await played(redis, job_id) == list(zip(reversed(FAMILIES), (6, 4, 2), strict=True))
+    engines = {response.engine.model_revision for response in responses if response.engine}
+    assert len(engines) == len(FAMILIES)
+
+
+def _engines(worker: int) -> list[psutil.Process]:
+    children = psutil.Process(worker).children(recursive=True)
+    return [child for child in children if "EngineCore" in child.name() or "EngineCore" in " ".join(child.cmdline())]
