@@ -74,6 +74,7 @@ class _Line(_Lenient):
     prompt_version: str | None = None
     sampling: dict[str, float | int | None] = {}
     rasters: tuple[_Raster, ...] = ()
+    examples: tuple[str, ...] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> "_Line":
@@ -146,6 +147,7 @@ def _reply(line: _Line, place: str, repeats: Counter[tuple[str, ...]]) -> Reply:
         repeat=_repeat(line, repeats),
         steps=tuple((turn.step_id, turn.text) for turn in line.turns if turn.step_id is not None),
         raster=line.rasters[0].raster_size if line.rasters else None,
+        examples=None if line.examples is None else len(line.examples),
     )
 
 

@@ -12,6 +12,7 @@ from evaluation.datasets import Dataset
 from evaluation.judging import JudgedStep, Judges
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
+from evaluation.ultravr.protocols.registry import TELLS_EXAMPLES
 from evaluation.ultravr.steps.readings import StepStatus
 
 
@@ -99,6 +100,7 @@ class Tally:
         self.cells: dict[CellKey, CellTally] = {}
         self.provenance: dict[str, Counter[Provenance]] = {}
         self.prompts: dict[tuple[str, str], set[str]] = {}
+        self.examples: dict[CellKey, Counter[int]] = {}
         self.judges = Judges(dataset, catalogue)
         self._positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
         self._marks: dict[StepMark, StepMark] = {}
@@ -106,7 +108,10 @@ class Tally:
             self._add(reply)
 
     def _add(self, reply: Reply) -> None:
-        cell = self.cells.setdefault(CellKey(reply.model, reply.protocol, reply.condition), CellTally())
+        key = CellKey(reply.model, reply.protocol, reply.condition)
+        cell = self.cells.setdefault(key, CellTally())
+        if reply.examples is not None and reply.protocol in TELLS_EXAMPLES:
+            self.examples.setdefault(key, Counter())[reply.examples] += 1
         self.provenance.setdefault(reply.model, Counter())[reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts.setdefault((reply.model, reply.protocol), set()).add(version)

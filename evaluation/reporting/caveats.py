@@ -12,7 +12,7 @@ def collect_warnings(
     tally: Tally, cells: Iterable[CellScore], profiles: Iterable[StepProfile], catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[str, ...]:
     """Collect the warnings on models, then those on cells, then those on steps."""
-    found = [*_on_models(tally, catalogue)]
+    found = [*_on_models(tally, catalogue), *_on_examples(tally)]
     for cell in cells:
         found.extend(_on_cell(cell))
     for profile in profiles:
@@ -44,6 +44,15 @@ def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
     for (model, protocol), versions in sorted(tally.prompts.items()):
         if len(versions) > 1:
             yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
+
+
+def _on_examples(tally: Tally) -> Iterator[str]:
+    for key, told in sorted(tally.examples.items()):
+        name, most = f"{key.model} {key.protocol} {key.condition}", max(told)
+        if none := told[0]:
+            yield f"{name}: {none} of {told.total()} responses were told no example, for want of one on another image"
+        if fewer := sum(count for number, count in told.items() if 0 < number < most):
+            yield f"{name}: {fewer} of {told.total()} responses were told fewer examples than the others"
 
 
 def _on_cell(cell: CellScore) -> Iterator[str]:

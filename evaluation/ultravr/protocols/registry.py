@@ -16,3 +16,6 @@ PROTOCOLS: dict[str, Protocol] = {
     "S4": OwnAnswers(),
     "S5": GivenAnswers(),
 }
+
+TELLS_EXAMPLES = frozenset(name for name, protocol in PROTOCOLS.items() if protocol.needs_examples)
+"""Protocols whose prompts tell trajectories of other samples."""
