@@ -71,6 +71,7 @@ MODEL_CARD: dict[str, Any] = {
     "random_weights": False,
     "decoding": {"temperature": 0.7, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 32768},
     "workers": 2,
+    "loaded": 1,
     "queue": {"waiting": 31, "leased": 2},
 }
 MODELS: dict[str, Any] = {"object": "list", "data": [MODEL_CARD]}
@@ -92,11 +93,13 @@ READINESS: dict[str, Any] = {
     "ready": True,
     "checks": {"server": "ok", "data_root": "ok"},
     "workers": {MODEL: {"ready": 2}},
+    "loaded": {MODEL: 1},
 }
 UNREADINESS: dict[str, Any] = {
     "ready": False,
     "checks": {"server": "no answer within 2 s", "data_root": "ok"},
     "workers": {},
+    "loaded": {},
 }
 HEALTH: dict[str, Any] = {"status": "ok"}
 METRICS = (

@@ -38,7 +38,8 @@ class ModelCard(BaseModel):
     effective_resolution: int = Field(description="side, in pixels, of the largest square that keeps its resolution")
     random_weights: bool = Field(description="answers mean nothing")
     decoding: Decoding
-    workers: int = Field(description="workers that announce themselves for this model")
+    workers: int = Field(description="workers that announce themselves for this model, alone or among others")
+    loaded: int = Field(description="those of them in whose engine it is now; workers of several models take turns")
     queue: Backlog
 
 
@@ -84,6 +85,7 @@ async def _cards(gateway: Gateway, entries: list[CatalogueEntry]) -> list[ModelC
             effective_resolution=entry.visual_budget.effective_resolution,
             decoding=entry.decoding,
             workers=sum(entry.id in worker.models for worker in workers),
+            loaded=sum(entry.id == worker.loaded for worker in workers),
             queue=Backlog(waiting=depth.waiting, leased=depth.leased),
         )
         for entry, depth in zip(entries, depths, strict=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Literal
 
@@ -9,6 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
+from jobs.fleet import WorkerStatus
 from service import examples
 from service.gateway import CurrentGateway, Gateway
 from service.openapi import example, problems
@@ -28,7 +30,10 @@ class Readiness(BaseModel):
 
     ready: bool
     checks: dict[str, str] = Field(description="`ok`, or what is wrong")
-    workers: dict[str, dict[str, int]] = Field(description="number of workers by model and state")
+    workers: dict[str, dict[str, int]] = Field(
+        description="number of workers by model and state; one that serves several models in turn counts for each"
+    )
+    loaded: dict[str, int] = Field(description="number of workers by the model that is in their engine now")
 
 
 @router.get("/healthz", summary="Is the process alive?", responses={200: example(examples.HEALTH), **problems()})
@@ -48,24 +53,32 @@ async def get_health() -> Health:
 )
 async def get_readiness(gateway: CurrentGateway, response: Response) -> Readiness:
     """Check that the state server answers and that the data root exists."""
-    server, workers = await _look_at_server(gateway)
+    server, statuses = await _look_at_server(gateway)
     data = "ok" if gateway.settings.data.is_dir() else f"{gateway.settings.data} is not a folder"
-    readiness = Readiness(ready=server == data == "ok", checks={"server": server, "data_root": data}, workers=workers)
+    readiness = Readiness(
+        ready=server == data == "ok",
+        checks={"server": server, "data_root": data},
+        workers=_count_states(statuses),
+        loaded=Counter(status.loaded for status in statuses if status.loaded),
+    )
     if not readiness.ready:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     return readiness
 
 
-async def _look_at_server(gateway: Gateway) -> tuple[str, dict[str, dict[str, int]]]:
+async def _look_at_server(gateway: Gateway) -> tuple[str, list[WorkerStatus]]:
     try:
         # The client waits out a restart of the server; a probe does not.
-        statuses = await asyncio.wait_for(gateway.fleet.workers(), _PING_SECONDS)
+        return "ok", await asyncio.wait_for(gateway.fleet.workers(), _PING_SECONDS)
     except TimeoutError:
-        return f"no answer within {_PING_SECONDS:g} s", {}
+        return f"no answer within {_PING_SECONDS:g} s", []
     except RedisError as error:
-        return str(error), {}
+        return str(error), []
+
+
+def _count_states(statuses: Iterable[WorkerStatus]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     for status in statuses:
         for model in status.models:
             counts.setdefault(model, Counter())[status.state] += 1
-    return "ok", {model: dict(states) for model, states in counts.items()}
+    return {model: dict(states) for model, states in counts.items()}

@@ -31,7 +31,8 @@ def test_a_gateway_with_its_server_and_data_is_ready(gateway: RunningGateway) ->
     """Workers are no condition: without any, jobs wait."""
     response = gateway.client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"ready": True, "checks": {"server": "ok", "data_root": "ok"}, "workers": {}}
+    checks = {"server": "ok", "data_root": "ok"}
+    assert response.json() == {"ready": True, "checks": checks, "workers": {}, "loaded": {}}
 
 
 async def test_workers_are_shown_by_model_and_state(gateway: RunningGateway) -> None:
@@ -43,6 +44,19 @@ async def test_workers_are_shown_by_model_and_state(gateway: RunningGateway) -> 
     assert gateway.client.get("/readyz").json()["workers"] == {MODEL: {"ready": 1}}
     assert metric(gateway, "gigavqa_workers", model=MODEL, state="ready") == 1
     assert gateway.client.get(f"/v1/models/{MODEL}").json()["workers"] == 1
+
+
+async def test_a_worker_of_several_models_is_shown_with_the_one_it_has_loaded(gateway: RunningGateway) -> None:
+    """It counts as a worker of each of its models, and as loaded for one."""
+    redis, other = connect(gateway.redis_url), "qwen3-vl-8b"
+    status = WorkerStatus(worker="w-1", models=(MODEL, other), loaded=other, state="ready", since=datetime.now(UTC))
+    await Fleet(redis).announce(status)
+    await redis.aclose()
+    ready = gateway.client.get("/readyz").json()
+    assert ready["workers"] == {MODEL: {"ready": 1}, other: {"ready": 1}}
+    assert ready["loaded"] == {other: 1}
+    cards = {card["id"]: card for card in gateway.client.get("/v1/models").json()["data"]}
+    assert [(cards[model]["workers"], cards[model]["loaded"]) for model in (MODEL, other)] == [(1, 0), (1, 1)]
 
 
 def test_a_gateway_without_its_data_root_is_not_ready(gateway: RunningGateway) -> None:
