@@ -15,6 +15,7 @@ Model = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.")]
+JobIds = Annotated[list[str] | None, typer.Argument(metavar="[JOB]...", help="Ids of jobs, or `latest`.")]
 Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),

@@ -1,6 +1,6 @@
 """An HTTP client of the gateway: the routes that the commands need, and problem documents as clear errors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,10 +53,11 @@ class Gateway:
         """`cancel` a job, or `retry` its failed requests."""
         return Job.model_validate(self._json("POST", f"/v1/jobs/{self.job_id(job_id)}/{action}"))
 
-    def report(self, job_id: str, report_format: str) -> str:
-        """The report of a job, as `json`, `md` or `csv`."""
+    def report(self, job_ids: Sequence[str], report_format: str) -> str:
+        """One report over jobs, as `json`, `md`, `csv` or `html`."""
+        names = [self.job_id(job_id) for job_id in job_ids]
         with self._problems():
-            response = self._http.get(f"/v1/jobs/{self.job_id(job_id)}/report", params={"format": report_format})
+            response = self._http.get("/v1/reports", params={"job": names, "format": report_format})
             raise_for_problem(response)
             return response.text
 

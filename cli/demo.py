@@ -75,7 +75,7 @@ def _write_report(gateway: "Gateway", job: "Job", home: "Home") -> Path:
     folder = home.folder / "reports" / job.id
     folder.mkdir(parents=True, exist_ok=True)
     for report_format, name in _FORMATS.items():
-        (folder / name).write_text(gateway.report(job.id, report_format), encoding="utf-8")
+        (folder / name).write_text(gateway.report([job.id], report_format), encoding="utf-8")
     with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in gateway.results(job.id, {}))
     return folder
@@ -86,7 +86,7 @@ def _print_report(gateway: "Gateway", job: "Job") -> None:
     from evaluation.report import Report
 
     out.print()
-    print_report(Report.model_validate_json(gateway.report(job.id, "json")))
+    print_report(Report.model_validate_json(gateway.report([job.id], "json")))
 
 
 def _say_where(home: "Home", folder: Path, service: "Launched") -> None:

@@ -1,17 +1,19 @@
-"""`gigavqa report`: the tables of a job, computed by the gateway from the raw responses."""
+"""`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
-from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.arguments import DEFAULT_URL, JobIds, Url
 from cli.score import FiguresOption, FormatOption, OutputOption, ReportFormat
 
 
 def report(
-    job_id: JobId = "latest",
+    job_ids: JobIds = None,
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
     figures: FiguresOption = None,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Print the report of a job, also while it runs: Tables 1 and 2 with counts and 95 % intervals.
+    """Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.
+
+    The jobs must be over one data set; without any, the newest job is reported.
 
     \b
     gigavqa report
@@ -19,6 +21,7 @@ def report(
     gigavqa report latest --format html -o report.html
     gigavqa report latest --format json | jq .
     gigavqa report latest --figures figures
+    gigavqa report job_1 job_2 --format md
     """
     from cli.client import Gateway
     from cli.figures import write_figures
@@ -26,10 +29,10 @@ def report(
     from evaluation.report import Report
 
     with Gateway(url) as gateway:
-        name = gateway.job_id(job_id)
+        names = [gateway.job_id(name) for name in job_ids or ["latest"]]
         if figures:
-            write_figures(Report.model_validate_json(gateway.report(name, "json")), figures)
+            write_figures(Report.model_validate_json(gateway.report(names, "json")), figures)
         if format is ReportFormat.TABLE:
-            write_report(Report.model_validate_json(gateway.report(name, "json")), format, output)
+            write_report(Report.model_validate_json(gateway.report(names, "json")), format, output)
         else:
-            write_text(gateway.report(name, format), output)
+            write_text(gateway.report(names, format), output)

@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
-from evaluation.errors import DatasetInvalidError, EvaluationError
+from evaluation.errors import DatasetInvalidError, EvaluationError, StepUnknownError
 from jobs.errors import (
     IdempotencyConflictError,
     JobActiveError,
@@ -67,6 +67,10 @@ class DatasetChangedError(ServiceError):
     """The data set is no longer the one that the job was submitted with."""
 
 
+class DatasetsDifferError(ServiceError):
+    """The jobs of one report are over different data sets."""
+
+
 class BodyTooLargeError(ServiceError):
     """The body has more bytes than the gateway accepts."""
 
@@ -90,6 +94,7 @@ INTERNAL = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "The gatewa
 _SERVER_UNAVAILABLE = ProblemKind(
     HTTPStatus.SERVICE_UNAVAILABLE, "server-unavailable", "The state server does not answer"
 )
+_RECORDS_WRONG = ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "dataset-invalid", "Records are wrong")
 
 PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     JobNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "job-not-found", "No such job"),
@@ -104,9 +109,13 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     DatasetChangedError: ProblemKind(
         HTTPStatus.CONFLICT, "dataset-changed", "The data set changed since the job was submitted"
     ),
+    DatasetsDifferError: ProblemKind(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "datasets-differ", "The jobs are over different data sets"
+    ),
     BodyTooLargeError: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is too large"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
-    DatasetInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "dataset-invalid", "Records are wrong"),
+    DatasetInvalidError: _RECORDS_WRONG,
+    StepUnknownError: _RECORDS_WRONG,
     EvaluationError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     JobTooLargeError: ProblemKind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "job-too-large", "The job exceeds the queue's capacity"

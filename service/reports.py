@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from catalogue.load import Catalogue
@@ -11,10 +12,12 @@ from evaluation.rendering.html import render_html
 from evaluation.rendering.page_samples import choose_samples
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
 from evaluation.ultravr.answers import PARSER_VERSION
+from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
 from jobs.models import Job, Response
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.datasets import Datasets
+from service.errors import DatasetsDifferError
 from service.files import Kept
 from service.results import BEGINNING
 
@@ -43,32 +46,45 @@ class Reports:
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
 
-    async def render(self, job: Job, form: Format) -> str:
-        """Render the report of what is recorded so far."""
+    async def render(self, jobs: Sequence[Job], form: Format) -> str:
+        """Render one report of what the jobs, all over one data set, have recorded so far."""
         loop = asyncio.get_running_loop()
         async with self._building:
-            return await asyncio.to_thread(self._render, job, form, loop)
+            return await asyncio.to_thread(self._render, jobs, form, loop)
 
-    def version(self, job: Job) -> str:
-        """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks."""
-        dataset = self._datasets.version(job.spec.dataset)
-        state = f"{job.id} {job.status} {job.request_counts} {job.finished_at} {dataset} {PARSER_VERSION}"
+    def version(self, jobs: Sequence[Job]) -> str:
+        """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
+
+        Raises DatasetsDifferError unless the jobs are over one data set.
+        """
+        names = sorted({job.spec.dataset for job in jobs})
+        if len(names) > 1:
+            raise DatasetsDifferError(f"one report is over one data set; these jobs are over {', '.join(names)}")
+        states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in jobs]
+        state = " ".join([*states, self._datasets.version(names[0]), PARSER_VERSION, STEP_PARSER_VERSION])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
-    def _render(self, job: Job, form: Format, loop: asyncio.AbstractEventLoop) -> str:
-        report = self._kept.get(job.id, self.version(job), lambda: self._build(job, loop))
-        return self._page(job, report, loop) if form == "html" else _RENDERERS[form](report)
+    def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
+        key = tuple(job.id for job in jobs)
+        report = self._kept.get(key, self.version(jobs), lambda: self._build(jobs, loop))
+        return self._page(jobs, report, loop) if form == "html" else _RENDERERS[form](report)
 
-    def _page(self, job: Job, report: Report, loop: asyncio.AbstractEventLoop) -> str:
-        dataset = self._datasets.load(job.spec.dataset)
-        asked = frozenset(job.spec.samples)
-        shown = choose_samples(sample for sample in dataset.samples if not asked or sample.id in asked)
-        responses = (response for response in self._responses(job.id, loop) if response.sample_id in shown)
+    def _page(self, jobs: Sequence[Job], report: Report, loop: asyncio.AbstractEventLoop) -> str:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        asked = [frozenset(job.spec.samples) for job in jobs]
+        shown = choose_samples(
+            sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)
+        )
+        responses = (response for response in self._all_responses(jobs, loop) if response.sample_id in shown)
         return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
 
-    def _build(self, job: Job, loop: asyncio.AbstractEventLoop) -> Report:
-        dataset = self._datasets.load(job.spec.dataset)
-        return build_report(dataset, self._responses(job.id, loop), self._catalogue(), job.spec)
+    def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        specs = (job.spec for job in jobs)
+        return build_report(dataset, self._all_responses(jobs, loop), self._catalogue(), *specs)
+
+    def _all_responses(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Iterator[Response]:
+        return chain.from_iterable(self._responses(job.id, loop) for job in jobs)
 
     def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop) -> Iterator[Response]:
         after = BEGINNING

@@ -14,11 +14,16 @@ CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
 """What the cursors of results and the ids of events look like."""
 
 
-def _job_id(job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])]) -> str:
+def checked_job_id(job_id: str) -> str:
+    """Return an id that can name a job; raises JobNotFoundError for any other text."""
     # Anything else could name another of the server's keys.
     if not _JOB_ID.fullmatch(job_id):
         raise JobNotFoundError(f"there is no job {job_id}")
     return job_id
+
+
+def _job_id(job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])]) -> str:
+    return checked_job_id(job_id)
 
 
 JobId = Annotated[str, Depends(_job_id)]

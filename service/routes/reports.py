@@ -1,64 +1,98 @@
 """Reports: scores and tables, computed from the raw responses when somebody reads them."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from evaluation.errors import DatasetInvalidError
+from evaluation.errors import DatasetInvalidError, StepUnknownError
 from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from service import examples
-from service.errors import DatasetNotFoundError
+from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.gateway import CurrentGateway
 from service.openapi import problems
 from service.reports import Format
-from service.routes.parameters import JobId
+from service.routes.parameters import JobId, checked_job_id
 
-router = APIRouter(prefix="/v1/jobs/{job_id}/report", tags=["results"])
+router = APIRouter(prefix="/v1", tags=["results"])
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
     "md": "text/markdown",
     "csv": "text/csv",
     "html": "text/html",
 }
+_MOST_JOBS = 100
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The report of everything recorded so far",
+        "model": Report,
+        "content": {
+            "application/json": {"example": examples.REPORT},
+            "text/markdown": {"example": examples.REPORT_MARKDOWN},
+            "text/csv": {"example": examples.REPORT_CSV},
+            "text/html": {"example": examples.REPORT_PAGE},
+        },
+    },
+    304: {"description": "Nothing changed since the report with this ETag"},
+}
+_PROBLEMS = (
+    JobNotFoundError,
+    DatasetNotFoundError,
+    DatasetInvalidError,
+    StepUnknownError,
+    TextMissingError,
+    ServerUnavailableError,
+)
+Form = Annotated[
+    Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
+]
+IfNoneMatch = Annotated[str | None, Header(description="ETag of the report that is known")]
 
 
 @router.get(
-    "",
+    "/jobs/{job_id}/report",
     summary="Get a job's report",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The report of everything recorded so far",
-            "model": Report,
-            "content": {
-                "application/json": {"example": examples.REPORT},
-                "text/markdown": {"example": examples.REPORT_MARKDOWN},
-                "text/csv": {"example": examples.REPORT_CSV},
-                "text/html": {"example": examples.REPORT_PAGE},
-            },
-        },
-        304: {"description": "Nothing changed since the report with this ETag"},
-        **problems(
-            JobNotFoundError, DatasetNotFoundError, DatasetInvalidError, TextMissingError, ServerUnavailableError
-        ),
-    },
+    responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_report(
-    gateway: CurrentGateway,
-    job_id: JobId,
-    form: Annotated[
-        Format,
-        Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)"),
-    ] = "json",
-    if_none_match: Annotated[str | None, Header(description="ETag of the report that is known")] = None,
+    gateway: CurrentGateway, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
 ) -> Response:
     """Score what is recorded so far, with the data set's records as they are now."""
-    job = await gateway.registry.get(job_id)
-    version = await asyncio.to_thread(gateway.reports.version, job)
+    return await _report(gateway, [job_id], form, if_none_match)
+
+
+@router.get(
+    "/reports",
+    summary="Get one report over several jobs",
+    response_class=Response,
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+)
+async def get_joint_report(
+    gateway: CurrentGateway,
+    jobs: Annotated[
+        list[str],
+        Query(
+            alias="job",
+            min_length=1,
+            max_length=_MOST_JOBS,
+            description="id of a job; repeat it for each, all over one data set",
+            examples=[[examples.JOB_ID]],
+        ),
+    ],
+    form: Form = "json",
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
+    return await _report(gateway, list(dict.fromkeys(map(checked_job_id, jobs))), form, if_none_match)
+
+
+async def _report(gateway: CurrentGateway, job_ids: list[str], form: Format, known: str | None) -> Response:
+    jobs = [await gateway.registry.get(job_id) for job_id in job_ids]
+    version = await asyncio.to_thread(gateway.reports.version, jobs)
     headers = {"ETag": f'"{version}-{form}"', "Cache-Control": "no-cache"}
-    if if_none_match == headers["ETag"]:
+    if known == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    text = await gateway.reports.render(job, form)
+    text = await gateway.reports.render(jobs, form)
     return Response(text, headers=headers, media_type=MEDIA_TYPES[form])

@@ -28,6 +28,7 @@ OPERATIONS = {
     "GET /v1/jobs/{job_id}/results",
     "GET /v1/jobs/{job_id}/events",
     "GET /v1/jobs/{job_id}/report",
+    "GET /v1/reports",
     "GET /v1/models",
     "GET /v1/models/{model_id}",
     "GET /v1/datasets",

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 
+import httpx
 import pytest
 
 from jobs.previews import PreviewStore
@@ -93,3 +94,40 @@ def test_a_report_of_a_data_set_that_is_gone_is_not_found(gateway: RunningGatewa
     """Responses are judged by the data set's records, so there must be some."""
     (gateway.settings.data / "town").rename(gateway.settings.data / "village")
     problem_of(gateway.client.get(f"/v1/jobs/{job_id}/report"), 404, "dataset-not-found")
+
+
+def joint(gateway: RunningGateway, *job_ids: str) -> httpx.Response:
+    """Ask for one report over several jobs."""
+    return gateway.client.get("/v1/reports", params={"job": list(job_ids)})
+
+
+def test_a_report_over_two_jobs_counts_both(gateway: RunningGateway, job_id: str) -> None:
+    """Another job asks V1 beside V2 and V0 again: V1 comes from it alone, V2 has two repeats."""
+    other = gateway.submit(cells=[{"protocol": "S0", "condition": name} for name in ("V1", "V2")]).json()["id"]
+    play(gateway.redis_url)
+
+    report = joint(gateway, job_id, other).json()
+
+    answered = {cell["condition"]: (cell["answered"], cell["expected"]) for cell in report["cells"]}
+    assert answered == {"V2": (8, 8), "V0": (4, 4), "V1": (4, 4)}
+    assert report["cells"][0]["repeats"]["values"] == [0.25, 0.25]
+
+
+def test_a_report_over_one_job_is_that_jobs_report(gateway: RunningGateway, job_id: str) -> None:
+    """Named once or twice."""
+    alone = gateway.client.get(f"/v1/jobs/{job_id}/report").json()
+    assert joint(gateway, job_id, job_id).json() == alone
+
+
+def test_jobs_over_different_data_sets_have_no_joint_report(gateway: RunningGateway, job_id: str) -> None:
+    """The problem names both."""
+    write_dataset(gateway.settings.data, [record(number) for number in range(2)], name="village")
+    other = gateway.submit(dataset="village").json()["id"]
+    problem = problem_of(joint(gateway, job_id, other), 422, "datasets-differ")
+    assert "town, village" in problem["detail"]
+
+
+def test_a_joint_report_names_the_job_that_is_not_there(gateway: RunningGateway, job_id: str) -> None:
+    """And a joint report over no job is refused."""
+    problem_of(joint(gateway, job_id, "job_0"), 404, "job-not-found")
+    problem_of(joint(gateway), 422, "request-invalid")
