@@ -1,10 +1,10 @@
-"""A whole service on this machine: the embedded server, one gateway, one worker per model, kept running together."""
+"""A whole service on this machine: the embedded server, one gateway and the workers, kept running together."""
 
 import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -23,13 +23,18 @@ _POLL_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine` is handed to the workers; None leaves the choice to them."""
+    """What is to run. `engine` and `turn_seconds` are handed to the workers; None leaves the choice to them.
+
+    `num_workers` of them serve all models in turn; None makes one worker for each model.
+    """
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
     host: str = "127.0.0.1"
     port: int = 8470
     engine: str | None = None
+    num_workers: int | None = None
+    turn_seconds: float | None = None
 
 
 class Stack:
@@ -56,7 +61,7 @@ class Stack:
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def wait_for_workers(self) -> None:
-        """Return when every worker has loaded its model. Raises ProcessFailedError when one ends before."""
+        """Return when every worker has loaded a model. Raises ProcessFailedError when one ends before."""
         redis = connect(self.redis_url)
         try:
             while not await self._all_ready(Fleet(redis)):
@@ -77,7 +82,7 @@ class Stack:
             supervised.kill()
 
     async def _all_ready(self, fleet: Fleet) -> bool:
-        ready = {status.worker for status in await fleet.workers() if status.state == "ready"}
+        ready = {status.worker for status in await fleet.workers() if status.state in {"ready", "switching"}}
         return all(f"{socket.gethostname()}-{worker.pid}" in ready for worker in self.workers)
 
 
@@ -109,13 +114,22 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    engine = ["--engine", options.engine] if options.engine else []
-    names: dict[str, int] = {}
-    for entry in options.entries:
-        names[entry.id] = names.get(entry.id, 0) + 1
-        suffix = f"-{names[entry.id]}" if names[entry.id] > 1 else ""
-        argv = [sys.executable, "-P", "-m", "workers", "--model", entry.id, "--metrics-port", "0", *engine]
-        yield Program(f"worker-{entry.id}{suffix}", argv, environment, grace_seconds=60.0)
+    settings = ["--engine", options.engine] if options.engine else []
+    settings += ["--turn", str(options.turn_seconds)] if options.turn_seconds is not None else []
+    for name, models in _crews([entry.id for entry in options.entries], options.num_workers):
+        named = [word for model in models for word in ("--model", model)]
+        argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]
+        yield Program(name, argv, environment, grace_seconds=60.0)
+
+
+def _crews(models: Sequence[str], num_workers: int | None) -> Iterator[tuple[str, Sequence[str]]]:
+    """Name the workers, each with the models that it serves."""
+    if num_workers is not None:
+        yield from ((f"worker-{number}", models) for number in range(1, num_workers + 1))
+        return
+    for position, model in enumerate(models):
+        earlier = models[:position].count(model)
+        yield f"worker-{model}-{earlier + 1}" if earlier else f"worker-{model}", [model]
 
 
 def _reachable(host: str) -> str:

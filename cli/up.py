@@ -20,8 +20,8 @@ def up(
             "--model",
             "-m",
             metavar="MODEL",
-            help="One worker for each: a catalogue id, a local checkpoint folder, or a Hugging Face id of a supported "
-            "family (repeatable; twice the same makes two workers).",
+            help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
+            "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
         ),
     ],
     host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
@@ -30,16 +30,33 @@ def up(
         str | None,
         typer.Option(metavar="vllm|simulated", help="`simulated` answers nothing real: for tests of scale only."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="So many workers instead of one per model, each serving all models in turn, one in memory at a time. "
+            "Use it where the models do not fit side by side: 1 on a machine with one GPU. One worker per model, the "
+            "default, is faster where they do fit: nothing is ever loaded twice.",
+        ),
+    ] = None,
+    turn: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="SECONDS", help="With --workers: the longest turn of a model while another waits (600)."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Start the embedded server, the gateway and a worker per model; restart what dies; end all on Ctrl-C.
+    """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
 
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
-    server is used instead of the embedded one. With --json, one line of JSON is printed when all models are loaded.
+    server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
     \b
     gigavqa up --model demo-qwen3-vl
     gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
+    gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
@@ -52,7 +69,7 @@ def up(
 
     home = Home.from_environment()
     entries = served_entries(home, model, _announce)
-    options = StackOptions(home, entries, host, port or free_port(host), engine)
+    options = StackOptions(home, entries, host, port or free_port(host), engine, workers, turn)
     asyncio.run(_serve(options, json))
 
 

@@ -3,7 +3,7 @@
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,10 @@ class Service:
         return psutil.Process(self.process.pid).children(recursive=True)
 
 
-def start_service(installation: Installation, *models: str) -> Service:
+def start_service(installation: Installation, *models: str, options: Sequence[str] = ()) -> Service:
     """Start `gigavqa up` on the simulated engine and wait for its line of readiness."""
     named = [part for model in models or (MODEL,) for part in ("--model", model)]
-    arguments = installation.command("up", "--engine", "simulated", "--port", "0", "--json", *named)
+    arguments = installation.command("up", "--engine", "simulated", "--port", "0", "--json", *named, *options)
     with (installation.home / "up.log").open("w") as log:
         process = subprocess.Popen(
             arguments, env=installation.environment, stdout=subprocess.PIPE, stderr=log, text=True

@@ -6,9 +6,12 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
+import tomli_w
 
+from catalogue.load import load_catalogue
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.waiting import wait_until
@@ -20,6 +23,14 @@ def running(installation: Installation) -> Iterator[Service]:
     service = start_service(installation)
     yield service
     stop_service(service)
+
+
+def second_model(installation: Installation) -> str:
+    """Add the demo's model to the catalogue under another id."""
+    entry = load_catalogue()[MODEL].model_dump(mode="json", exclude_none=True) | {"id": "second"}
+    (installation.home / "catalogue").mkdir()
+    (installation.home / "catalogue" / "second.toml").write_text(tomli_w.dumps(entry))
+    return "second"
 
 
 def find(service: Service, module: str) -> psutil.Process | None:
@@ -96,6 +107,20 @@ def test_nothing_outlives_a_killed_up(running: Service) -> None:
     running.process.wait(10)
     _, alive = psutil.wait_procs(processes, timeout=30)
     assert alive == []
+
+
+def test_one_worker_serves_all_models_when_it_is_asked_to(installation: Installation) -> None:
+    """A job over two models completes with a single worker process, which is shown with the one that it has loaded."""
+    models = (MODEL, second_model(installation))
+    service = start_service(installation, *models, options=("--workers", "1"))
+    try:
+        assert len(service.ready["worker_pids"]) == 1
+        service.installation.ok("submit", "-d", "tiny", "-m", models[0], "-m", models[1], "--watch")
+        probe = f"{service.ready['url']}/readyz"
+        wait_until(lambda: sum(httpx.get(probe).json()["loaded"].values()) == 1, what="one loaded model")
+        assert set(httpx.get(probe).json()["workers"]) == set(models)
+    finally:
+        stop_service(service)
 
 
 def test_up_says_why_a_model_cannot_be_served(installation: Installation) -> None:
