@@ -36,6 +36,7 @@ def submit(
         ),
     ] = None,
     thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
+    examples: Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")] = 2,
     idempotency_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")
     ] = None,
@@ -47,6 +48,7 @@ def submit(
 
     \b
     gigavqa submit -d demo -m demo-qwen3-vl --plan table1 --watch
+    gigavqa submit -d ultravr -m qwen3-vl-8b --plan ultravr --watch
     gigavqa submit -d ultravr -m qwen3-vl-8b -m qwen2.5-vl-7b --cell S0:V2 --cell S0:V4 --repeats 3
     gigavqa submit -d ultravr -m qwen3-vl-8b --set temperature=0 --sample cctv-0007
     gigavqa submit -d ultravr -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
@@ -66,6 +68,7 @@ def submit(
         "samples": tuple(sample or ()),
         "sampling": dict(parse_setting(text) for text in set_ or ()),
         "thumbnail": thumbnail,
+        "examples": examples,
     }
     with Gateway(url) as gateway:
         job = gateway.submit(JobSpec.model_validate(fields), idempotency_key)
