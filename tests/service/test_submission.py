@@ -138,10 +138,11 @@ def test_unknown_models_are_pointed_at(gateway: RunningGateway) -> None:
         ({"sampling": {"temperature": 9}}, "temperature"),
         ({"sampling": {"heat": 1}}, "heat"),
         ({"samples": ["cctv-9999"]}, "cctv-9999"),
+        ({"plan": "table3"}, "'cctv-0000' has no steps"),
     ],
 )
 def test_what_cannot_be_asked_is_named(gateway: RunningGateway, changes: dict[str, Any], word: str) -> None:
-    """Plans, protocols, sampling parameters and samples that do not exist are refused by name."""
+    """Plans, protocols, sampling parameters, samples and steps that do not exist are refused by name."""
     assert word in refused(gateway, **changes)["errors"][0]["detail"]
 
 
