@@ -1,4 +1,4 @@
-"""`gigavqa dataset`: make the demo data set, check a folder, list what the data root has."""
+"""`gigavqa dataset`: make the demo data set, import the paper's files, check a folder, list the data root."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from evaluation.datasets import Dataset
     from evaluation.errors import Problem
 
-app = typer.Typer(help="Make the demo data set, check a data set's folder, list the data root.", no_args_is_help=True)
+app = typer.Typer(
+    help="Make the demo data set, import, check a data set's folder, list the data root.", no_args_is_help=True
+)
 
 Folder = Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Where; the data root's `demo` if omitted.")]
 
@@ -47,25 +49,69 @@ def demo(
 @app.command()
 def check(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A data set's folder, or its name in the data root.")],
+    checklists: Annotated[
+        bool, typer.Option("--checklists/--no-checklists", help="Apply the paper's own checklists (appendix F).")
+    ] = True,
     json: Json = False,
 ) -> None:
-    """Check a data set: every record by the benchmark's rules, every image's existence and header.
+    """Check a data set: every record, every image's header, evidence inside the image, and the paper's checklists.
+
+    Without the checklists, only what keeps a sample from being asked and scored is a problem.
 
     \b
     gigavqa dataset check ~/.gigavqa/data/demo
     gigavqa dataset check demo --json | jq .problems
     """
     from cli.lookup import dataset_folder
-    from evaluation.datasets import load_dataset
-    from evaluation.errors import DatasetInvalidError
+    from evaluation.inspection import inspect_dataset
+    from tiling.headers import read_header
+    from tiling.roots import ImageRoot
 
     path = dataset_folder(folder)
+    root = ImageRoot(path)
+    found = inspect_dataset(path, lambda image: read_header(root.locate(image)).size, checklists=checklists)
+    _finish(path, found.dataset, found.problems, json)
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", exists=True, help="A file of records, or a folder of such files.")
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set's name in the data root.")],
+    images: Annotated[
+        Path, typer.Option("--images", metavar="FOLDER", exists=True, file_okay=False, help="Where the images are.")
+    ],
+    copy: Annotated[bool, typer.Option("--copy", help="Copy images even where they could be hard-linked.")] = False,
+    leave_out_bad: Annotated[
+        bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
+    ] = False,
+) -> None:
+    """Import records in the paper's layouts: per-slide WSI files, flat CCTV and RS records, AD with coordinates.
+
+    Images are found by the names in the records, by the slide's, or by the file's. Nothing is made while any record or
+    image is bad, unless bad ones may be left out.
+
+    \b
+    gigavqa dataset import ultravr/json ultravr --images ultravr/images
+    gigavqa dataset check ultravr
+    """
+    from evaluation.errors import DatasetInvalidError
+    from evaluation.importing import import_dataset
+    from jobs.home import Home
+    from tiling.headers import read_header
+
+    target = Home.from_environment().data / name
+    if target.exists() or target.parent != Home.from_environment().data:
+        raise CommandError(f"{target} exists already, or is no place below the data root: choose another name")
     try:
-        loaded = load_dataset(path)
+        made = import_dataset(source, images, target, check_image=read_header, copy=copy, leave_out_bad=leave_out_bad)
     except DatasetInvalidError as error:
-        _finish(path, None, error.problems, json)
-    else:
-        _finish(path, loaded, _image_problems(path, loaded), json)
+        lines = "".join(f"\n  {problem}" for problem in error.problems)
+        raise CommandError(f"nothing imported: {len(error.problems)} problems{lines}") from error
+    for problem in made.left_out:
+        err.print(f"left out: {problem}", markup=False)
+    out.print(f"{made.samples} samples and {made.images} images in {made.folder}", markup=False)
 
 
 @app.command("list")
@@ -92,23 +138,6 @@ def list_(json: Json = False) -> None:
         out.print(table)
     else:
         err.print(f"no data set in {root}; `gigavqa dataset demo` makes one", markup=False)
-
-
-def _image_problems(folder: Path, dataset: "Dataset") -> list["Problem"]:
-    from evaluation.errors import Problem
-    from tiling.errors import TilingError
-    from tiling.headers import read_header
-    from tiling.roots import ImageRoot
-
-    root = ImageRoot(folder)
-    first_use = {image: sample.id for sample in reversed(dataset.samples) for image in sample.images}
-    problems = []
-    for image, sample in sorted(first_use.items()):
-        try:
-            read_header(root.locate(image))
-        except TilingError as error:
-            problems.append(Problem(image, None, sample, str(error)))
-    return problems
 
 
 def _finish(folder: Path, dataset: "Dataset | None", problems: list["Problem"], json: bool) -> None:

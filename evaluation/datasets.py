@@ -78,6 +78,16 @@ def record_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
 
 
+def placed_samples(folder: Path) -> Iterator[tuple[str, int, Sample]]:
+    """Yield the samples of a data set's folder with their file and line; what is no sample is passed over."""
+    images = _images_by_stem(folder)
+    for path in record_files(folder / "samples"):
+        name = path.relative_to(folder).as_posix()
+        for found in _samples_of(path, name, Origin(path.stem, images)):
+            if not isinstance(found, Problem):
+                yield name, *found
+
+
 def load_samples(
     files: Iterable[Path],
     base: Path,

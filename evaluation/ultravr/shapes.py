@@ -12,8 +12,10 @@ from typing import Any
 
 from evaluation.records import Record
 from evaluation.ultravr.coordinates import format_coordinate, read_coordinate
+from evaluation.ultravr.listings import list_of
 from evaluation.ultravr.schemas import WSI_FORMATS
 from evaluation.ultravr.taxonomy import CATEGORIES, SUBCATEGORIES
+from evaluation.ultravr.vocabulary import WSI_OPTIONS
 
 _DOMAIN_OF_SUBCATEGORY = {name: domain for (domain, _), name in SUBCATEGORIES.items()}
 _CATEGORY_ALIASES = {"logical_anomalies": "logical_anomaly", "structural_anomalies": "structural_anomaly"}
@@ -170,4 +172,7 @@ def _step(step: Any) -> Any:
         fields["variants"] = variants if isinstance(variants, dict) else {str(step.get("ground_truth")): variants}
     options = step.get("options")
     fields["options"] = list(options.values()) if isinstance(options, dict) else options or None
+    choices = fields["options"] or WSI_OPTIONS.get(str(step.get("step_id")), ())
+    if "ground_truth" in fields and isinstance(choices, list | tuple) and all(isinstance(one, str) for one in choices):
+        fields["ground_truth"] = list_of(fields["ground_truth"], fields.get("answer_format"), choices)
     return fields

@@ -5,7 +5,7 @@ from tests.cli.installation import Installation, sample, write_dataset
 
 def test_a_good_data_set_has_no_problem(installation: Installation) -> None:
     """The check counts the samples by domain and category."""
-    found = installation.json("dataset", "check", "tiny", "--json")
+    found = installation.json("dataset", "check", "tiny", "--no-checklists", "--json")
     assert found["ok"] is True
     assert found["samples"] == {"cctv/comparison": 4}
 
@@ -35,6 +35,22 @@ def test_an_unreadable_image_is_named(installation: Installation) -> None:
     run = installation.run("dataset", "check", str(folder))
     assert run.returncode == 1
     assert "images/empty.png" in run.stderr
+
+
+def test_the_papers_checklists_are_applied(installation: Installation) -> None:
+    """The small data set's subcategory is none of the paper's."""
+    run = installation.run("dataset", "check", "tiny")
+    assert run.returncode == 1
+    assert "samples/cctv.jsonl:1: cctv-0000: subcategory must be 'attribute_bundle_count_difference'" in run.stderr
+
+
+def test_records_and_pictures_are_imported(installation: Installation) -> None:
+    """A new data set stands in the data root; a second one of the name is refused."""
+    tiny = installation.home / "data" / "tiny"
+    arguments = ("dataset", "import", str(tiny / "samples"), "--images", str(tiny / "images"), "copy")
+    assert "4 samples and 1 images" in installation.ok(*arguments)
+    assert (installation.home / "data" / "copy" / "images" / "plaza.png").is_file()
+    assert installation.run(*arguments).returncode == 1
 
 
 def test_list_shows_the_data_root(installation: Installation) -> None:
