@@ -1,4 +1,4 @@
-"""The checkpoint that is built from code."""
+"""The checkpoints that are built from code."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -8,22 +8,24 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.workers.examples import ENTRY
-from workers.checkpoints.build import ensure_checkpoint
+from workers.checkpoints.build import BUILT_IN, PREFIX, ensure_checkpoint
 from workers.checkpoints.revisions import checkpoint_revision, weights_digest
 from workers.errors import CheckpointUnknownError
 
 
-def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_same_seed_gives_the_same_weights(tmp_path: Path, name: str) -> None:
     """Two folders hold bit-identical weights; another seed gives others."""
-    one, two = (ensure_checkpoint("built-in:qwen3-vl", tmp_path / name) for name in "ab")
-    other = ensure_checkpoint("built-in:qwen3-vl", tmp_path / "a", seed=1)
+    one, two = (ensure_checkpoint(PREFIX + name, tmp_path / folder) for folder in "ab")
+    other = ensure_checkpoint(PREFIX + name, tmp_path / "a", seed=1)
     assert weights_digest(one) == weights_digest(two)
     assert weights_digest(one) != weights_digest(other)
 
 
-def test_a_checkpoint_is_small(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_checkpoint_is_small(tmp_path: Path, name: str) -> None:
     """All files together have at most 5 MB."""
-    checkpoint = ensure_checkpoint("built-in:qwen3-vl", tmp_path)
+    checkpoint = ensure_checkpoint(PREFIX + name, tmp_path)
     assert sum(path.stat().st_size for path in checkpoint.iterdir()) <= 5_000_000
 
 

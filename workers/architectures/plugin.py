@@ -22,7 +22,7 @@ _MODELS = {
 @functools.cache
 def register() -> None:
     """Register configurations, processors and models; models are imported only where they are served."""
-    from transformers import AutoConfig, AutoProcessor
+    from transformers import AutoConfig, AutoProcessor, AutoTokenizer, PreTrainedTokenizerFast
     from vllm import ModelRegistry
     from vllm.transformers_utils.configs.kimi_vl import KimiVLConfig
 
@@ -32,5 +32,8 @@ def register() -> None:
     for module, config in {"phi4": "phi4-siglip", "kimi_vl": "kimi_vl", "minicpmv_processor": "minicpmv"}.items():
         processor = import_module(f"{_HERE}.{module}").PROCESSOR
         AutoProcessor.register(type(AutoConfig.for_model(config)), processor, exist_ok=True)
+    # MiniCPM's own class adds attributes to what tokenizer.json says, which our processor does without.
+    minicpm = type(AutoConfig.for_model("minicpmv"))
+    AutoTokenizer.register(minicpm, tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
     for architecture, target in _MODELS.items():
         ModelRegistry.register_model(architecture, f"{_HERE}.{target}")

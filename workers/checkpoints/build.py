@@ -10,6 +10,8 @@ from workers.checkpoints.gemma4 import GEMMA4
 from workers.checkpoints.glm4v import GLM4V
 from workers.checkpoints.internvl import INTERNVL_CHAT, INTERNVL_HF
 from workers.checkpoints.kimi_vl import KIMI_VL
+from workers.checkpoints.minicpmv import MINICPM_V
+from workers.checkpoints.phi4 import PHI4_VISION
 from workers.checkpoints.qwen2_5_vl import QWEN2_5_VL
 from workers.checkpoints.qwen3_5 import QWEN3_5
 from workers.checkpoints.qwen3_vl import QWEN3_VL
@@ -27,7 +29,11 @@ _DESIGNS: dict[str, Design] = {
     "internvl3.5": INTERNVL_CHAT,
     "kimi-vl": KIMI_VL,
     "deepseek-vl2": DEEPSEEK_VL2,
+    "minicpm-v-4.5": MINICPM_V,
+    "phi-4-reasoning-vision": PHI4_VISION,
 }
+BUILT_IN = tuple(_DESIGNS)
+"""Names of the checkpoints that can be built, one for each family."""
 _VERSION = 1  # of the designs: another version is another folder
 
 

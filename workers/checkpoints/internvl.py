@@ -85,6 +85,7 @@ def _chat_config(token_ids: TokenIds) -> dict[str, Any]:
     language = text_config("qwen3", token_ids) | {"architectures": ["Qwen3ForCausalLM"]}
     return {
         "architectures": ["InternVLChatModel"],
+        "auto_map": {"AutoConfig": "configuration_internvl_chat.InternVLChatConfig"},  # which is not there
         "model_type": "internvl_chat",
         "dtype": "float32",
         "tie_word_embeddings": False,

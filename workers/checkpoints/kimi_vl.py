@@ -64,6 +64,7 @@ KIMI_VL = Design(
     shapes=_shapes,
     processing={
         "preprocessor_config.json": {
+            "auto_map": {"AutoProcessor": "processing_kimi_vl.KimiVLProcessor"},
             "patch_size": _PATCH,
             "in_token_limit": MAX_PATCHES,
             "merge_kernel_size": [_MERGE, _MERGE],

@@ -11,7 +11,7 @@ from workers.checkpoints.vocabulary import NUM_TOKENS
 from workers.checkpoints.writing import TokenIds
 
 # vLLM on a CPU knows the published latent size alone: 512 and 64 turned by position.
-_LATENT, _PLAIN, _TURNED, _VALUE = 512, 32, 64, 32
+_LATENT, _PLAIN, _TURNED, _VALUE = 512, 16, 64, 16
 _EXPERTS, _EXPERT_MLP = 4, 64
 
 

@@ -13,15 +13,15 @@ Shapes = Iterator[tuple[str, tuple[int, ...]]]
 """Tensors by their names, as a checkpoint stores them."""
 
 LOGIT_STD = 3.0
+_POSITION_STD = 0.3  # so that a patch is more than its place
 _POSITIONS = (
     "pos_emb.weight",
     "pos_embed",
-    "pos_embed.weight",
     "position_embedding",
     "position_embedding.weight",
     "position_embeddings",
 )
-_TABLES = ("embed_tokens.weight", "position_embedding_table", *_POSITIONS)
+_TABLES = ("embed_tokens.weight", "pos_embed.weight", "position_embedding_table")
 
 
 def prefixed(prefix: str, *groups: Shapes) -> Shapes:
@@ -68,16 +68,23 @@ def _std(name: str, shape: tuple[int, ...], is_head: bool) -> float:
         return LOGIT_STD / math.sqrt(shape[1])
     if name.endswith(_TABLES):
         return 1.0
+    if name.endswith(_POSITIONS):
+        return _POSITION_STD
     if ".experts." in name:  # all experts of a layer in one tensor
         return 1 / math.sqrt(shape[-1])
     return 1 / math.sqrt(math.prod(shape[1:]))
 
 
 def queries(names: Iterable[str]) -> list[str]:
-    """The tensors that scale a language model's queries: their norms, or their projections where no norm follows."""
+    """The tensors that scale queries, of a language model's attention and of a resampler's.
+
+    They are the queries' norms, or their projections where no norm follows.
+    """
     own = [name for name in names if "vision" not in name and "visual" not in name]
     norms = [name for name in own if name.endswith("q_norm.weight")]
-    return norms or [name for name in own if name.endswith(("q_proj.weight", "q_proj.bias", "qkv_proj.weight"))]
+    joined = [name for name in own if name.endswith("in_proj_weight")]
+    projections = [name for name in own if name.endswith(("q_proj.weight", "q_proj.bias", "qkv_proj.weight"))]
+    return joined + (norms or projections)
 
 
 def legibility(tokenizer: Tokenizer) -> NDArray[np.float32]:

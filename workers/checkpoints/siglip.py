@@ -1,0 +1,28 @@
+"""The vision tower of SigLIP's kind, which the small MiniCPM-V and Phi-4 checkpoints share."""
+
+from typing import Any
+
+from workers.checkpoints.tensors import Shapes, linear, prefixed
+
+VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
+
+
+def siglip_config(patch: int) -> dict[str, Any]:
+    """Sizes of the tower, as its configuration names them."""
+    return {
+        "hidden_size": VISION,
+        "intermediate_size": _VISION_MLP,
+        "num_hidden_layers": _VISION_LAYERS,
+        "num_attention_heads": _VISION_HEADS,
+        "patch_size": patch,
+    }
+
+
+def siglip_block() -> Shapes:
+    """One layer of the tower."""
+    yield from prefixed("layer_norm1", linear(VISION))
+    yield from prefixed("layer_norm2", linear(VISION))
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        yield from prefixed(f"self_attn.{name}", linear(VISION, VISION))
+    yield from prefixed("mlp.fc1", linear(_VISION_MLP, VISION))
+    yield from prefixed("mlp.fc2", linear(VISION, _VISION_MLP))
