@@ -30,6 +30,7 @@ from vllm.model_executor.models.phi4siglip import Phi4SiglipProcessingInfo
 from vllm.transformers_utils.processors import internvl
 from vllm.transformers_utils.processors.deepseek_vl2 import DeepseekVLV2Processor, ImageTransform
 
+from tiling.budgets.base import NativeBudget
 from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
 from tiling.budgets.gemma4 import Gemma4Budget
 from tiling.budgets.glm4v import Glm4vBudget
@@ -40,13 +41,13 @@ from tiling.budgets.phi4 import Phi4VisionBudget
 from tiling.budgets.qwen import QwenBudget
 from tiling.geometry import Size
 
-Values = NDArray[np.float64]
+Values = NDArray[np.float32]
 _UNCHANGED = {"do_rescale": False, "do_normalize": False}
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a processor made of a picture: values 0-255 of all tiles or patches, and of the overview beside them."""
+    """What a processor made of a picture: values 0-255 of all its tiles or patches, and of the overview beside them."""
 
     main: Values
     overview: Values | None = None
@@ -73,19 +74,24 @@ class Family:
     make: Callable[[Image.Image], Made]
 
 
-def families() -> list[Family]:
-    """All families at the paper's budgets."""
-    return [
-        _qwen(QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216)),
-        _glm(Glm4vBudget(max_pixels=19267584)),
-        _internvl_chat(InternVLBudget(max_tiles=128)),
-        _internvl_hf(InternVLBudget(layout="hf", max_tiles=128)),
-        _gemma(Gemma4Budget(max_soft_tokens=1120)),
-        _deepseek(DeepseekVL2Budget()),
-        _minicpm(MiniCPMVBudget()),
-        _phi(Phi4VisionBudget()),
-        _kimi(KimiVLBudget()),
-    ]
+PAPER = (
+    QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216),
+    Glm4vBudget(max_pixels=19267584),
+    InternVLBudget(max_tiles=128),
+    InternVLBudget(layout="hf", max_tiles=128),
+    Gemma4Budget(max_soft_tokens=1120),
+    DeepseekVL2Budget(),
+    MiniCPMVBudget(),
+    Phi4VisionBudget(),
+    KimiVLBudget(),
+)
+"""The budgets of UltraVR's table 1."""
+
+
+def family_of(budget: NativeBudget) -> Family:
+    """The family of a budget, with its processor set to the budget's limits."""
+    build: Callable[[Any], Family] = _BUILDERS[type(budget)]
+    return build(budget)
 
 
 def _qwen(budget: QwenBudget) -> Family:
@@ -118,6 +124,10 @@ def _glm(budget: Glm4vBudget) -> Family:
     return Family("GLM-4.5V", "transformers", budget, decide, make)
 
 
+def _internvl(budget: InternVLBudget) -> Family:
+    return _internvl_chat(budget) if budget.layout == "chat" else _internvl_hf(budget)
+
+
 def _internvl_chat(budget: InternVLBudget) -> Family:
     ratios = internvl.get_internvl_target_ratios(1, budget.max_tiles)
 
@@ -136,7 +146,7 @@ def _internvl_chat(budget: InternVLBudget) -> Family:
         tiles = internvl.dynamic_preprocess_internvl(
             image, target_ratios=ratios, image_size=budget.tile, use_thumbnail=True
         )
-        return _tiles_and_thumbnail(np.stack([np.asarray(tile, np.float64) for tile in tiles]))
+        return _tiles_and_thumbnail(np.stack([np.asarray(tile, np.float32) for tile in tiles]))
 
     return Family("InternVL3.5 (chat)", "vLLM", budget, decide, make)
 
@@ -156,7 +166,7 @@ def _internvl_hf(budget: InternVLBudget) -> Family:
         return Decided(tiles * budget.tokens_per_tile, target, grid)
 
     def make(image: Image.Image) -> Made:
-        tiles = processor(image, return_tensors="np")["pixel_values"].astype(np.float64)
+        tiles = processor(image, return_tensors="np")["pixel_values"].astype(np.float32)
         return _tiles_and_thumbnail(tiles)
 
     return Family("InternVL3.5 (-HF)", "transformers", budget, decide, make)
@@ -175,7 +185,7 @@ def _gemma(budget: Gemma4Budget) -> Family:
     def make(image: Image.Image) -> Made:
         made = processor(image, return_tensors="np")
         real = int(made["num_soft_tokens_per_image"][0]) * budget.pooling**2
-        return Made(made["pixel_values"][0][:real].astype(np.float64))
+        return Made(made["pixel_values"][0][:real].astype(np.float32))
 
     return Family("Gemma-4", "transformers", budget, decide, make)
 
@@ -192,7 +202,7 @@ def _deepseek(budget: DeepseekVL2Budget) -> Family:
 
     def make(image: Image.Image) -> Made:
         _, images, _, _, _ = processor.tokenize_with_images("<image>", [image], cropping=True)
-        views = np.stack([view.numpy() for view in images]).astype(np.float64) * 255
+        views = np.stack([view.numpy() for view in images]).astype(np.float32) * 255
         return Made(views[1:], views[0])
 
     return Family("DeepSeek-VL2", "vLLM", budget, decide, make)
@@ -256,7 +266,7 @@ def _phi(budget: Phi4VisionBudget) -> Family:
         patches = info.get_num_image_tokens(image_width=image.width, image_height=image.height)
         made = processor(image, max_num_patches=patches, return_tensors="np")
         real = int(np.prod(made["spatial_shapes"][0]))
-        return Made(made["pixel_values"][0][:real].astype(np.float64))
+        return Made(made["pixel_values"][0][:real].astype(np.float32))
 
     return Family("Phi-4-Reasoning-Vision", "vLLM, transformers", budget, decide, make)
 
@@ -287,7 +297,7 @@ def _kimi(budget: KimiVLBudget) -> Family:
 
 def _one_frame(patches: NDArray[Any], side: int) -> Values:
     """Patches N x (3 * 2 * side * side) of a picture that fills two frames: those of the first."""
-    return patches.reshape(-1, 3, 2, side, side)[:, :, 0].astype(np.float64)
+    return patches.reshape(-1, 3, 2, side, side)[:, :, 0].astype(np.float32)
 
 
 def _tiles_and_thumbnail(tiles: Values) -> Made:
@@ -295,12 +305,23 @@ def _tiles_and_thumbnail(tiles: Values) -> Made:
 
 
 def _resized(image: Image.Image, size: Size) -> Values:
-    return np.asarray(image.resize(size, Image.Resampling.BICUBIC), np.float64)
+    return np.asarray(image.resize(size, Image.Resampling.BICUBIC), np.float32)
 
 
 def _whole(size: tuple[float, float]) -> Size:
     """Width and height of a (height, width) that a fraction of a patch made fractional numbers of."""
     return Size(int(size[1]), int(size[0]))
 
+
+_BUILDERS: dict[type[NativeBudget], Any] = {
+    QwenBudget: _qwen,
+    Glm4vBudget: _glm,
+    InternVLBudget: _internvl,
+    Gemma4Budget: _gemma,
+    DeepseekVL2Budget: _deepseek,
+    MiniCPMVBudget: _minicpm,
+    Phi4VisionBudget: _phi,
+    KimiVLBudget: _kimi,
+}
 
 torch.set_num_threads(1)

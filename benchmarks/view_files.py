@@ -42,7 +42,7 @@ def make_files(folder: Path, sizes: Sizes) -> dict[str, Path]:
     return files
 
 
-def _texture(side: int = 2048) -> NDArray[np.uint8]:
+def texture(side: int = 2048) -> NDArray[np.uint8]:
     draw = np.random.default_rng(0)
     coarse = draw.integers(0, 256, (side // 6, side // 6, 3), np.uint8)
     smooth = np.asarray(Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC)).astype(np.int16)
@@ -50,7 +50,7 @@ def _texture(side: int = 2048) -> NDArray[np.uint8]:
 
 
 def _tiled(width: int, height: int) -> pyvips.Image:
-    image = pyvips.Image.new_from_array(_texture())
+    image = pyvips.Image.new_from_array(texture())
     return image.replicate(-(-width // 2048), -(-height // 2048)).crop(0, 0, width, height)
 
 
@@ -64,8 +64,8 @@ def _png(path: Path, width: int, height: int) -> None:
 
 def _pyramid(path: Path, width: int, height: int) -> None:
     """Every level is laid out of the same sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
-    texture = _texture()
-    parts = [texture[y : y + _TILE, x : x + _TILE] for y in range(0, 2048, _TILE) for x in range(0, 2048, _TILE)]
+    pattern = texture()
+    parts = [pattern[y : y + _TILE, x : x + _TILE] for y in range(0, 2048, _TILE) for x in range(0, 2048, _TILE)]
     tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=85) for part in parts]
     with tifffile.TiffWriter(path, bigtiff=True) as writer:
         for index, scale in enumerate((1, 2, 4, 8, 16, 32)):

@@ -19,7 +19,7 @@ class DeepseekVL2Budget(NativeBudget):
     Source: vllm, transformers_utils/processors/deepseek_vl2.py, `select_best_resolution` and `tokenize_with_images`.
     """
 
-    raster_factor: ClassVar[int] = 5
+    raster_factor: ClassVar[int] = 10
 
     kind: Literal["deepseek-vl2"] = "deepseek-vl2"
     tile: PositiveInt = 384

@@ -18,7 +18,7 @@ class Gemma4Budget(NativeBudget):
     Source: transformers, models/gemma4/image_processing_gemma4.py.
     """
 
-    raster_factor: ClassVar[int] = 5
+    raster_factor: ClassVar[int] = 10
 
     kind: Literal["gemma4"] = "gemma4"
     max_soft_tokens: Literal[70, 140, 280, 560, 1120] = 280

@@ -20,7 +20,7 @@ class KimiVLBudget(NativeBudget):
     model_executor/models/kimi_vl.py, `get_num_image_tokens`.
     """
 
-    raster_factor: ClassVar[int] = 5
+    raster_factor: ClassVar[int] = 10
 
     kind: Literal["kimi-vl"] = "kimi-vl"
     max_patches: PositiveInt = 16384

@@ -19,7 +19,7 @@ class MiniCPMVBudget(NativeBudget):
     `find_best_resize`, `get_refine_size`.
     """
 
-    raster_factor: ClassVar[int] = 5
+    raster_factor: ClassVar[int] = 10
 
     kind: Literal["minicpm-v"] = "minicpm-v"
     slice: PositiveInt = 448

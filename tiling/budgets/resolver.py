@@ -7,7 +7,7 @@ from tiling.errors import BudgetError
 from tiling.geometry import Size
 
 _SLACK = 2  # pixels by which a raster's height may miss the picture's aspect ratio
-_SCALES = (2, 2.5, 3, 4)
+_SCALES = (2, 2.2, 2.4, 2.7, 3)
 _WIDTHS = 64  # tried at each scale, one pixel apart: families that count whole patches are choosy
 
 
