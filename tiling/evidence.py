@@ -54,7 +54,7 @@ def sheet_region(
     is outside the grid or the sheet larger than it. Source: UltraVR, section 4.2 (AD crops).
     """
     if not all(1 <= at <= count for at, count in zip(cell, grid, strict=True)):
-        raise RegionError(f"cell {cell} is outside a grid of {grid[0]} x {grid[1]}")
+        raise RegionError(f"cell {tuple(cell)} is outside a grid of {grid[0]} x {grid[1]}")
     if not all(1 <= part <= count for part, count in zip(sheet, grid, strict=True)):
         raise RegionError(f"a sheet of {sheet[0]} x {sheet[1]} does not fit a grid of {grid[0]} x {grid[1]}")
     draw = random.Random(seed)

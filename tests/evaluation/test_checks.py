@@ -183,7 +183,7 @@ BROKEN: list[tuple[str, str, Change, str]] = [
         truth("Q4", ["Nuclear atypia", "Mitoses", "Necrosis", "Apoptosis", "Keratinization", "Loss of polarity"]),
         "at most 5",
     ),
-    ("wsi-comparison", "a list as a text", truth("Q1", "Tumor-rich region"), "must be a list"),
+    ("wsi-comparison", "a text of other choices", truth("Q1", "Tumor-rich area"), "must be a list"),
     ("wsi-comparison", "no conclusion", truth("Q6.3", ""), "Q6.3 must be answered"),
     ("ad-coordinate", "a gap in the steps", lambda r: r["reasoning_supervision"]["steps"].pop(2), "without a gap"),
     (
