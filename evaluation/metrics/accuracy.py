@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Indices, percentiles, proportion, resampled_means
@@ -58,11 +59,12 @@ def macro_accuracy(correct: Floats, strata: Strata) -> float | None:
 class Macros:
     """Macro accuracies (equation 2) of several cells over the same samples, with paired resamples of them.
 
-    `domains` holds equation 1 of every cell by domain, `draws` resamples of it: domains x RESAMPLES x cells.
+    Of every domain, `known` tells which of its samples have a value, samples x cells; `domains` holds equation 1 by
+    cell; `draws` holds resamples of it: domains x RESAMPLES x cells.
     """
 
     names: tuple[str, ...]
-    correct: Floats
+    known: tuple[NDArray[np.bool_], ...]
     domains: tuple[tuple[Estimate, ...], ...]
     draws: Floats
 
@@ -73,7 +75,8 @@ class Macros:
         draws = resampled_means(correct, list(strata.domains.values()))
         accuracies = [domain_accuracies(values, strata) for values in cells.values()]
         domains = tuple(tuple(cell[domain] for cell in accuracies) for domain in strata.domains)
-        return cls(tuple(cells), correct, domains, draws)
+        known = tuple(~np.isnan(correct[at]) for at in strata.domains.values())
+        return cls(tuple(cells), known, domains, draws)
 
     def accuracy(self, name: str) -> Estimate:
         """Equation 2 over the domains that have a value; nothing where none has."""
@@ -88,14 +91,14 @@ class Macros:
     def gap(self, name: str, baseline: str) -> Estimate:
         """Macro accuracy of `name` less that of `baseline`, as equation 3, over the domains that both have.
 
-        The count is of samples that both have.
+        The count is of scored samples that both have.
         """
         at, base = self.names.index(name), self.names.index(baseline)
         present = [row for row, cells in enumerate(self.domains) if None not in (cells[at].value, cells[base].value)]
         if not present:
             return NOTHING
         low, high = percentiles(mean_of_draws(self.draws[present, :, at]) - mean_of_draws(self.draws[present, :, base]))
-        both = int((~np.isnan(self.correct[:, [at, base]])).all(axis=1).sum())
+        both = sum(int(self.known[row][:, [at, base]].all(axis=1).sum()) for row in present)
         value = self._mean_value(present, at) - self._mean_value(present, base)
         return Estimate(value=value, count=both, low=low, high=high)
 

@@ -59,7 +59,15 @@ def test_a_gap_covers_only_the_domains_that_both_conditions_have() -> None:
     macros = Macros.of({"V2": full, "V0": text_only}, Strata.of(samples))
 
     assert (macros.accuracy("V2").value, macros.accuracy("V0").value) == (0.5, 0.5)
-    assert macros.gap("V2", "V0").value == 0.5
+    assert (macros.gap("V2", "V0").value, macros.gap("V2", "V0").count) == (0.5, 2)
+
+
+def test_a_gap_counts_scored_samples_alone() -> None:
+    """One of the two awaits its answer."""
+    samples = [good_sample("rs-logic", id="r1"), good_sample("wsi-comparison", id="w1", answer="")]
+    both = np.array([1.0, 0.0])
+
+    assert Macros.of({"V2": both, "V1": both.copy()}, Strata.of(samples)).gap("V2", "V1").count == 1
 
 
 @given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0, np.nan]), min_size=1, max_size=30))
