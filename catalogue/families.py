@@ -13,7 +13,7 @@ class Family:
     """What a family has in common; `budget` reads the limits that a checkpoint of it declares.
 
     `has_processing` says whether they stand in the files of its image processor, which must exist then; `remote_code`
-    whether vLLM needs the code that comes with its checkpoints.
+    whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for.
     """
 
     name: str
@@ -29,7 +29,7 @@ _QWEN25_VL = Family("qwen2.5-vl", "pixels", published.qwen25)
 _QWEN3_VL = Family("qwen3-vl", "thousand", published.qwen3)
 _QWEN35 = Family("qwen3.5", "thousand", published.qwen3, _THINKING)
 _GLM = Family("glm-4.5v", "thousand", published.glm4v, _THINKING)
-_INTERNVL_CHAT = Family("internvl3.5-chat", "thousand", published.internvl_chat, has_processing=False, remote_code=True)
+_INTERNVL_CHAT = Family("internvl3.5-chat", "thousand", published.internvl_chat, has_processing=False)
 _PHI4 = Family("phi-4-vision", "unit", published.phi4_vision, has_processing=False)
 
 FAMILIES: Mapping[str, Family] = {
@@ -44,7 +44,7 @@ FAMILIES: Mapping[str, Family] = {
     "internvl_chat": _INTERNVL_CHAT,
     "gemma4": Family("gemma-4", "thousand", published.gemma4, _THINKING),
     "deepseek_vl_v2": Family("deepseek-vl2", "thousand", published.deepseek_vl2, has_processing=False),
-    "minicpmv": Family("minicpm-v-4.5", "thousand", published.minicpmv, _THINKING, remote_code=True),
+    "minicpmv": Family("minicpm-v-4.5", "thousand", published.minicpmv, _THINKING),
     "phi4-siglip": _PHI4,
     "Phi4ForCausalLMV": _PHI4,
     "kimi_vl": Family("kimi-vl", "unit", published.kimi_vl, remote_code=True),

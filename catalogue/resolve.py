@@ -97,7 +97,7 @@ def _context(config: Config) -> int:
 def _notes(family: Family) -> tuple[str, ...]:
     if not family.remote_code:
         return ()
-    return ("vLLM needs the code that comes with this checkpoint: set trust_remote_code once you have read it.",)
+    return ("The tokenizer is code that comes with this checkpoint: set trust_remote_code once you have read it.",)
 
 
 def _model_id(weights: str) -> str:

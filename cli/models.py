@@ -70,7 +70,7 @@ def add(
 
     \b
     gigavqa models add ~/checkpoints/InternVL3_5-8B-HF
-    gigavqa models add openbmb/MiniCPM-V-4_5 --revision COMMIT --trust-remote-code
+    gigavqa models add moonshotai/Kimi-VL-A3B-Instruct --revision COMMIT --trust-remote-code
     """
     from catalogue.write import write_entry
     from jobs.home import Home
