@@ -95,9 +95,8 @@ class Rotation:
 
     async def look(self) -> None:
         """Replace an engine that died while nobody asked it anything, and follow the counters of the one that runs."""
-        keeper = self._keepers[self._current]
-        await keeper.check()
-        self._instruments.follow(self._around.library.stats(), await keeper.stats(), keeper.generation)
+        await self._keepers[self._current].check()
+        await self._follow()
 
     async def close(self) -> None:
         """End all engines, and what was on stage."""
@@ -138,7 +137,7 @@ class Rotation:
         model, self.loaded = self.loaded, None
         self._left = time.monotonic()
         self._enter("switching")
-        await self.look()  # at the last counts of an engine that may end now
+        await self._follow()  # the last counts of an engine that may end now
         asleep = sum(keeper.slept_bytes for keeper in self._keepers.values())
         await self._keepers[model].rest(self._settings.sleep_bytes - asleep)
 
@@ -186,6 +185,10 @@ class Rotation:
         log.error("%s is set aside for %g s: %s", model, self._settings.set_aside_seconds, error)
         self._instruments.set_aside.labels(model).inc()
         self._on_change()
+
+    async def _follow(self) -> None:
+        keeper = self._keepers[self._current]
+        self._instruments.follow(self._around.library.stats(), await keeper.stats(), keeper.generation)
 
     def _make_keeper(self, model: str) -> EngineKeeper:
         return EngineKeeper(self._served[model].make_engine, self._settings, self._instruments)

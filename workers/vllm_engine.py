@@ -39,6 +39,7 @@ class VllmEngine:
         self._weights = weights
         self._sleep_bytes = sleep_bytes
         self._can_sleep = False
+        self._environment_set: list[str] = []
         self._figures = EngineFigures()
         self._llm: Any = None
         self._device = "unknown"
@@ -128,6 +129,8 @@ class VllmEngine:
             if llm.output_handler is not None:
                 llm.output_handler.cancel()  # before its engine ends, which it would report as a death
             await asyncio.to_thread(llm.shutdown, 1.0 if self._device == "cpu" else None)
+            for name in self._environment_set:
+                os.environ.pop(name, None)  # the next engine may be another model's
             del llm
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
@@ -176,7 +179,7 @@ class VllmEngine:
         )
 
     def _load(self) -> None:
-        _set_defaults(self._environment())
+        self._set_defaults(self._environment())
         own_engine()
         repair_torch_companions()
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
@@ -186,13 +189,18 @@ class VllmEngine:
 
         is_cpu = bool(current_platform.is_cpu())
         if is_cpu:
-            _set_defaults(_cpu_environment(small=self._entry.random_weights))
+            self._set_defaults(_cpu_environment(small=self._entry.random_weights))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
         arguments = self._arguments(is_cpu) | {"enable_sleep_mode": self._can_sleep}
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
+
+    def _set_defaults(self, environment: Mapping[str, str]) -> None:
+        missing = {name: value for name, value in environment.items() if name not in os.environ}
+        os.environ.update(missing)
+        self._environment_set += missing
 
     def _environment(self) -> dict[str, str]:
         local = {"HF_HUB_OFFLINE": "1"} if Path(self._weights).is_dir() else {}
@@ -264,11 +272,6 @@ def _cpu_environment(*, small: bool) -> dict[str, str]:
         # One process for the engine instead of two: the model runs inside of the scheduler's process.
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     }
-
-
-def _set_defaults(environment: Mapping[str, str]) -> None:
-    for name, value in environment.items():
-        os.environ.setdefault(name, value)
 
 
 def _installed_version() -> str:

@@ -92,6 +92,14 @@ async def test_turns_are_bounded_while_others_wait(redis: Redis, data: Path, tmp
     assert (rig.count("switches"), rig.most_awake) == (7, 1)
 
 
+async def test_the_counters_of_engines_that_replace_each_other_add_up(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Three models look at one picture each: three rasters are processed, though each engine counts one."""
+    job_id = await submit_to(redis, dict.fromkeys(MODELS, 2))
+    async with shared_worker(redis, data, tmp_path, sleep_bytes=0) as rig:
+        await until_final(redis, job_id)
+        await async_wait_until(lambda: _is(rig.count("processed_rasters"), 3), what="three processed rasters")
+
+
 async def test_an_idle_worker_switches_for_work_alone(redis: Redis, data: Path, tmp_path: Path) -> None:
     """It loads the first model, another when work for it comes, and stays with it when that is done."""
     async with shared_worker(redis, data, tmp_path) as rig:
@@ -222,6 +230,10 @@ async def test_an_engine_that_dies_in_its_turn_is_replaced_in_it(redis: Redis, d
         await until_final(redis, job_id)
     assert all(response.ok for response in await responses_of(redis, job_id))
     assert (rig.count("engine_restarts"), rig.count("switches")) == (1, 0)
+
+
+async def _is(number: int, expected: int) -> bool:
+    return number == expected
 
 
 async def _has_tried_all(engines: dict[str, int]) -> bool:

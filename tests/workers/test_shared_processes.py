@@ -57,7 +57,7 @@ async def test_three_families_take_turns_on_the_real_engine(
         shutil.copy(Path(__file__).parent / "families" / f"{model}.toml", tmp_path / "catalogue")
     job_id = await submit_to(redis, dict(zip(FAMILIES, (1, 2, 3), strict=True)), requests_each=2)
     with worker_process(tmp_path, data, server.url, models=FAMILIES) as worker:
-        await until_recorded(redis, job_id, 12, seconds=240)
+        await until_recorded(redis, job_id, 12, seconds=400)
         assert len(_engines(worker.pid)) == 1
         worker.tell_to_end()
         assert worker.wait() == 0, worker.log
