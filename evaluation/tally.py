@@ -1,6 +1,6 @@
 """Judges replies one by one as they stream past, and keeps of each no more than its verdict."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -97,10 +97,11 @@ class Tally:
 
     def __init__(self, dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> None:
         self.dataset = dataset
-        self.cells: dict[CellKey, CellTally] = {}
-        self.provenance: dict[str, Counter[Provenance]] = {}
-        self.prompts: dict[tuple[str, str], set[str]] = {}
+        self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
+        self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
+        self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
         self.examples: dict[CellKey, Counter[int]] = {}
+        self.num_rasters: dict[CellKey, Counter[int]] = {}
         self.judges = Judges(dataset, catalogue)
         self._positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
         self._marks: dict[StepMark, StepMark] = {}
@@ -112,9 +113,10 @@ class Tally:
         cell = self.cells.setdefault(key, CellTally())
         if reply.examples is not None and reply.protocol in TELLS_EXAMPLES:
             self.examples.setdefault(key, Counter())[reply.examples] += 1
-        self.provenance.setdefault(reply.model, Counter())[reply.provenance] += 1
+        self.num_rasters.setdefault(key, Counter())[reply.num_rasters] += 1
+        self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
-            self.prompts.setdefault((reply.model, reply.protocol), set()).add(version)
+            self.prompts[reply.model, reply.protocol].add(version)
         position = self._positions.get(reply.sample_id)
         if position is None:
             cell.unknown[reply.sample_id] += 1

@@ -11,7 +11,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalogue.load import load_catalogue
@@ -236,6 +236,7 @@ def test_markdown_prints_percentages_with_intervals_and_counts() -> None:
     assert "| +66.7 [" in text
 
 
+@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 1000))
 def test_the_order_of_responses_changes_nothing(seed: int) -> None:
     """Shuffled responses, failures and second copies among them, give the same report."""
@@ -245,6 +246,7 @@ def test_the_order_of_responses_changes_nothing(seed: int) -> None:
     assert report_of(shuffled) == report_of(responses)
 
 
+@settings(deadline=None, max_examples=30)
 @given(names=st.sets(st.sampled_from(["c1", "c2", "r1", "a1"]), min_size=1))
 def test_a_perfect_responder_scores_everything(names: set[str]) -> None:
     """Whatever samples are answered, and so whatever domains are present, all right is 100 %."""
