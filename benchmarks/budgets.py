@@ -47,7 +47,7 @@ _MAX_AREA, _MAX_ASPECT = 4e10, 12
 
 @dataclass
 class Decisions:
-    """Of how many sizes the processor decides the same; `largest` is the most area of a raster per area of its target."""
+    """Of how many sizes the processor decides alike; `largest` is the most area of a raster per area of its target."""
 
     sizes: int = 0
     refused: int = 0

@@ -26,8 +26,8 @@ class Reply(NamedTuple):
     """One answer to one sample. `identity` tells a second copy of a reply from another repeat.
 
     `text` is None where the request failed, and `failure` then names the error's type. `steps` are the turns that
-    answer a step, as (step id, text). `raster` is the size of the first raster that was shown. `examples` tells how
-    many trajectories of other samples were told, None where nobody recorded it.
+    answer a step, as (step id, text). `raster` is the size of the first of `num_rasters` rasters that were shown.
+    `examples` tells how many trajectories of other samples were told, None where nobody recorded it.
     """
 
     sample_id: str
@@ -43,6 +43,7 @@ class Reply(NamedTuple):
     repeat: int = 0
     steps: tuple[tuple[str, str], ...] = ()
     raster: Size | None = None
+    num_rasters: int = 0
     examples: int | None = None
 
 
@@ -64,6 +65,7 @@ def reply_of(response: Response) -> Reply:
         repeat=response.repeat,
         steps=tuple((turn.step_id, turn.text) for turn in turns if turn.step_id is not None),
         raster=response.rasters[0].raster_size if response.rasters else None,
+        num_rasters=len(response.rasters),
         examples=len(response.examples),
     )
 

@@ -12,7 +12,7 @@ def collect_warnings(
     tally: Tally, cells: Iterable[CellScore], profiles: Iterable[StepProfile], catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[str, ...]:
     """Collect the warnings on models, then those on cells, then those on steps."""
-    found = [*_on_models(tally, catalogue), *_on_examples(tally)]
+    found = [*_on_models(tally, catalogue), *_on_examples(tally), *_on_crowds(tally, catalogue)]
     for cell in cells:
         found.extend(_on_cell(cell))
     for profile in profiles:
@@ -53,6 +53,18 @@ def _on_examples(tally: Tally) -> Iterator[str]:
             yield f"{name}: {none} of {told.total()} responses were told no example, for want of one on another image"
         if fewer := sum(count for number, count in told.items() if 0 < number < most):
             yield f"{name}: {fewer} of {told.total()} responses were told fewer examples than the others"
+
+
+def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+    for key, shown in sorted(tally.num_rasters.items()):
+        most = catalogue[key.model].visual_budget.most_images if key.model in catalogue else None
+        if most is None:
+            continue
+        if crowded := sum(count for number, count in shown.items() if number > most):
+            yield (
+                f"{key.model} {key.protocol} {key.condition}: {crowded} of {shown.total()} prompts had over {most} "
+                "pictures, each of which this family then shows uncropped, with fewer visual tokens than alone"
+            )
 
 
 def _on_cell(cell: CellScore) -> Iterator[str]:

@@ -83,7 +83,7 @@ def _row1(sources: Sources, model: str) -> Table1Row:
     return Table1Row(
         model=model,
         title=title_of(model, sources.catalogue),
-        max_visual_tokens=budget.max_visual_tokens if budget else None,
+        max_visual_tokens=budget.nominal_visual_tokens if budget else None,
         effective_resolution=budget.effective_resolution if budget else None,
         domains=contrast.domains["V2"],
         macro=contrast.macros.accuracy("V2"),

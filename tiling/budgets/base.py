@@ -53,6 +53,11 @@ class VisualBudget(Protocol):
         ...
 
     @property
+    def most_images(self) -> int | None:
+        """How many images a prompt may have before the family shows each with less; None: any number."""
+        ...
+
+    @property
     def counts_images(self) -> bool:
         """Whether a plan depends on how many images the prompt has."""
         ...
@@ -108,9 +113,14 @@ class NativeBudget(BaseModel, ABC):
         return self.raster_factor * self.max_pixels_kept
 
     @property
+    def most_images(self) -> int | None:
+        """Any number in most families."""
+        return None
+
+    @property
     def counts_images(self) -> bool:
-        """Not in most families."""
-        return False
+        """Whether a plan depends on how many images the prompt has."""
+        return self.most_images is not None
 
     def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
         """Decide the raster for a picture of `size` pixels, one of `num_images` in its prompt; raises BudgetError."""

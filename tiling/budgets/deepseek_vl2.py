@@ -38,9 +38,9 @@ class DeepseekVL2Budget(NativeBudget):
         return self.max_tiles * self.tile**2
 
     @property
-    def counts_images(self) -> bool:
+    def most_images(self) -> int:
         """More than two images in a prompt end the cropping of each."""
-        return True
+        return _MAX_CROPPED_IMAGES
 
     def decide(self, size: Size, num_images: int = 1) -> Decision:
         """Choose the canvas; raises BudgetError for a picture so long that it vanishes."""
