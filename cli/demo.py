@@ -19,15 +19,15 @@ Say = Callable[[str], None]
 """Shows how far a step is."""
 
 _MODEL = "demo-qwen3-vl"
-_CONDITIONS = ("V0", "V1", "V2", "V3", "V4")
-_FORMATS = {"md": "report.md", "json": "report.json", "csv": "report.csv"}
+_PLAN = "ultravr"
+_FORMATS = {"html": "report.html", "md": "report.md", "json": "report.json", "csv": "report.csv"}
 
 
 def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
 ) -> None:
-    """Run everything once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
+    """Run all of UltraVR once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
 
     The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
     about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.
@@ -47,7 +47,7 @@ def demo(
         with Gateway(url) as gateway:
             job = _run_job(gateway, seed)
             folder = _write_report(gateway, job, home)
-            _print_report(gateway, job)
+            _print_report(gateway, job, folder)
         _say_where(home, folder, service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
@@ -61,10 +61,9 @@ def _build_dataset(home: "Home") -> None:
 
 def _run_job(gateway: "Gateway", seed: int) -> "Job":
     from cli.watch import follow, require_success
-    from jobs.models import Cell, JobSpec
+    from jobs.models import JobSpec
 
-    cells = tuple(Cell.model_validate({"protocol": "S0", "condition": condition}) for condition in _CONDITIONS)
-    job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), cells=cells, seed=seed))
+    job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), plan=_PLAN, seed=seed))
     err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
     job = follow(gateway, job)
     require_success(job)
@@ -81,17 +80,20 @@ def _write_report(gateway: "Gateway", job: "Job", home: "Home") -> Path:
     return folder
 
 
-def _print_report(gateway: "Gateway", job: "Job") -> None:
+def _print_report(gateway: "Gateway", job: "Job", folder: Path) -> None:
+    from cli.figures import write_figures
     from cli.reports import print_report
     from evaluation.report import Report
 
+    report = Report.model_validate_json(gateway.report([job.id], "json"))
+    write_figures(report, folder / "figures")
     out.print()
-    print_report(Report.model_validate_json(gateway.report([job.id], "json")))
+    print_report(report)
 
 
 def _say_where(home: "Home", folder: Path, service: "Launched") -> None:
     out.print(f"""
-report     {folder}/report.md, .json, .csv
+report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
 pictures   {home.data / "demo" / "images"}
 logs       {home.logs}

@@ -144,7 +144,8 @@ def _views(outcomes: Sequence[SampleOutcome]) -> Iterator[ViewShown]:
 def _caption(raster: RasterRecord) -> str:
     region = "full image" if raster.view.region == "full" else f"region {raster.region}"
     source, size = raster.source_size, raster.raster_size
-    sizing = "" if raster.view.sizing == "native" else f", {raster.view.sizing}"
+    longest = raster.view.sizing.removeprefix("longest:")
+    sizing = "" if longest == "native" else f", downsampled to {longest} pixels first"
     return (
         f"{region} of {source.width:,} × {source.height:,}{sizing}, shown at {size.width:,} × {size.height:,} "
         f"({raster.visual_tokens:,} visual tokens)"
