@@ -1,10 +1,11 @@
-"""Makes the demo data set: five images at the paper's sizes, and records whose truth is known because it was drawn."""
+"""Makes the demo data set: five images at the paper's sizes, five smaller ones, and records whose truth was drawn."""
 
 import json
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from demo.manifest import Manifest
 from demo.records import write_lines, write_list
 from demo.rs import samples as rs
 from demo.rs.paint import paint_land
+from demo.second import paint_second, second_image, second_name, second_records, second_seed
 from demo.wsi import samples as wsi
 from demo.wsi.pyramid import paint_slide
 from demo.wsi.scene import plan_slide
@@ -29,7 +31,8 @@ from demo.wsi.scene import plan_slide
 _TITLE = "Demo: four synthetic ultra-resolution domains"
 _DESCRIPTION = (
     "Drawn by a program from a seed: a plaza (CCTV), land from the air (RS), a slide (WSI) and two inspection grids "
-    "(AD), at the sizes of the UltraVR paper. Everything is synthetic, and the ground truth is what was drawn. "
+    "(AD), at the sizes of the UltraVR paper, and a smaller picture of each for few-shot examples. Everything is "
+    "synthetic, and the ground truth is what was drawn. "
     "The slide shows no patient and no pathology; its answers say which texture was painted where. "
     "CCTV: in front means nearer to the camera, left means left in the image."
 )
@@ -65,12 +68,16 @@ def _paint_pushpins(seed: int, path: Path, scale: float) -> None:
     paint_grid(plan_grid(seed, PRODUCTS[1]), path, scale)
 
 
-PAINTINGS = (
+_LARGE = (
     Painting(wsi.IMAGE, _paint_slide),
     Painting(cctv.IMAGE, _paint_plaza),
     Painting(rs.IMAGE, _paint_land),
     Painting(PRODUCTS[0].image, _paint_breakfast),
     Painting(PRODUCTS[1].image, _paint_pushpins),
+)
+PAINTINGS = (
+    *_LARGE,
+    *(Painting(second_image(large.image), partial(paint_second, large.paint)) for large in _LARGE),
 )
 
 
@@ -124,8 +131,19 @@ def _write_records(folder: Path, seed: int) -> None:
     write_lines(samples / "wsi.jsonl", flat)
     (samples / "wsi" / f"{wsi.SLIDE}.json").write_text(json.dumps(own_file, indent=1) + "\n", encoding="utf-8")
     write_list(samples / "ad.json", [record for p in PRODUCTS for record in grid_records(plan_grid(seed, p))])
+    _write_second_records(samples, second_seed(seed))
     with replacing(folder / "dataset.toml") as temporary:
         temporary.write_text(_settings(folder.name), encoding="utf-8")
+
+
+def _write_second_records(samples: Path, seed: int) -> None:
+    grids = [record for product in PRODUCTS for record in second_records(grid_records(plan_grid(seed, product)))]
+    flat = [*second_records(cctv.plaza_records(plan_plaza(seed))), *second_records(rs.land_and_records(seed)[1])]
+    own_file, _ = wsi.slide_records(plan_slide(seed))
+    slide = second_name(wsi.SLIDE)
+    write_list(samples / "second.json", [*flat, *grids])
+    text = json.dumps({**own_file, "slide": slide}, indent=1) + "\n"
+    (samples / "wsi" / f"{slide}.json").write_text(text, encoding="utf-8")
 
 
 def _settings(name: str) -> str:

@@ -62,9 +62,10 @@ def test_chats_ask_every_annotated_step(demo_folder: Path, dataset: Dataset) -> 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_sample_is_told_its_own_trajectory_or_one_of_its_image(dataset: Dataset, seed: int) -> None:
-    """S3's examples are other samples of the same kind on other images, for every sample."""
+    """S3's examples are other samples of the same kind on other images, and every sample has one at least."""
     chooser = Examples(dataset.samples, 2, seed)
     for sample in dataset.samples:
+        assert chooser.of(sample)
         for example in chooser.of(sample):
             assert example.id != sample.id
             assert (example.domain, example.category) == (sample.domain, sample.category)

@@ -24,6 +24,8 @@ from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.shapes import Origin, sample_fields
 from evaluation.ultravr.taxonomy import CATEGORIES
 
+_KINDS = [(domain, category) for domain, categories in CATEGORIES.items() for category in categories]
+
 
 def test_every_sample_passes_the_papers_checklists(samples: tuple[Sample, ...]) -> None:
     """No sample of the data set breaks a rule of appendices A and F."""
@@ -63,6 +65,12 @@ def test_every_sample_has_steps_and_evidence(samples: tuple[Sample, ...]) -> Non
         assert place, sample.id
 
 
+def test_every_category_has_a_sample_on_a_second_image(samples: tuple[Sample, ...]) -> None:
+    """So that few-shot prompts find an example for every sample; the second images have one sample a category."""
+    images = {kind: Counter(s.images[0] for s in samples if (s.domain, s.category) == kind) for kind in _KINDS}
+    assert all(len(found) == 2 and min(found.values()) == 1 for found in images.values())
+
+
 def test_one_relational_slide_question_awaits_an_expert(samples: tuple[Sample, ...]) -> None:
     """Exactly one answer is empty, and it is one of template T4."""
     assert [(s.domain, s.category, s.subcategory) for s in samples if not s.scored] == [
@@ -73,7 +81,7 @@ def test_one_relational_slide_question_awaits_an_expert(samples: tuple[Sample, .
 def test_both_forms_of_anomaly_questions_name_the_same_cell(samples: tuple[Sample, ...]) -> None:
     """For each grid one sample asks for the coordinate and one offers four; both point at the annotated cell."""
     for product in PRODUCTS:
-        forms = [sample for sample in samples if sample.subcategory == product.name]
+        forms = [sample for sample in samples if sample.images == (product.image,)]
         told = {sample.options[sample.answer] if sample.options else sample.answer for sample in forms}
         cells = {
             format_coordinate(sample.evidence.cell) for sample in forms if sample.evidence and sample.evidence.cell
@@ -94,8 +102,9 @@ def test_the_files_have_the_papers_shapes(demo_folder: Path) -> None:
     folder = demo_folder / "samples"
     assert isinstance(json.loads((folder / "cctv.json").read_text()), list)
     assert all(isinstance(json.loads(line), dict) for line in (folder / "rs.jsonl").read_text().splitlines())
-    (own_file,) = (folder / "wsi").glob("*.json")
-    assert set(json.loads(own_file.read_text())["categories"]) == set(CATEGORIES["wsi"])
+    own_files = [json.loads(path.read_text()) for path in (folder / "wsi").glob("*.json")]
+    assert {own_file["slide"] for own_file in own_files} == {"synthetic-slide", "second-synthetic-slide"}
+    assert all(set(own_file["categories"]) == set(CATEGORIES["wsi"]) for own_file in own_files)
 
 
 def test_the_description_says_that_all_is_synthetic(demo_folder: Path) -> None:
