@@ -57,3 +57,15 @@ def test_figures_need_steps(installation: Installation) -> None:
     refused = installation.run("score", tiny, str(responses), "--figures", str(folder))
     assert refused.returncode == 1
     assert "needs responses under V2 to S2" in refused.stderr
+
+
+def test_files_are_scored_together_with_steps(installation: Installation) -> None:
+    """Two files, one of S4: Table 3 has a row, and the terminal shows it."""
+    first = write_responses(installation.home, "ABCA")
+    second = installation.home / "steps.ndjson"
+    turns = [{"text": "2", "step_id": "S1"}, {"text": "Final answer: A"}]
+    second.write_text(json.dumps({"sample_id": "cctv-0000", "protocol": "S4", "turns": turns}) + "\n")
+    arguments = ("score", str(installation.home / "data" / "tiny"), str(first), str(second))
+    (row,) = installation.json(*arguments, "--format", "json")["table3"]
+    assert (row["protocols"]["S0"]["value"], row["protocols"]["S4"]["value"]) == (0.75, 1.0)
+    assert "Table 3" in installation.ok(*arguments)

@@ -9,6 +9,8 @@ Three samples with these operations, by tables C.2 to C.5:
 Annotated steps: RS 2 GND, 2 QUA, 1 INF; CCTV 2 GND, 2 PER, 2 INT, 1 INF; AD 3 GND, 4 PER.
 """
 
+import csv
+import io
 import random
 from collections.abc import Iterable
 from typing import Any
@@ -22,11 +24,12 @@ from evaluation.datasets import Dataset
 from evaluation.details import sample_outcomes
 from evaluation.errors import StepUnknownError
 from evaluation.metrics.operations import OPERATIONS
-from evaluation.report import Report, build_report
+from evaluation.report import Report, build_report, render_csv, render_markdown
 from evaluation.ultravr.samples import Operation, Sample
 from jobs.models import Response
 from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
 from tests.evaluation.responders import WRONG, Knows, all_but, answer, everything, only
+from tests.evaluation.responses import response
 
 CATALOGUE = load_catalogue()
 SAMPLES = {
@@ -237,6 +240,35 @@ def test_outcomes_tell_every_step_of_a_request() -> None:
     assert [step.correct for step in outcome.steps] == [True, True, True, False, True, True, True]
     assert (outcome.steps[3].operation, outcome.steps[3].status, outcome.steps[3].text) == ("PER", "unparsable", WRONG)
     assert (outcome.value, outcome.correct, outcome.first_error) == ("C", True, "PER")
+
+
+def test_markdown_and_csv_hold_table_3_and_the_figure() -> None:
+    """As the paper prints them: r1 and v1 right of three is 66.7 %; GND's first errors are a third."""
+    report = report_of([reply for protocol in ("S0", "S2", "S4", "S5") for reply in worked(protocol, wrong=("a1",))])
+
+    markdown, lines = render_markdown(report), list(csv.DictReader(io.StringIO(render_csv(report))))
+
+    assert all(f"## {part}" in markdown for part in ("Table 3", "Figure 2a", "Figure 2b", "Figure 2c", "Steps"))
+    assert "| 66.7 [" in markdown.partition("## Table 3")[2]
+    values = {(line["table"], line["protocol"], line["metric"], line["domain"]): line["value"] for line in lines}
+    assert values["table3", "S4", "macro_accuracy", ""] == "0.666667"
+    assert values["figure2a", "S2", "step_error_delta_QUA", ""] == "0.316667"
+    assert values["figure2b", "S5", "step_accuracy_PER", ""] == "0.750000"
+    assert values["figure2c", "S4", "first_error_GND", ""] == "0.333333"
+
+
+def test_boxes_of_another_convention_are_converted_and_counted() -> None:
+    """Qwen3-VL writes thousandths: r1's boxes times a thousand are right, and two answers were converted."""
+    turns = [
+        {"text": "[[100, 100, 120, 120], [200, 200, 220, 220]]", "finish_reason": "stop", "step_id": "S1"},
+        {"text": "2", "finish_reason": "stop", "step_id": "S2"},
+        {"text": "[[600, 600, 700, 700]]", "finish_reason": "stop", "step_id": "S3"},
+        {"text": "Final answer: B", "finish_reason": "stop"},
+    ]
+
+    (profile,) = report_of([response("r1", "", protocol="S4", turns=turns)]).steps
+
+    assert (profile.converted, profile.domains["rs"]["GND"].value) == (2, 0.5)
 
 
 SOME = st.sets(st.sampled_from(sorted(SAMPLES)), min_size=1).map(sorted)
