@@ -35,7 +35,7 @@ class Exclusion(_Part):
 class Spread(_Part):
     """Macro accuracy of each repeat; their mean is pass@1, and equals the cell's macro where no response is missing."""
 
-    values: tuple[float, ...] = Field(description="equation 2 of each repeat, in order")
+    values: tuple[float, ...] = Field(description="equation 2 of each repeat over the samples that it has, in order")
     mean: float
     deviation: float = Field(description="standard deviation over repeats, with n - 1")
 
