@@ -1,6 +1,6 @@
-"""`python -m tests.workers.family_play ENTRY FOLDER`: play prompts of every condition on one family's small model.
+"""`python -m tests.workers.family_play FOLDER`: play prompts of every condition on small models, one after the other.
 
-A process of its own, so that its memory is free for the next family. Prints what happened as one line of JSON.
+Reads paths of catalogue entries, a line each, and answers each with what happened, as one line of JSON.
 """
 
 import asyncio
@@ -105,4 +105,6 @@ class Play:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(Play(read_entry(Path(sys.argv[1])), Path(sys.argv[2])).run())))
+    for line in sys.stdin:
+        path = Path(line.strip())
+        print(json.dumps(asyncio.run(Play(read_entry(path), Path(sys.argv[1]) / path.stem).run())), flush=True)

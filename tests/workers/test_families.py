@@ -1,10 +1,10 @@
-"""Every model family at a small budget: its architecture with random weights, in the real vLLM, a process a family."""
+"""Every model family at a small budget: its architecture with random weights, in the real vLLM, one after the other."""
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,58 @@ def entry(request: pytest.FixtureRequest) -> Path:
     return path
 
 
+class Player:
+    """`tests.workers.family_play`, which imports vLLM once for all families; its log is kept in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.workers.family_play", str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+
+    def play(self, entry: Path) -> dict[str, Any]:
+        """Play one family."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{entry}\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                result: dict[str, Any] = json.loads(line)
+                return result
+        raise AssertionError(self._log.read_text(errors="replace")[-6000:])
+
+    def end(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+    @property
+    def runs(self) -> bool:
+        """Whether it can play another one."""
+        return self._process.poll() is None
+
+
 @pytest.fixture(scope="module")
-def played(entry: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What happened when `tests.workers.family_play` played the family."""
-    arguments = [sys.executable, "-m", "tests.workers.family_play", str(entry), str(tmp_path_factory.mktemp("family"))]
-    done = subprocess.run(arguments, capture_output=True, text=True, env=os.environ, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+def players(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Player]]:
+    """The player of now is the last; one that a family has ended is followed by another."""
+    made = [Player(tmp_path_factory.mktemp("families"))]
+    yield made
+    for player in made:
+        player.end()
+
+
+@pytest.fixture(scope="module")
+def played(entry: Path, players: list[Player], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What happened when the family was played."""
+    if not players[-1].runs:
+        players.append(Player(tmp_path_factory.mktemp("families")))
+    return players[-1].play(entry)
 
 
 @pytest.mark.parametrize("condition", ["V0", "V1", "V2", "V3", "V4"])
