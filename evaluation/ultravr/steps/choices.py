@@ -30,17 +30,20 @@ def key_of(text: str) -> str:
 
 
 class Space:
-    """The texts that a step may be answered with, each with its variants. Empty: any text."""
+    """The texts that a step may be answered with, each with its variants. Empty: any text.
+
+    `canonical` maps the compared form of a text to the choice it stands for.
+    """
 
     def __init__(self, choices: Sequence[str], variants: Mapping[str, Iterable[str]]) -> None:
         self.choices = tuple(choices)
-        self.canonical = {key_of(choice): key_of(choice) for choice in choices}
+        self.canonical = {key_of(choice): choice for choice in choices}
         for text, others in variants.items():
-            self.canonical |= dict.fromkeys(map(key_of, others), key_of(text))
+            self.canonical |= dict.fromkeys(map(key_of, others), self.canonical_of(text))
         self._longest_first = sorted(filter(None, self.canonical), key=len, reverse=True)
 
     def canonical_of(self, text: str) -> str:
-        """Return the text that a variant stands for; a text that is in no list is its own."""
+        """Return the choice that a text stands for; for any other text, the form in which it is compared."""
         key = key_of(text)
         return self.canonical.get(key, key)
 
@@ -64,7 +67,7 @@ def read_choice(value: Any, space: Space) -> Reading:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, bool) and {"yes", "no"} <= space.canonical.keys():
-        return parsed("yes" if value else "no")
+        return parsed(space.canonical["yes" if value else "no"])
     text = _as_text(value)
     if text is None:
         return UNPARSABLE
@@ -97,7 +100,7 @@ def _lettered(text: str, space: Space) -> Reading | None:
     answer = parse_answer(text, options) if len(options) > 1 else None
     if answer is None or answer.value is None or (answer.status != "marker" and len(plain(text)) > 1):
         return None
-    return parsed(key_of(options[answer.value]))
+    return parsed(options[answer.value])
 
 
 def _last_named(text: str, space: Space) -> Reading:
@@ -139,11 +142,11 @@ def read_choices(value: Any, space: Space) -> Reading:
 
 
 def _item(text: str, space: Space) -> str:
-    key = space.canonical_of(text)
-    if key in space.canonical.values():
-        return key
+    key = key_of(text)
+    if key in space.canonical:
+        return space.canonical[key]
     if len(key) == 1 and (at := ord(key) - ord("a")) in range(len(space.choices)):
-        return key_of(space.choices[at])
+        return space.choices[at]
     named = space.named_in(text)
     return named[0] if len(named) == 1 else key
 
@@ -166,7 +169,7 @@ def _read_several(text: str, space: Space) -> Reading:
         if named := space.named_in(passage):
             return parsed(tuple(named))
         if letters := _letters_alone(passage, len(space.choices)):
-            return parsed(tuple(key_of(space.choices[at]) for at in letters))
+            return parsed(tuple(space.choices[at] for at in letters))
     return UNPARSABLE
 
 
