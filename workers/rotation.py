@@ -134,12 +134,15 @@ class Rotation:
     async def _unload(self) -> None:
         if self.loaded is None:
             return
-        model, self.loaded = self.loaded, None
-        self._left = time.monotonic()
-        self._enter("switching")
+        model = self.loaded
+        self._leave()
         await self._follow()  # the last counts of an engine that may end now
         asleep = sum(keeper.slept_bytes for keeper in self._keepers.values())
         await self._keepers[model].rest(self._settings.sleep_bytes - asleep)
+
+    def _leave(self) -> None:
+        self.loaded, self._left = None, time.monotonic()
+        self._enter("switching")
 
     async def _play(self, model: str) -> None:
         if self._ending:
@@ -160,7 +163,7 @@ class Rotation:
         self._stage = None
         await asyncio.to_thread(stage.close)
         if keeper.error is not None:
-            self.loaded, self._left = None, time.monotonic()
+            self._leave()
             await self._give_up(model, keeper.error)
 
     def _set_stage(self, model: str, keeper: EngineKeeper) -> Stage:

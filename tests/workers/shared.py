@@ -38,8 +38,8 @@ class NotedEngine(SimulatedEngine):
 
     def __init__(self, entry: CatalogueEntry, diary: list[tuple[str, str]], *, speed: float = 0) -> None:
         super().__init__(entry, speed=speed)
-        self._model = entry.id
-        self._diary = diary
+        self.model = entry.id
+        self.diary = diary
         self._is_awake = False
 
     async def start(self) -> None:
@@ -51,7 +51,7 @@ class NotedEngine(SimulatedEngine):
         """Sleep, if there is room for it."""
         slept = await super().sleep(host_bytes)
         if slept:
-            self._diary[-1] = ("sleep", self._model)  # which it did by stopping
+            self.diary[-1] = ("sleep", self.model)  # which it did by stopping
         return slept
 
     async def stop(self) -> None:
@@ -61,7 +61,7 @@ class NotedEngine(SimulatedEngine):
             self._note("stop", is_awake=False)
 
     def _note(self, what: str, *, is_awake: bool) -> None:
-        self._diary.append((what, self._model))
+        self.diary.append((what, self.model))
         self._is_awake = is_awake
 
 

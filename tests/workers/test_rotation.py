@@ -1,13 +1,14 @@
 """One worker, three models, one engine at a time: what is played when, and what survives. Engines are simulated."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from jobs.models import JobStatus
+from jobs.models import JobStatus, Sampling, TurnResponse
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from tests.waiting import async_wait_until
@@ -24,7 +25,7 @@ from tests.workers.shared import (
     submit_to,
     until_final,
 )
-from workers.engine import EngineDeadError
+from workers.engine import EngineDeadError, Message
 from workers.simulated_engine import SimulatedEngine
 
 NEVER = 1e-6
@@ -49,6 +50,23 @@ class LoadingEngine(NotedEngine):
 def beta_loads_for_ever(entry: CatalogueEntry, diary: list[tuple[str, str]]) -> SimulatedEngine:
     """Engines of which only one kind does not come up."""
     return (LoadingEngine if entry.id == BETA else NotedEngine)(entry, diary)
+
+
+class FragileEngine(NotedEngine):
+    """Dies of whatever it is asked, and the next one does not start."""
+
+    async def start(self) -> None:
+        """Start as the only one of its model."""
+        if ("start", self.model) in self.diary:
+            raise EngineDeadError("does not start again")
+        await super().start()
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Die."""
+        await self.stop()
+        raise EngineDeadError("died of a question")
 
 
 class SleeplessEngine(NotedEngine):
@@ -181,6 +199,22 @@ async def test_a_model_whose_engine_does_not_start_leaves_the_others_alone(
     assert (await job_of(redis, broken)).status == JobStatus.IN_PROGRESS
     assert await JobQueue(redis).depth(BETA) == QueueDepth(waiting=9, leased=0)
     assert rig.count("set_aside") == 1
+
+
+async def test_a_model_whose_engine_is_lost_in_its_turn_leaves_the_others_alone(
+    redis: Redis, data: Path, tmp_path: Path
+) -> None:
+    """It does not start again: what it held is handed back with its attempts unspent, and the next model plays."""
+
+    def make(entry: CatalogueEntry, diary: list[tuple[str, str]]) -> SimulatedEngine:
+        return (FragileEngine if entry.id == ALPHA else NotedEngine)(entry, diary)
+
+    job_id = await submit_to(redis, {ALPHA: 3, BETA: 2})
+    async with shared_worker(redis, data, tmp_path, make) as rig:
+        assert (await rig.until_status("ready", BETA)).models == (BETA, GAMMA)
+        await async_wait_until(lambda: responses_of(redis, job_id), what="a response")
+    leases = await JobQueue(redis).claim([ALPHA], "next", 10, 0)
+    assert [lease.attempt for lease in leases] == [1, 1, 1]
 
 
 async def test_a_worker_none_of_whose_engines_starts_ends(redis: Redis, data: Path, tmp_path: Path) -> None:
