@@ -1,7 +1,7 @@
 """Kimi-VL: native resolution up to a number of patches, padded on the right and at the bottom to whole tokens."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
@@ -68,6 +68,10 @@ class KimiVLBudget(NativeBudget):
     def count_tokens(self, decision: Decision) -> int:
         """One token for each square of `unit` pixels after padding."""
         return decision.canvas.area // self.unit**2
+
+    def processor_kwargs(self) -> dict[str, Any]:
+        """The patches are a setting of the image processor, which calls them tokens."""
+        return {"in_token_limit": self.max_patches}
 
     def _scaled(self, size: Size) -> Size:
         patches = (size.width // self.patch_size) * (size.height // self.patch_size)

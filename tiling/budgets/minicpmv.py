@@ -1,7 +1,7 @@
 """MiniCPM-V 4.5: a small view of the whole picture, and slices of it in the grid nearest to its shape."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
@@ -53,6 +53,10 @@ class MiniCPMVBudget(NativeBudget):
         """As many for the view of the whole picture as for each slice."""
         columns, rows = decision.grid
         return (1 if decision.overview is None else columns * rows + 1) * self.tokens_per_slice
+
+    def processor_kwargs(self) -> dict[str, Any]:
+        """The slices are a setting of the image processor."""
+        return {"max_slice_nums": self.max_slices}
 
     def _grid(self, size: Size) -> tuple[int, int] | None:
         """Columns and rows of the slices; None for a picture that is not larger than one."""

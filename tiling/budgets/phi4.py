@@ -1,7 +1,7 @@
 """Phi-4-Reasoning-Vision: SigLIP2's NaFlex resizing to as many patches as the picture has, within two limits."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
@@ -54,6 +54,14 @@ class Phi4VisionBudget(NativeBudget):
     def count_tokens(self, decision: Decision) -> int:
         """One token for each patch."""
         return decision.target.area // self.patch_size**2
+
+    def processor_kwargs(self) -> dict[str, Any]:
+        """Both limits are settings of the image processor."""
+        return {"min_num_patches": self.min_patches, "max_num_patches": self.max_patches}
+
+    def config_overrides(self) -> dict[str, Any]:
+        """vLLM reserves by the limits in the configuration."""
+        return self.processor_kwargs()
 
     def _patches(self, size: Size, scale: float) -> tuple[int, int]:
         """Columns and rows of patches at a scale."""
