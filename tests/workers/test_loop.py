@@ -5,7 +5,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
-from jobs.models import JobStatus
+from jobs.models import JobStatus, Turn
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -59,6 +59,19 @@ async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp
     assert response.engine is not None
     assert response.engine.simulated
     assert response.worker == rig.worker.name
+
+
+async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Every turn names its step, the question none; the examples that were told are those of the request."""
+    turns = (Turn(text="Step 1?", step_id="S1"), Turn(text="Step 2?", step_id="S2", given="4"), Turn(text="Answer?"))
+    told = {"prompt_version": "sequential/1", "examples": ("other",)}
+    job_id = await submit_requests(redis, make_request("chat", image(1), turns=turns, protocol="S5", **told))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    (response,) = await responses_of(redis, job_id)
+    assert [turn.step_id for turn in response.turns] == ["S1", "S2", None]
+    assert all(turn.text for turn in response.turns)
+    assert (response.prompt_version, response.examples) == ("sequential/1", ("other",))
 
 
 async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
