@@ -64,6 +64,7 @@ def test_the_report_comes_in_every_format(service: Service, job: str) -> None:
     assert MODEL in installation.ok("report", job, "--format", "csv")
     assert MODEL in installation.ok("report", job, "--format", "md")
     assert MODEL in installation.ok("report", job)
+    assert installation.json("report", job, "latest", "--format", "json")["cells"]
 
 
 def test_scoring_the_recorded_responses_gives_the_gateways_report(service: Service, job: str, tmp_path: Path) -> None:

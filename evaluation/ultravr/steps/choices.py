@@ -22,6 +22,8 @@ _RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![
 _DIGIT = re.compile(r"\d")
 _LISTING = re.compile(r"\[[^\[\]]*\]")
 _REGIONS = range(1, 37)
+_GRID = re.compile(r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b", re.IGNORECASE)
+"""What an answer may say of the question: the grid, its numbers, the step's own id."""
 
 
 def key_of(text: str) -> str:
@@ -188,6 +190,7 @@ def read_regions(value: Any) -> Reading:
         return parsed((value,))
     if not isinstance(value, str):
         return UNPARSABLE
+    value = _GRID.sub(" ", value)
     for passage in passages(value):
         told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
         listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]

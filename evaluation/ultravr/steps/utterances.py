@@ -31,6 +31,8 @@ _BLANKS = frozenset(
     }
     | {"无", "不适用", "not present", "absent"}
 )
+_LONGEST_BLANK = 16
+_OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
 _LEADING = " \t\n*_`:：=→-"
 
 
@@ -69,7 +71,9 @@ def is_blank(value: Any) -> bool:
     """Whether a value says that there is no answer to give: null, "", [], "N/A" and the like."""
     if value is None or value in ([], {}):
         return True
-    return isinstance(value, str) and len(value) <= 24 and plain(value) in _BLANKS
+    if not isinstance(value, str):
+        return False
+    return (len(value) <= _LONGEST_BLANK and plain(value) in _BLANKS) or bool(_OPENS_BLANK.match(value))
 
 
 def passages(text: str) -> Iterator[str]:
