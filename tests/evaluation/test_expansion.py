@@ -174,6 +174,24 @@ def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path)
     assert set(told.values()) == {()}
 
 
+def test_requests_are_made_as_they_are_taken(dataset: Dataset) -> None:
+    """So that a large job's texts are never all in memory because of the expansion."""
+    asked: list[str] = []
+
+    def size_of(image: str) -> Size:
+        asked.append(image)
+        return Size(1000, 600)
+
+    cells = [{"protocol": "S5", "condition": "V3"}]
+    pairs = expand(dataset, JobSpec(dataset="tiny", models=(DEMO,), cells=cells), CATALOGUE, size_of)
+    counts = [len(asked)]
+    for _ in range(2):
+        next(pairs)
+        counts.append(len(asked))
+
+    assert counts == [0, 1, 2]
+
+
 def test_few_others_are_fewer_examples(dataset: Dataset) -> None:
     """A category of which no other image has a sample is asked without examples, and the request says so."""
     assert {request.examples for request in requests(dataset, plan="table3")} == {()}

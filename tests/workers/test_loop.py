@@ -1,6 +1,7 @@
 """The worker's loop on a real server and real image files; only the engine is simulated."""
 
 from pathlib import Path
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -64,7 +65,7 @@ async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp
 async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Every turn names its step, the question none; the examples that were told are those of the request."""
     turns = (Turn(text="Step 1?", step_id="S1"), Turn(text="Step 2?", step_id="S2", given="4"), Turn(text="Answer?"))
-    told = {"prompt_version": "sequential/1", "examples": ("other",)}
+    told: dict[str, Any] = {"prompt_version": "sequential/1", "examples": ("other",)}
     job_id = await submit_requests(redis, make_request("chat", image(1), turns=turns, protocol="S5", **told))
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
