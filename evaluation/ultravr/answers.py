@@ -26,7 +26,7 @@ from evaluation.ultravr.parsing.letters import (
 from evaluation.ultravr.parsing.markers import Marker, answer_markers, final_markers
 from evaluation.ultravr.parsing.text import answer_text, lines_backwards, plain, sentences
 
-PARSER_VERSION = "ultravr-answers/2"
+PARSER_VERSION = "ultravr-answers/3"
 
 ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "none"]
 """How an answer was found, or why there is none; whether it is correct is another matter.

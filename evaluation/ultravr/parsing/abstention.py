@@ -3,7 +3,7 @@
 import re
 
 _PHRASES = (
-    r"\bnot\s+sure\b|\bunsure\b|\buncertain\b|\babstain|\bi\s+(?:do\s+not|don't|don’t)\s+know\b|\bno\s+(?:definitive\s+)?answer\b"
+    r"\bnot\s+sure\b|\bunsure\b|\buncertain\b|\babstain|\bi\s+(?:do\s+not|don't|don’t)\s+know\b|\brather\s+not\s+(?:guess|say|answer)\b|\bno\s+(?:definitive\s+)?answer\b"
     r"|\b(?:can\s*not|can't|can’t|could\s+not|couldn't|impossible\s+to|unable\s+to|not\s+possible\s+to|no\s+way\s+to|not\s+able\s+to)\s+"
     r"(?:\w+\s+){0,3}?(?:determine|determined|answer|answered|tell|say|know|known|judge|identify|identified|verify|verified|decide"
     r"|decided|see|view|provide|assess|inferred|infer|conclude|establish|established|be\s+sure)"

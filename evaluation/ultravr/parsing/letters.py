@@ -15,7 +15,8 @@ _LABELLED = frozenset((
     "view", "picture", "quadrant", "row", "column", "cell", "vehicle", "man", "woman", "adult", "child", "landmark",
     "building", "area", "zone", "point", "box", "bundle", "statement", "hypothesis", "interpretation", "grade",
     "type", "stage", "class", "category", "plan", "part", "section", "panel", "roi", "team", "lane", "camera",
-    "vitamin", "hepatitis", "plane", "ship", "personne", "persona", "groupe", "grupo", "gruppe", "persons", "claims",
+    "avenue", "street", "gate", "platform", "terminal", "block", "tower", "wing", "vitamin", "hepatitis", "plane",
+    "ship", "personne", "persona", "groupe", "grupo", "gruppe", "persons", "claims",
     "groups", "regions", "targets", "objects", "components", "conditions", "steps", "views", "images", "statements",
     "boxes", "cells", "points", "vehicles",
 ))  # fmt: skip
@@ -27,7 +28,7 @@ _REJECTED = (
     r"(?:wrong|incorrect|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
     r"|(?:isn't|aren't|doesn't|does\s+not|cannot|can't|contradicts|fails|overstates|understates)\b"
 )
-_CROSSED = r"[\s:：|*–—-]*(?:[❌✗✘✖]|(?i:incorrect|wrong|false|no|not)\b)"
+_CROSSED = r"[\s:：|*~–—-]*(?:[❌✗✘✖]|(?i:incorrect|wrong|false|no|not)\b)"
 _REJECTING = (
     r"not|rule\s+out|ruling\s+out|eliminate|eliminating|eliminates|exclude|excluding|excludes|rather\s+than|instead\s+of"
     r"|unlike|reject|rejecting|over|against|排除|不是|nicht|pas|no\s+es"
@@ -46,7 +47,7 @@ _BEFORE = frozenset((
     "select", "selected", "choose", "chose", "choosing", "pick", "picked", "therefore", "thus", "so", "hence", "say",
     "with", "as", "or", "and", "to", "than", "either", "neither", "both", "between", "but", "leaves", "leaving",
     "probably", "definitely", "likely", "clearly", "est", "ist", "es", "é", "è", "lettre", "opción", "opção",
-    "guess", "guessed", "except",
+    "guess", "guessed", "except", "la", "letra", "lettera", "memilih",
     "antwort", "response", "output", "final", "supports", "support", "favors", "favours", "s", "towards", "toward",
 ))  # fmt: skip
 """Words behind which a bare capital is an option's letter."""
@@ -61,17 +62,19 @@ _REJECTION_WORDS = (
 
 _WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _CONTRAST = re.compile(r"\b(?:but|however|though|although|yet|instead)\b", re.IGNORECASE)
+_ARROW = re.compile(r"→|⇒|=>|->")
+_INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
 _BETWEEN = " \t\n*_`\"'“‘:(["
 
 _HOMOGLYPHS = str.maketrans("АВСΑΒ", "ABCAB")
 """Cyrillic and Greek capitals that look like the Latin letters of the options."""
 
 _GLUE = re.compile(
-    r"(?:[\s*_`~#>\"'“”‘’«»$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
+    r"(?:[\s*_`~#>\"'“”‘’«»「『【［$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
     r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|clearly|indeed|definitely|likely|probably|most|the|this|to"
     r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
     r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
-    r"réponse|respuesta|correcta|correcte|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
+    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[A-H]\b))|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
     r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|هي|الصحيحة|היא|คือ|है)*",
     re.IGNORECASE,
 )
@@ -168,6 +171,7 @@ def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
 def _narrowings(text: str, letters: Letters) -> Iterator[frozenset[str]]:
     yield frozenset(letters.affirmed.findall(text))
     yield _named(_CONTRAST.split(text)[-1], letters)
+    yield _named(_ARROW.split(text)[-1], letters)
     yield _named(letters.between.sub(_blank, text), letters)
 
 
@@ -219,6 +223,8 @@ def _is_option(text: str, match: re.Match[str]) -> bool:
         return False
     if _stands_alone(text, match):
         return True
+    if _INITIAL_BEFORE.search(text, 0, match.start()) and _NAME_BEHIND.match(text, match.end()):
+        return False
     word = _last_word(text, match.start())
     if not word or word in _BEFORE or not word.isascii():
         return True

@@ -39,11 +39,12 @@ _FINAL = _Phrases(
     connector=False,
 )  # fmt: skip
 _ANSWER = _Phrases(
-    stems=("ans", "option", "choice", "resp", "risposta", "antwo", "jawaban", "svar", "cevap", "final", "opzione"),
-    ascii=("answer", "ans", "ans.", "final", "selected option", "chosen option",
+    stems=("ans", "option", "choice", "resp", "risposta", "antwo", "jawaban", "svar", "cevap", "final", "opzione",
+           "alternativa"),
+    ascii=("answer", "answer key", "ans", "ans.", "final", "selected option", "chosen option",
            "correct option", "correct choice", "right option", "right choice", "best option", "best choice",
            "respuesta", "resposta", "risposta", "antwort", "antwoord", "jawaban", "jawabannya",
-           "opzione corretta", "svar", "cevap", "svaret"),
+           "opzione corretta", "alternativa correta", "svar", "cevap", "svaret"),
     other=("réponse", "ответ", "відповідь", "odpowiedź", "odpověď", "đáp án", "απάντηση", "الإجابة", "الجواب",
            "правильный вариант", "верный вариант", "پاسخ", "คําตอบ", "válasz",
            "उत्तर", "תשובה", "yanıt", "답은", "답변", "opción correcta", "opção correta", "option correcte"),
@@ -53,7 +54,7 @@ _ANSWER = _Phrases(
 _CHOICE = _Phrases(
     stems=("choos", "choice", "select", "pick", "guess", "go with", "i'll say", "elijo", "choisis", "scelgo"),
     ascii=("i choose", "i would choose", "i'd choose", "i select", "i would select", "i pick", "i'd pick",
-           "go with", "best guess", "my choice", "my guess", "i'll say", "select option", "choose option",
+           "go with", "best guess", "my choice", "my guess", "my pick", "i'll say", "select option", "choose option",
            "elijo", "je choisis", "scelgo"),
     other=("答案", "答え", "正解", "回答", "故选", "因此选", "所以选", "應選", "应选", "选择", "選擇",
            "正确选项", "正確選項", "정답", "답", "выбираю", "ich wähle", "odpowiedź to"),
@@ -63,7 +64,7 @@ _CHOICE = _Phrases(
 
 _CONNECTOR = re.compile(
     r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|đúng|الصحيحة|is\s+therefore)\b)?"
-    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–-]\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|היא|คือ"
+    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–]|-\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|היא|คือ"
     r"|,?\s+[(\[*\"'`]*[a-h](?![a-z0-9_]|['’](?!d[iı]r))"
     r"|\b(?:is|was|are|would|should|must|will|seems|appears|est|ist|lautet|wäre|es|sería|é|è|será|sarà|adalah|är|je)\b"
     r"|\bto\s+(?:the|this)\s+question\s+(?:is|would|should|must)\b)",

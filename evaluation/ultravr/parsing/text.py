@@ -16,7 +16,7 @@ _THINKING = (
 """Opening and closing tags of the families that think aloud. The opening one may stand in the prompt instead."""
 
 _STOP = re.compile(r"[.!?]\s+|[。！？]")
-_BEFORE_LAST_LETTER = (",", " or", " and", " is", " be", " option", " choice", " not")
+_BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
 """What stands before a letter that is a sentence's last word, "so it is B."."""
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _MARKUP = re.compile(r"<\|[a-z_]+\|>")
