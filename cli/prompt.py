@@ -107,7 +107,7 @@ def _print(described: dict[str, Any]) -> None:
         out.print(f"view {number}: {_line(view)}", markup=False)
     for message in described["messages"]:
         out.print(f"\n--- {_title(message, described['turns'])} ---", markup=False)
-        out.print(_OWN_ANSWER if message["text"] is None else message["text"], markup=False)
+        out.print(_OWN_ANSWER if message["text"] is None else message["text"], markup=False, emoji=False)
 
 
 def _line(view: dict[str, Any]) -> str:

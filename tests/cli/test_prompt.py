@@ -39,6 +39,13 @@ def test_a_prompt_is_printed_for_people(steps: Installation) -> None:
     assert TASK in text
 
 
+def test_a_text_is_printed_as_it_is(installation: Installation) -> None:
+    """Nothing of it is taken for markup or for the name of an emoji."""
+    question = "Is [bold]this[/bold] the :key: of [red]Gate 2[/red]?"
+    write_dataset(installation.home / "data" / "odd", [good_record("rs-logic") | {"question": question}])
+    assert f"Question: {question}\n" in installation.ok("prompt", "rs-logic", "-d", "odd", "-c", "V0")
+
+
 def test_s3_names_its_examples_and_tells_them(steps: Installation) -> None:
     """Both samples of the other image, and their number is configurable."""
     printed = prompt(steps, "--protocol", "S3")
