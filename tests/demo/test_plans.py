@@ -9,6 +9,7 @@ from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
 from evaluation.plans import PLANS
 from evaluation.ultravr.examples import Examples
+from evaluation.ultravr.steps.judge import judge_step
 from jobs.models import InferenceRequest, JobSpec
 from tiling.geometry import resolve_region
 from tiling.headers import read_header
@@ -70,3 +71,16 @@ def test_no_sample_is_told_its_own_trajectory_or_one_of_its_image(dataset: Datas
             assert example.id != sample.id
             assert (example.domain, example.category) == (sample.domain, sample.category)
             assert not set(example.images) & set(sample.images)
+
+
+def test_every_given_answer_is_judged_right(demo_folder: Path, dataset: Dataset) -> None:
+    """What S5 puts into the history is right by the judge of steps, for every step of every sample."""
+    samples = {sample.id: sample for sample in dataset.samples}
+    chats = [request for request in expanded(demo_folder, dataset, "table3") if request.protocol == "S5"]
+    given = [
+        (samples[chat.sample_id], step, turn.given)
+        for chat in chats
+        for step, turn in zip(samples[chat.sample_id].steps, chat.turns, strict=False)
+    ]
+
+    assert [(sample.id, step.step_id) for sample, step, raw in given if not judge_step(sample, step, raw).correct] == []
