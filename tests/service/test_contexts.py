@@ -53,3 +53,13 @@ def test_every_picture_counts() -> None:
 
     assert contexts.check(chat(1, room, num_views=2)) is None
     assert contexts.check(chat(1, room + 1, num_views=2)) is not None
+
+
+def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
+    """Five pictures for DeepSeek-VL2 are 421 tokens each; as large as alone they would not fit its context."""
+    entry = load_catalogue()["deepseek-vl2"]
+    contexts = Contexts({entry.id: entry}, lambda _: Size(9000, 7000))
+    request = chat(1, entry.max_model_len - 5 * 421, num_views=5).model_copy(update={"model": entry.id})
+
+    assert contexts.check(request) is None
+    assert 5 * entry.visual_budget.plan(Size(9000, 7000)).visual_tokens > entry.max_model_len

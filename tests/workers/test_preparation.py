@@ -8,6 +8,7 @@ import pytest
 
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image
+from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
 from tiling.errors import ImageNotFoundError
 from tiling.library import Library
 from tiling.roots import ImageRoot
@@ -49,6 +50,18 @@ async def test_rasters_come_in_the_order_of_the_views(preparation: Preparation) 
     views = [View(image=image(2)), View(image=image(1), region="0,0,320,320")]
     async with preparation.rasters(views) as prepared:
         assert [raster.view for raster in prepared.rasters] == views
+
+
+async def test_a_view_among_others_is_another_raster_where_the_family_counts(library: Library) -> None:
+    """DeepSeek-VL2 crops a picture alone in its prompt, and none of three: other pixels, under another key."""
+    preparation = Preparation(library, DeepseekVL2Budget(), limit_bytes=2**28, threads=1)
+    crowd = [View(image=image(number)) for number in range(3)]
+    async with preparation.rasters(crowd[:1]) as alone, preparation.rasters(crowd) as together:
+        (single,), (same, *_) = alone.rasters, together.rasters
+    preparation.close()
+    assert single.view == same.view
+    assert single.visual_tokens > same.visual_tokens == 421
+    assert single.key != same.key
 
 
 async def test_rendering_waits_for_room(preparation: Preparation) -> None:
