@@ -223,7 +223,7 @@ def _is_option(text: str, match: re.Match[str]) -> bool:
         return False
     if _stands_alone(text, match):
         return True
-    if _INITIAL_BEFORE.search(text, 0, match.start()) and _NAME_BEHIND.match(text, match.end()):
+    if _NAME_BEHIND.match(text, match.end()) and _INITIAL_BEFORE.search(text, *_just_before(match)):
         return False
     word = _last_word(text, match.start())
     if not word or word in _BEFORE or not word.isascii():
@@ -233,7 +233,11 @@ def _is_option(text: str, match: re.Match[str]) -> bool:
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:
     """Whether a letter is all that stands behind a colon, "it must be: D."."""
-    return bool(_COLON_BEFORE.search(text, 0, match.start()) and _NOTHING_BEHIND.match(text, match.end()))
+    return bool(_NOTHING_BEHIND.match(text, match.end()) and _COLON_BEFORE.search(text, *_just_before(match)))
+
+
+def _just_before(match: re.Match[str]) -> tuple[int, int]:
+    return max(0, match.start() - 12), match.start()
 
 
 def _last_word(text: str, end: int) -> str:

@@ -51,10 +51,14 @@ def sentences(line: str) -> list[str]:
     """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
-        if not _is_option_stop(line, stop.start()) and not _ABBREVIATION.search(line, 0, stop.start()):
+        if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):
             parts.append(line[start : stop.end()])
             start = stop.end()
     return [part for part in (*parts, line[start:]) if part.strip()]
+
+
+def _is_abbreviation(line: str, stop: int) -> bool:
+    return bool(_ABBREVIATION.search(line, max(0, stop - 8), stop))
 
 
 def _is_option_stop(line: str, stop: int) -> bool:
