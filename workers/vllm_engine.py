@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 _MAX_RASTERS = 64  # per prompt; UltraVR's V4 needs up to 37 (36 regions of a slide and the slide itself)
 _PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
+_LINEAR_ATTENTION = {"qwen3.5"}  # families
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
 
 
@@ -220,7 +221,8 @@ class VllmEngine:
             "served_model_name": self._entry.id,
             "max_model_len": self._entry.max_model_len,
             "trust_remote_code": self._entry.trust_remote_code,
-            "enable_prefix_caching": True,
+            # vLLM 0.32 caches prefixes of linear attention only where it may prefill in parts, which see below.
+            "enable_prefix_caching": not (is_cpu and self._entry.family in _LINEAR_ATTENTION),
             "enforce_eager": is_cpu,  # compiling for a CPU takes minutes and a C++ compiler
             # vLLM 0.32 dies on a CPU when the prompt of a seeded request is prefilled in parts.
             "enable_chunked_prefill": not is_cpu,

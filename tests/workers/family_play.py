@@ -28,7 +28,8 @@ from workers.vllm_engine import VllmEngine
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
-SAMPLING = Sampling(temperature=0.0, max_tokens=8)
+GREEDY = Sampling(temperature=0.0, max_tokens=8)
+SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
 
 
 def views_of(condition: str, name: str) -> tuple[View, ...]:
@@ -68,6 +69,7 @@ class Play:
         after = (await self._engine.stats()).processed_rasters
         answers = [(await self._ask(views_of("V2", name), name))["text"] for name in PICTURES]
         many = await self._ask((*views_of("V4", "slide"), View(image="demo/images/grid.png")), "many")
+        seeded = [(await self._ask(views_of("V4", "land"), name, SEEDED))["text"] for name in ("one", "two")]
         await self._engine.stop()
         self._preparation.close()
         return {
@@ -76,9 +78,10 @@ class Play:
             "same_text": again["text"] == played["V2"]["text"],
             "answers": answers,
             "many": many,
+            "seeded": seeded,
         }
 
-    async def _ask(self, views: Sequence[View], name: str) -> dict[str, Any]:
+    async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
         request = InferenceRequest(
             id=name,
             sample_id="sample",
@@ -87,7 +90,7 @@ class Play:
             condition="V2",
             views=tuple(views),
             turns=(Turn(text="How many people are there? A. one B. two"),),
-            sampling=SAMPLING,
+            sampling=sampling,
         )
         async with self._preparation.rasters(request.views) as prepared:
             (turn,) = await Player(request, prepared.rasters, self._generate).play()

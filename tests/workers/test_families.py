@@ -110,6 +110,12 @@ def test_a_raster_is_processed_once(played: dict[str, Any]) -> None:
     assert played["same_text"]
 
 
+def test_a_seed_makes_draws_repeatable(played: dict[str, Any]) -> None:
+    """Also where the prompt is found in a cache the second time."""
+    assert played["seeded"][0]
+    assert played["seeded"][0] == played["seeded"][1]
+
+
 def test_four_pictures_of_a_prompt_are_counted_one_by_one(played: dict[str, Any], entry: Path) -> None:
     """As planned for that many pictures; a family that crops up to two of them makes as few tokens as one tile."""
     many = played["many"]
