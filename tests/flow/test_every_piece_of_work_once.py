@@ -116,3 +116,10 @@ def test_the_report_counts_what_the_responses_say(finished: Finished) -> None:
     assert offline.table1 == online.table1
     assert offline.table2 == online.table2
     assert any("random" in warning for warning in online.warnings)
+
+
+def test_the_page_shows_every_raster_that_the_model_saw(finished: Finished) -> None:
+    """A preview for each, once in the file, made by the worker and passed on by the gateway."""
+    wait_until(lambda: finished.counted("gigavqa_worker_previews_total") == UNIQUE_VIEWS, what="the previews")
+    reply = httpx.get(f"{finished.url}/v1/jobs/{finished.id}/report", params={"format": "html"}, timeout=60)
+    assert reply.text.count("data:image/jpeg;base64,") == UNIQUE_VIEWS
