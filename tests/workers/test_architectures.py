@@ -1,6 +1,8 @@
 """Our own processors in place of code that checkpoints bring: what they make of a picture."""
 
 import importlib.util
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,3 +89,20 @@ def test_a_picture_may_come_in_any_form(form: str) -> None:
     pixels = np.array(picture((40, 30)))
     other: Any = pixels if form == "array" else torch.from_numpy(pixels).permute(2, 0, 1)
     assert as_pillow(other).tobytes() == picture((40, 30)).tobytes()
+
+
+def test_configurations_read_what_published_ones_say(tmp_path: Path) -> None:
+    """At full size; what config.json leaves out has the published default. Code that it names is not asked for."""
+    from transformers import AutoConfig
+
+    from workers.architectures.plugin import register
+
+    register()
+    brought = {"AutoConfig": "configuration.NotThere"}
+    for fields, name, value in (
+        ({"model_type": "phi4-siglip", "hidden_size": 5120, "vision_config": {}}, "max_num_patches", 3600),
+        ({"model_type": "minicpmv", "version": 4.5, "vision_config": {"image_size": 980}}, "query_num", 64),
+        ({"model_type": "internvl_chat", "llm_config": {"hidden_size": 5120}}, "max_dynamic_patch", 12),
+    ):
+        (tmp_path / "config.json").write_text(json.dumps(fields | {"auto_map": brought}))
+        assert getattr(AutoConfig.from_pretrained(tmp_path), name) == value
