@@ -23,7 +23,8 @@ class BoxFrame(NamedTuple):
 
 UNIT_FRAME = BoxFrame()
 
-_N = r"([-+]?(?:\d+\.?\d*|\.\d+))"
+# Bounded, so that a run of digits without end is passed over in linear time.
+_N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
 _SEP = r"\s*[,;\s]\s*"
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
 _QUADRUPLE = re.compile(rf"[\[(<{{]\s*{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*[\])>}}]")
@@ -84,7 +85,7 @@ def _embedded(text: str) -> list[Box]:
     start = min(at for at in (text.find("["), text.find("{")) if at >= 0)
     try:
         value, _ = json.JSONDecoder().raw_decode(text, start)
-    except ValueError:
+    except (ValueError, RecursionError):  # a model in a loop nests brackets without end
         return []
     return _from_json(value) or []
 
@@ -93,7 +94,7 @@ def _from_json(value: Any) -> list[Box] | None:
     """Return the boxes of decoded JSON; None where it holds something else."""
     try:
         return [*_gathered(value)]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

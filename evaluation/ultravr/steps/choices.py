@@ -14,7 +14,7 @@ from evaluation.ultravr.steps.readings import AMBIGUOUS, BLANK, UNPARSABLE, Read
 from evaluation.ultravr.steps.utterances import is_blank, passages
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
-_RATIO = re.compile(r"(?<![\d.])(\d+)\s*(?::|：|∶|/|\bto\b)\s*(\d+)(?!\d|\.\d)", re.IGNORECASE)
+_RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)
 _SPLIT = re.compile(r"[,;，；、\n]|(?:^|\s)[-*•]\s+|\band\b")
 _LETTERS = re.compile(r"\b([A-Z])\b")
 _REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")

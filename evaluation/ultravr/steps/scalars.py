@@ -1,6 +1,7 @@
 """Reads yes-or-no answers and counts (appendix D.2: numbers without commas and fixed units)."""
 
 import re
+from math import isfinite
 from typing import Any
 
 from evaluation.ultravr.parsing.abstention import abstains
@@ -65,7 +66,7 @@ def read_integer(value: Any) -> Reading:
     if isinstance(value, bool):
         return UNPARSABLE
     if isinstance(value, int | float):
-        return _whole(value)
+        return parsed(value) if isinstance(value, int) else _whole(value)
     if not isinstance(value, str):
         return UNPARSABLE
     if counts_nothing(value):
@@ -97,4 +98,4 @@ def _value(text: str) -> float:
 
 
 def _whole(number: float) -> Reading:
-    return parsed(int(number)) if number == int(number) else UNPARSABLE
+    return parsed(int(number)) if isfinite(number) and number == int(number) else UNPARSABLE

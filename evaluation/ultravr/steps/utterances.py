@@ -53,7 +53,7 @@ def json_value(text: str) -> Any:
         return text
     try:
         return _unwrapped(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):  # a model in a loop nests brackets without end
         return text
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evaluation.errors import StepTruthInvalidError, StepUnknownError
 from evaluation.ultravr.samples import Sample, Step
@@ -132,3 +134,34 @@ def test_a_step_outside_the_schema_is_named() -> None:
 
     with pytest.raises(StepUnknownError, match=r"'rs-logic'.*'S6'"):
         judge_step(sample, step, "yes")
+
+
+DIGITS = "9" * 5000
+LOOPS = (
+    "[" * 5000,
+    "{" * 5000,
+    '{"a":' * 5000,
+    DIGITS,
+    f"{DIGITS}:77",
+    "[1e999, 0, 1, 1]",
+    "[NaN, 0, 1, 1]",
+    "1e999",
+    "-",
+)
+EVERY_STEP = [(sample, step) for name in GOOD for sample in [good_sample(name)] for step in sample.steps]
+EVERY_FORMAT = list({step.answer_format: (sample, step) for sample, step in EVERY_STEP}.values())
+
+
+@pytest.mark.parametrize("raw", LOOPS, ids=[raw[:12] for raw in LOOPS])
+def test_degenerate_answers_are_wrong_and_break_nothing(raw: str) -> None:
+    """What models write when they fall into loops."""
+    for sample, step in EVERY_FORMAT:
+        assert not judge_step(sample, step, raw).correct
+
+
+@settings(deadline=None, max_examples=50)
+@given(raw=st.text("0123456789[]{}(),.:\"'-= \nabcxyQSNo/\\", max_size=60))
+def test_no_text_breaks_a_reader(raw: str) -> None:
+    """A step of every format judges any text."""
+    for sample, step in EVERY_FORMAT:
+        judge_step(sample, step, raw)
