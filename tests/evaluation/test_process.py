@@ -199,6 +199,17 @@ def test_a_broken_schema_reply_counts_as_far_as_it_goes() -> None:
     assert profile.statuses == {"missing": 3, "parsed": 2}
 
 
+def test_a_number_without_end_breaks_no_report() -> None:
+    """A model in a loop writes five thousand digits for S2; its S1 still counts."""
+    text = '{"S1": [[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]], "S2": ' + "9" * 5000 + "}"
+    (reply,) = worked("S2")[:1]
+    looping = reply.model_copy(update={"turns": (reply.turns[0].model_copy(update={"text": text}),)})
+
+    (profile,) = report_of([looping]).steps
+
+    assert rounded(profile.domains["rs"]) == {"GND": 0.5, "QUA": 0.0, "INF": 0.0}
+
+
 def test_a_records_own_operation_wins() -> None:
     """S5 of r1 is INF by table C.3, and here PER."""
     record = good_record("rs-logic")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 _STRICT = json.JSONDecoder()
 _SKIPPED = re.compile(r"(?:[\s,]|//[^\n]*)*")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]]|//|\n))")
+_NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]]|//|\n))")
 _BARE_END = re.compile(r"[,}\]\n]")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _STRINGS = {
