@@ -12,7 +12,8 @@ def collect_warnings(
     tally: Tally, cells: Iterable[CellScore], profiles: Iterable[StepProfile], catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[str, ...]:
     """Collect the warnings on models, then those on cells, then those on steps."""
-    found = [*_on_models(tally, catalogue), *_on_examples(tally), *_on_crowds(tally, catalogue)]
+    cells = list(cells)
+    found = [*_on_models(tally, catalogue), *_on_examples(tally), *_on_crowds(tally, catalogue), *_on_ends(cells)]
     for cell in cells:
         found.extend(_on_cell(cell))
     for profile in profiles:
@@ -67,6 +68,17 @@ def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
             )
 
 
+def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
+    by_model: dict[str, list[CellScore]] = {}
+    for cell in cells:
+        if cell.cut_off:
+            by_model.setdefault(cell.model, []).append(cell)
+    for model, cut in by_model.items():
+        places = ", ".join(f"{cell.protocol} {cell.condition}" for cell in cut)
+        number, answered = sum(cell.cut_off for cell in cut), sum(cell.answered for cell in cut)
+        yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({places})"
+
+
 def _on_cell(cell: CellScore) -> Iterator[str]:
     name = f"{cell.model} {cell.protocol} {cell.condition}"
     for exclusion in cell.excluded:
@@ -76,7 +88,5 @@ def _on_cell(cell: CellScore) -> Iterator[str]:
             yield f"{name}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
     if cell.absent_domains:
         yield f"{name}: the macro average leaves out {', '.join(cell.absent_domains)}"
-    if cell.cut_off:
-        yield f"{name}: {cell.cut_off} of {cell.answered} answers were cut off at the limit of output tokens"
     if cell.duplicates:
         yield f"{name}: {cell.duplicates} further copies of responses were ignored"

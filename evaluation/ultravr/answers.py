@@ -57,6 +57,9 @@ class _Reader:
 _REACH = 400
 """How many characters behind a marker its answer may begin at the furthest."""
 
+_MOST_MARKERS = 64
+"""Announcements that are looked at, from the end: a model that runs in circles writes thousands."""
+
 
 def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
     """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate."""
@@ -104,7 +107,7 @@ _CELLS = _Reader(_cells_behind, _cells_within, {})
 
 
 def _from_markers(text: str, markers: list[Marker], reader: _Reader) -> ParsedAnswer | None:
-    for marker in reversed(markers):
+    for marker in reversed(markers[-_MOST_MARKERS:]):
         values = reader.behind(text, marker)
         announced = _announced(text, marker)
         if not values and not marker.direct:

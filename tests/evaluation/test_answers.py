@@ -27,6 +27,13 @@ def test_a_response_gets_the_verdict_that_its_case_states(case: dict[str, Any]) 
     assert (parsed.value, parsed.status) == (case["value"], case["status"]), case["why"]
 
 
+def test_an_answer_behind_thousands_of_empty_announcements_counts() -> None:
+    """A model that runs in circles and then answers has answered."""
+    parsed = parse_answer("Answer: " * 5000 + "Answer: B", OPTIONS["relation"])
+
+    assert (parsed.value, parsed.status) == ("B", "marker")
+
+
 @given(text=st.text(max_size=300))
 def test_any_text_gets_one_of_the_options_or_no_value(text: str) -> None:
     """Whatever a model writes, the parser ends, and answers within the options."""

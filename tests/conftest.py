@@ -1,0 +1,6 @@
+"""Settings of all tests: what hypothesis draws is the same in every run, and a slow machine is no failure."""
+
+from hypothesis import settings
+
+settings.register_profile("gigavqa", deadline=None, derandomize=True)
+settings.load_profile("gigavqa")
