@@ -1,4 +1,4 @@
-"""Refuses what no engine could answer: a request whose pictures leave no room for its answer."""
+"""Refuses what no engine could answer: a request whose pictures and text leave no room for its answer."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,10 +13,11 @@ from tiling.views import View
 class Contexts:
     """Counts the visual tokens of requests against their models' contexts.
 
-    The count is a lower bound, exact for pictures and almost without the text, so that nothing is refused wrongly. It
-    is taken where a chat is longest, at its last turn: visual tokens of all views, one token for each earlier question
-    and each earlier answer, and `max_tokens` of that turn. Earlier answers may have had as many tokens, but need not:
-    a chat that really outgrows its context fails at that turn, and keeps the answers before it.
+    The count is a lower bound, exact for pictures, so that nothing is refused wrongly. It is taken where a chat is
+    longest, at its last turn: visual tokens of all views, one token for each word of all texts (tokenizers split words
+    and hardly ever join them), one for each earlier answer of the model's own, and `max_tokens` of that turn. Earlier
+    answers may have had as many tokens, but need not: a chat that really outgrows its context fails at that turn, and
+    keeps the answers before it.
     """
 
     def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
@@ -31,14 +32,13 @@ class Contexts:
         except TilingError as error:
             return _finding(request, str(error))
         context, answer = self._catalogue[request.model].max_model_len, request.sampling.max_tokens
-        history = 2 * (len(request.turns) - 1)
-        if visual + history + answer <= context:
+        text = _least_text_tokens(request)
+        if visual + text + answer <= context:
             return None
-        earlier = f", {history} tokens of earlier turns at least" if history else ""
         return _finding(
             request,
-            f"{visual} visual tokens of {len(request.views)} pictures{earlier} and max_tokens {answer} exceed the "
-            f"context of {context} tokens",
+            f"{visual} visual tokens of {len(request.views)} pictures, {text} tokens of text at least, and max_tokens "
+            f"{answer} exceed the context of {context} tokens",
         )
 
     def _visual_tokens(self, model: str, view: View, num_images: int) -> int:
@@ -48,6 +48,14 @@ class Contexts:
             region = resolve_region(view.region, self._size_of(view.image))
             self._tokens[key] = budget.plan(view.downsampled(region.size), num_images).visual_tokens
         return self._tokens[key]
+
+
+def _least_text_tokens(request: InferenceRequest) -> int:
+    *earlier, last = request.turns
+    texts = [request.system or "", last.text]
+    for turn in earlier:
+        texts += [turn.text, turn.given or "answer"]
+    return sum(len(text.split()) for text in texts)
 
 
 def _finding(request: InferenceRequest, detail: str) -> Finding:

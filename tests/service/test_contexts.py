@@ -28,11 +28,11 @@ def chat(num_turns: int, max_tokens: int, num_views: int = 1) -> InferenceReques
     )
 
 
-@pytest.mark.parametrize(("num_turns", "history"), [(1, 0), (2, 2), (12, 22)])
-def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int, history: int) -> None:
-    """Pictures, one token for each earlier question and answer, and the last turn's own answer."""
+@pytest.mark.parametrize(("num_turns", "text"), [(1, 2), (2, 5), (12, 35)])
+def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int, text: int) -> None:
+    """Pictures, the two words of each question, one token for each earlier answer, and the last turn's own answer."""
     contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
-    room = ENTRY.max_model_len - VISUAL - history
+    room = ENTRY.max_model_len - VISUAL - text
 
     assert contexts.check(chat(num_turns, room)) is None
     refused = contexts.check(chat(num_turns, room + 1))
@@ -46,10 +46,22 @@ def test_earlier_answers_may_have_been_short() -> None:
     assert Contexts({MODEL: ENTRY}, lambda _: SIZE).check(chat(16, ENTRY.max_model_len // 2)) is None
 
 
+def test_given_answers_count_with_their_words() -> None:
+    """An answer that is put into the history is text as long as it is."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    given = Turn(text="How many people?", given="there are four of them")
+    request = chat(1, ENTRY.max_model_len - VISUAL - 10)
+    request = request.model_copy(update={"turns": (given, *request.turns)})
+
+    assert contexts.check(request) is None
+    sampling = Sampling(max_tokens=request.sampling.max_tokens + 1)
+    assert contexts.check(request.model_copy(update={"sampling": sampling})) is not None
+
+
 def test_every_picture_counts() -> None:
     """Visual tokens of all views together."""
     contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
-    room = ENTRY.max_model_len - 2 * VISUAL
+    room = ENTRY.max_model_len - 2 * VISUAL - 2
 
     assert contexts.check(chat(1, room, num_views=2)) is None
     assert contexts.check(chat(1, room + 1, num_views=2)) is not None
@@ -59,7 +71,7 @@ def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
     """Five pictures for DeepSeek-VL2 are 421 tokens each; as large as alone they would not fit its context."""
     entry = load_catalogue()["deepseek-vl2"]
     contexts = Contexts({entry.id: entry}, lambda _: Size(9000, 7000))
-    request = chat(1, entry.max_model_len - 5 * 421, num_views=5).model_copy(update={"model": entry.id})
+    request = chat(1, entry.max_model_len - 5 * 421 - 2, num_views=5).model_copy(update={"model": entry.id})
 
     assert contexts.check(request) is None
     assert 5 * entry.visual_budget.plan(Size(9000, 7000)).visual_tokens > entry.max_model_len
