@@ -1,6 +1,7 @@
 """Models that `up` is given by path become entries of the catalogue."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_an_entry_that_the_operator_edited_stays(tmp_path: Path) -> None:
     home, folder = home_of(tmp_path), checkpoint(tmp_path / "mine")
     served_entries(home, [str(folder)], lambda line: None)
     path = home.catalogue / "mine.toml"
-    path.write_text(path.read_text().replace("max_tokens = 32768", "max_tokens = 99"))
+    path.write_text(re.sub(r"max_tokens = \d+", "max_tokens = 99", path.read_text()))
     (entry,) = served_entries(home, [str(folder)], lambda line: None)
     assert entry.decoding.max_tokens == 99
 
