@@ -1,7 +1,7 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
 from cli.arguments import DEFAULT_URL, JobIds, Url
-from cli.score import FiguresOption, FormatOption, OutputOption, ReportFormat
+from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
 
 
 def report(

@@ -8,8 +8,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from cli.console import err, out
+from cli.report_options import ReportFormat
 from cli.report_tables import report_tables
-from cli.score import ReportFormat
 from evaluation.report import Report, render_csv, render_json, render_markdown
 
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
