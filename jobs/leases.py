@@ -1,8 +1,10 @@
 """A bundle in the hands of one worker, for as long as the worker renews it."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from jobs.models import Bundle
+from jobs.models import Bundle, InferenceRequest, Response
 
 
 @dataclass(frozen=True)
@@ -27,3 +29,26 @@ class Lease:
     def job_id(self) -> str:
         """The job of the bundle."""
         return self.bundle.job_id
+
+    def respond(self, request: InferenceRequest, **outcome: Any) -> Response:
+        """Make the response to a request of the bundle: what names it and its lease, and `outcome`, the other fields.
+
+        `outcome` may also replace a field of the lease.
+        """
+        fields = {
+            "request_id": request.id,
+            "job_id": self.job_id,
+            "sample_id": request.sample_id,
+            "model": request.model,
+            "protocol": request.protocol,
+            "condition": request.condition,
+            "repeat": request.repeat,
+            "prompt_version": request.prompt_version,
+            "examples": request.examples,
+            "sampling": request.sampling,
+            "worker": self.worker,
+            "attempt": self.attempt,
+            "queued_seconds": self.queued_seconds,
+            "created_at": datetime.now(UTC),
+        }
+        return Response(**fields | outcome)

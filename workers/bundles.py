@@ -32,7 +32,6 @@ class BundlePlayer:
     def __init__(
         self,
         *,
-        worker: str,
         queue: JobQueue,
         results: ResultStore,
         keeper: EngineKeeper,
@@ -40,7 +39,6 @@ class BundlePlayer:
         instruments: Instruments,
         max_requests: int,
     ) -> None:
-        self._worker = worker
         self._queue = queue
         self._results = results
         self._keeper = keeper
@@ -94,7 +92,7 @@ class BundlePlayer:
             log.exception("job %s, request %s: unexpected error", lease.job_id, request.id)
             self._instruments.unexpected.inc()
             outcome.failure = make_failure(error, retryable=True)
-        response = make_response(lease, request, outcome, self._worker, self._keeper.info)
+        response = make_response(lease, request, outcome, self._keeper.info)
         new = await patiently(lambda: self._results.record(response, lease))
         self._instruments.count(response, new=new)
 

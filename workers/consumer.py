@@ -179,7 +179,6 @@ class Consumer:
         return [
             (self._settings.lease_seconds / 3, self._renew),
             (self._settings.cancel_poll_seconds, self._drop_cancelled),
-            (self._settings.trim_seconds, self._trim),
         ]
 
     async def _repeat(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -208,9 +207,6 @@ class Consumer:
         jobs = {held.lease.job_id for held in self._held}
         if jobs and (cancelled := await self._queue.cancelled(jobs)):
             await self._give_up({held for held in self._held if held.lease.job_id in cancelled})
-
-    async def _trim(self) -> None:
-        await self._queue.trim()
 
     async def _wait_for_change(self) -> None:
         self._changed.clear()

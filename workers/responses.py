@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from jobs.leases import Lease
 from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
@@ -28,30 +27,15 @@ def make_failure(error: Exception, *, retryable: bool) -> Failure:
     return Failure(type=type(error).__name__, message=str(error) or repr(error), retryable=retryable)
 
 
-def make_response(
-    lease: Lease, request: InferenceRequest, outcome: Outcome, worker: str, engine: EngineInfo
-) -> Response:
+def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, engine: EngineInfo) -> Response:
     """Put request, outcome and provenance together."""
-    return Response(
-        request_id=request.id,
-        job_id=lease.job_id,
-        sample_id=request.sample_id,
-        model=request.model,
-        protocol=request.protocol,
-        condition=request.condition,
-        repeat=request.repeat,
-        prompt_version=request.prompt_version,
+    return lease.respond(
+        request,
         turns=tuple(outcome.turns),
         failure=outcome.failure,
         rasters=raster_records(outcome),
-        examples=request.examples,
-        sampling=request.sampling,
-        worker=worker,
         engine=engine,
-        attempt=lease.attempt,
-        queued_seconds=lease.queued_seconds,
         rendering_seconds=outcome.rendering_seconds,
-        created_at=datetime.now(UTC),
     )
 
 

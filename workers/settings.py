@@ -33,9 +33,6 @@ class WorkerSettings:
     cancel_poll_seconds: float = 1.0
     """How often cancellations are looked for."""
 
-    trim_seconds: float = 60.0
-    """How often the queue is cleared of what is done with."""
-
     probation_wait_seconds: float = 30.0
     """A bundle on probation waits no longer than this for the worker to be idle by itself."""
 

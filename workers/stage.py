@@ -63,7 +63,6 @@ class Stage:
             previews=around.previews,
         )
         self._player = BundlePlayer(
-            worker=worker,
             queue=queue,
             results=ResultStore(around.redis),
             keeper=keeper,

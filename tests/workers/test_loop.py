@@ -104,7 +104,7 @@ async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, 
     results, engine = ResultStore(redis), SimulatedEngine(ENTRY)
     (lease,) = await JobQueue(redis).claim([ENTRY.id], "crashed", 1, 1.0)
     for request in lease.bundle.requests[:3]:
-        await results.record(make_response(lease, request, Outcome(), "crashed", engine.info), lease)
+        await results.record(make_response(lease, request, Outcome(), engine.info), lease)
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
     assert rig.count("requests_total", outcome="completed") == 3
