@@ -76,7 +76,8 @@ class SampleJudge:
         if reply.protocol != "S2":
             return self._judged(text, dict(reply.steps), frame, asked=True)
         written = read_schema_reply(text, self.sample.steps)
-        return self._judged(text if written.final is None else written.final, written.answers, frame, asked=True)
+        final = written.outside if written.final is None else written.final
+        return self._judged(final, written.answers, frame, asked=True)
 
     def _judged(self, final: str, answers: Mapping[str, str], frame: BoxFrame, *, asked: bool) -> Judgement:
         parsed = self._parse(final)
