@@ -61,7 +61,7 @@ class _Steps:
                 asked[verdict.sample, at] += 1
                 right[verdict.sample, at] += mark.correct
         repeats = np.maximum(repeats, 1)
-        return OperationAccuracies.of(right / repeats, asked / repeats, self.strata)
+        return OperationAccuracies(right / repeats, asked / repeats, self.strata)
 
     def judged(self, verdict: Verdict) -> Iterator[tuple[StepMark, StepJudge]]:
         """Pair the marks of a reply with the steps they belong to."""
@@ -124,7 +124,7 @@ def _errors(model: str, title: str, steps: _Steps) -> StepErrors:
 
 def _first_errors(model: str, title: str, steps: _Steps) -> FirstErrors:
     shares = steps.outcomes()
-    macros = Macros.of(shares, steps.strata)
+    macros = Macros(shares, steps.strata)
     by_outcome = {outcome: domain_accuracies(share, steps.strata) for outcome, share in shares.items()}
     return FirstErrors(
         model=model,
@@ -144,7 +144,7 @@ def _profile(steps: _Steps, title: str) -> StepProfile:
     for mark, judge in pairs:
         by_format.setdefault(judge.step.answer_format, []).append(mark)
     accuracies = steps.accuracies
-    by_domain = {domain: accuracies.in_domain(domain) for domain in accuracies.domains}
+    by_domain = {domain: accuracies.in_domain(domain) for domain in accuracies.strata.domains}
     return StepProfile(
         model=steps.key.model,
         title=title,
