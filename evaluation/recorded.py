@@ -74,7 +74,7 @@ class _Reader:
         """Yield the replies of one file."""
         for number, line in _lines(file):
             try:
-                reply = self._reply(line, f"{file.name}:{number}")
+                reply = self._reply(line, file, number)
             except (ValueError, RecursionError) as error:
                 self._refuse(Problem(file.name, number, None, _wrong(error)))
             else:
@@ -94,7 +94,7 @@ class _Reader:
             told = f"reading stopped at the tenth line that is no response, behind {self._good} that are"
             raise ResponsesInvalidError([*self._problems, Problem(problem.file, None, None, told)])
 
-    def _reply(self, line: _Line, place: str) -> Reply:
+    def _reply(self, line: _Line, file: Path, number: int) -> Reply:
         if isinstance(line, bytes):
             if b'"request_id"' in line:
                 try:
@@ -104,7 +104,7 @@ class _Reader:
             line = json.loads(line)
         if not isinstance(line, dict):
             raise ValueError("is no JSON object")
-        return self._own(line, place)
+        return self._own(line, f"{file.name}:{number}")
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None}
@@ -155,7 +155,7 @@ def _lines(file: Path) -> Iterator[tuple[int, _Line]]:
         return
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip():
+            if not line.isspace():
                 yield number, line
 
 

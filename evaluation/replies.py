@@ -1,5 +1,6 @@
 """What scoring needs of a response, whatever it was read from: the text of the final turn, or why there is none."""
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from jobs.models import Failure, RasterRecord, Response, Sampling, TurnResponse
@@ -27,7 +28,7 @@ class Reply(NamedTuple):
     `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
     own. `steps` are the turns that answer a step, as (step id, text). `examples` tells how many trajectories of other
-    samples were told, None where nobody recorded it.
+    samples were told, None where nobody recorded it. `created` is in seconds since 1970.
     """
 
     sample_id: str
@@ -35,7 +36,7 @@ class Reply(NamedTuple):
     protocol: str
     condition: str
     identity: tuple[str, str]
-    created: str
+    created: float
     text: str | None
     failure: str | None
     cut_off: bool
@@ -59,7 +60,7 @@ def reply_of(response: Response) -> Reply:
         protocol=response.protocol,
         condition=response.condition,
         identity=(response.job_id, response.request_id),
-        created=response.created_at.isoformat(),
+        created=response.created_at.timestamp(),
         text=final.text if final else None,
         failure=None if final else _why(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
@@ -93,9 +94,10 @@ def _provenance(response: Response) -> Provenance:
         revision=engine.model_revision if engine else None,
         simulated=engine.simulated if engine else False,
         prompt_version=response.prompt_version,
-        sampling=tuple((name, getattr(sampling, name)) for name in _SAMPLED),
+        sampling=tuple(zip(_SAMPLED, _sampled(sampling), strict=True)),
         thumbnail=thumbnails[0] if thumbnails else None,
     )
 
 
 _SAMPLED = tuple(sorted(set(Sampling.model_fields) - {"seed"}))
+_sampled = attrgetter(*_SAMPLED)

@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
     """
 
     failure: str
-    created: str
+    created: float
     sample: int
     status: str
     correct: bool
@@ -101,10 +101,10 @@ class Tally:
         self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
         self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
         self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self.examples: dict[CellKey, Counter[int]] = {}
+        self.examples: dict[CellKey, Counter[int]] = defaultdict(Counter)
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
-        self.num_rasters: dict[CellKey, Counter[int]] = {}
+        self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
         self.judges = Judges(dataset, catalogue)
         self._positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
         self._marks: dict[StepMark, StepMark] = {}
@@ -113,10 +113,10 @@ class Tally:
 
     def _add(self, reply: Reply) -> None:
         key = CellKey(reply.model, reply.protocol, reply.condition)
-        cell = self.cells.setdefault(key, CellTally())
+        cell = self.cells[key]
         if reply.examples is not None and reply.protocol in TELLS_EXAMPLES:
-            self.examples.setdefault(key, Counter())[reply.examples] += 1
-        self.num_rasters.setdefault(key, Counter())[len(reply.rasters)] += 1
+            self.examples[key][reply.examples] += 1
+        self.num_rasters[key][len(reply.rasters)] += 1
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.ultravr.parsing.loose_json import CutOff, read_objects
+from evaluation.ultravr.parsing.loose_json import CutOff, Placed, read_objects
 from evaluation.ultravr.parsing.step_lines import read_lines, without_lines
 from evaluation.ultravr.parsing.text import answer_text
 from evaluation.ultravr.samples import Step
@@ -26,8 +26,8 @@ _VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
 class SchemaReply:
     """Raw answers by step id, texts as they are and all else as JSON; `final` is None where none was written.
 
-    `complete` tells that the JSON was closed and holds every step and the final answer. `outside` is what is said
-    beside the steps: neither in their JSON nor in lines that answer them.
+    `complete` tells that the JSON was closed and holds every step and the final answer. Without a final
+    answer, `outside` is what is said beside the steps: neither in their JSON nor in lines that answer them.
     """
 
     answers: dict[str, str]
@@ -42,19 +42,25 @@ def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
     if answer is None:
         return SchemaReply({}, None, complete=False, outside=text)
     collector = _Collector([step.step_id for step in steps])
-    closed, outside, end = False, [], 0
-    for found in read_objects(answer):
+    closed, objects = False, list(read_objects(answer))
+    for found in objects:
         if collector.take(found.value):
             closed = not isinstance(found.value, CutOff)
-        if collector.concerns(found.value):
-            outside.append(answer[end : found.start])
-            end = found.end
     if not collector.answers:
         collector.take(read_lines(answer, collector.step_ids))
         closed = False
     every = all(step_id in collector.answers for step_id in collector.step_ids)
-    beside = without_lines("\n".join([*outside, answer[end:]]), collector.step_ids)
-    return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None, beside)
+    outside = _outside(answer, objects, collector) if collector.final is None else ""
+    return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None, outside)
+
+
+def _outside(text: str, objects: Iterable[Placed], collector: "_Collector") -> str:
+    parts, end = [], 0
+    for found in objects:
+        if collector.concerns(found.value):
+            parts.append(text[end : found.start])
+            end = found.end
+    return without_lines("\n".join([*parts, text[end:]]), collector.step_ids)
 
 
 class _Collector:
