@@ -188,11 +188,15 @@ class EngineInfo(Contract):
 
 
 class Failure(Contract):
-    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help."""
+    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help.
+
+    `by_model` tells that nothing failed but the model: a chat that outgrew its context by what the model wrote.
+    """
 
     type: str
     message: str
     retryable: bool = False
+    by_model: bool = Field(default=False, description="whether the model brought it about: no failure, a wrong answer")
 
 
 class Response(Contract):

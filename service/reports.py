@@ -9,7 +9,7 @@ from typing import Literal
 from catalogue.load import Catalogue
 from evaluation.details import sample_outcomes
 from evaluation.rendering.html import render_html
-from evaluation.rendering.page_samples import choose_samples
+from evaluation.rendering.page_samples import choose_samples, most_samples
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
 from evaluation.ultravr.answers import PARSER_VERSION
 from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
@@ -73,7 +73,8 @@ class Reports:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         asked = [frozenset(job.spec.samples) for job in jobs]
         shown = choose_samples(
-            sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)
+            (sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)),
+            most_samples(report),
         )
         responses = (response for response in self._all_responses(jobs, loop) if response.sample_id in shown)
         return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)

@@ -45,6 +45,18 @@ class EngineError(Exception):
     """The engine could not answer this prompt; others are not affected."""
 
 
+class ContextExceededError(EngineError):
+    """The prompt is longer than the model's context; `excess` counts the tokens too many, where they are known."""
+
+    def __init__(self, message: str, excess: int | None = None) -> None:
+        super().__init__(message)
+        self.excess = excess
+
+
+class ChatOverflowError(EngineError):
+    """What the model wrote in earlier turns, and nothing else, made the chat longer than its context."""
+
+
 class EngineDeadError(Exception):
     """The engine is gone with everything that it was generating; a new one must be started."""
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from jobs.models import InferenceRequest, Sampling, TurnResponse
 from tiling.rendering import Raster
-from workers.engine import Message, PromptRaster
+from workers.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
 
 Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 """Chat, sampling and an id in; the answer to the chat's last message out."""
@@ -50,8 +50,21 @@ class Player:
             raise errors.exceptions[0] from None
 
     async def _ask(self, index: int) -> None:
-        answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
+        try:
+            answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
+        except ContextExceededError as error:
+            if self._wrote_too_much(index, error.excess):
+                raise ChatOverflowError(
+                    f"what the model wrote before turn {index + 1} fills its context: {error}"
+                ) from error
+            raise
         self._answered[index] = answer.model_copy(update={"step_id": self._request.turns[index].step_id})
+
+    def _wrote_too_much(self, index: int, excess: int | None) -> bool:
+        """Whether the turn would have fitted without the answers of the model's own that stand before it."""
+        own = [number for number in range(index) if self._request.turns[number].given is None]
+        written = sum(self._answered[number].usage.completion_tokens for number in own)
+        return bool(own) if excess is None else excess <= written
 
     def _chat(self, index: int) -> list[Message]:
         turns = self._request.turns

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from catalogue.entry import CatalogueEntry
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
-from workers.engine import EngineDeadError, EngineError, EngineStats, Message
+from workers.engine import ContextExceededError, EngineDeadError, EngineStats, Message
 
 _BLOCK = 16
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
@@ -148,7 +148,9 @@ class SimulatedEngine:
         rasters = {raster.key: self._visual_tokens(raster.pixels.shape, len(shown)) for raster in shown}
         tokens = list(_tokens(chat, rasters))
         if len(tokens) >= self._entry.max_model_len:
-            raise EngineError(f"the prompt has {len(tokens)} tokens; the context holds {self._entry.max_model_len}")
+            context = self._entry.max_model_len
+            message = f"the prompt has {len(tokens)} tokens; the context holds {context}"
+            raise ContextExceededError(message, excess=len(tokens) - context + 1)
         self._arrivals += 1
         answer = _answer(chat, sampling, hashlib.sha256("\0".join(tokens).encode()).hexdigest())
         return _Running(

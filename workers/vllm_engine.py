@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import os
+import re
 import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
 from workers.compat.torch_companions import repair_torch_companions
-from workers.engine import EngineDeadError, EngineError, EngineStats, Message, PromptRaster
+from workers.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message, PromptRaster
 from workers.errors import EngineNotInstalledError
 from workers.figures import EngineFigures
 from workers.threads import in_daemon_thread
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 _MAX_RASTERS = 64  # per prompt; UltraVR's V4 needs up to 37 (36 regions of a slide and the slide itself)
 _PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
 _LINEAR_ATTENTION = {"qwen3.5"}  # families
+_TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
+_INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
 
 
@@ -85,7 +88,10 @@ class VllmEngine:
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            raise EngineError(str(error) or repr(error.__cause__ or error)) from error
+            message = str(error) or repr(error.__cause__ or error)
+            if _exceeds_context(error):
+                raise ContextExceededError(message, _excess(message, self._entry.max_model_len)) from error
+            raise EngineError(message) from error
         return self._turn(output, visual_tokens, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
@@ -236,6 +242,18 @@ class VllmEngine:
         whole = 0 if arguments["enable_chunked_prefill"] else self._entry.max_model_len
         asked = int(arguments.get("max_num_batched_tokens", 0))
         return arguments | {"max_num_batched_tokens": max(asked, whole, largest + _TEXT_TOKENS)}
+
+
+def _exceeds_context(error: Exception) -> bool:
+    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
+    told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
+    return told or bool(_TOO_LONG.search(str(error)))
+
+
+def _excess(message: str, context: int) -> int | None:
+    """Tokens too many, where vLLM says how many there are; a context must have room for one token of the answer."""
+    counted = _TOO_LONG.search(message) or _INPUT_TOKENS.search(message)
+    return int(counted[1]) - context + 1 if counted else None
 
 
 def _visual_tokens(prompt: Any) -> tuple[int, ...]:

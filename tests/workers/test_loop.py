@@ -94,8 +94,29 @@ async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, 
     failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
     assert failures["short"] is None
     assert failures["long"] is not None
-    assert failures["long"].type == "EngineError"
+    assert (failures["long"].type, failures["long"].by_model) == ("ContextExceededError", False)
     assert "8192" in failures["long"].message
+
+
+async def test_a_chat_that_fills_its_own_context_is_laid_to_the_model(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Text and questions alone would fit; what was answered is kept. One whose second question is too long is ours."""
+    first = Turn(text="word " * 8184, step_id="S1")
+    job_id = await submit_requests(
+        redis,
+        make_request("own", None, turns=(first, Turn(text="So?"))),
+        make_request("ours", None, turns=(first, Turn(text="word " * 100))),
+        make_request("given", None, turns=(Turn(text="word " * 8184, given="1"), Turn(text="word " * 100))),
+    )
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    responses = {response.request_id: response for response in await responses_of(redis, job_id)}
+    failures = {name: response.failure for name, response in responses.items()}
+    assert {name: failure and (failure.type, failure.by_model) for name, failure in failures.items()} == {
+        "own": ("ChatOverflowError", True),
+        "ours": ("ContextExceededError", False),
+        "given": ("ContextExceededError", False),
+    }
+    assert [turn.step_id for turn in responses["own"].turns] == ["S1"]
 
 
 async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, tmp_path: Path) -> None:
