@@ -160,30 +160,29 @@ def test_another_failure_asks_nobody_else(machine: Machine) -> None:
 
 
 ELSEWHERE = {
-    "macOS": ({"uname": '[ "$1" = -s ] && echo Darwin || echo arm64'}, "no wheels for Darwin"),
-    "POWER": ({"uname": '[ "$1" = -s ] && echo Linux || echo ppc64le'}, "no wheels for ppc64le"),
-    "an old Linux": ({"getconf": "echo glibc 2.17"}, "glibc 2.28 and newer, and this system has 'glibc 2.17'"),
-    "Alpine": ({"getconf": "exit 1"}, "this system has 'another libc'"),
+    "macOS": ("uname", '[ "$1" = -s ] && echo Darwin || echo arm64', "Darwin", "GIGAVQA_EXTRA=gateway,pixels"),
+    "POWER": ("uname", '[ "$1" = -s ] && echo Linux || echo ppc64le', "ppc64le", "x86_64 and aarch64"),
+    "an old Linux": ("getconf", "echo glibc 2.17", "this system has 'glibc 2.17'", "Debian 12"),
+    "Alpine": ("getconf", "exit 1", "this system has 'another libc'", "Debian 12"),
 }
 
 
 @pytest.mark.parametrize("place", ELSEWHERE)
 def test_a_machine_without_wheels_is_refused_in_one_sentence(machine: Machine, place: str) -> None:
-    """Before anything is installed, and with what works there."""
-    programs, reason = ELSEWHERE[place]
-    for program, answer in programs.items():
-        machine.say(program, answer)
+    """Before anything is installed, and with what works instead."""
+    program, answer, reason, remedy = ELSEWHERE[place]
+    machine.say(program, answer)
     run = machine.setup()
     assert run.returncode == 1
     (line,) = run.stderr.splitlines()
     assert reason in line
-    assert "GIGAVQA_EXTRA=gateway,pixels" in line
+    assert remedy in line
     assert not (machine.folder / ".venv").exists()
 
 
-def test_what_needs_no_engine_is_installed_anywhere(machine: Machine) -> None:
+def test_what_needs_no_engine_is_installed_on_a_mac_too(machine: Machine) -> None:
     """As the refusal says."""
-    machine.say("uname", ELSEWHERE["macOS"][0]["uname"])
+    machine.say(*ELSEWHERE["macOS"][:2])
     run = machine.setup(GIGAVQA_EXTRA="gateway,pixels")
     assert run.returncode == 0, run.stderr
     assert machine.installed("gigavqa") == "1"
