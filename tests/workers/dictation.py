@@ -8,17 +8,14 @@ from typing import Any
 import torch
 from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDirectionality
 
-FILE = "dictation.json"
-"""In the checkpoint's folder: tokens by seed. Requests of another seed, or none, are answered freely."""
-NAME = f"{__name__}:Dictation"
-"""What the engine's argument `logits_processors` calls it."""
+from tests.workers.family_play import DICTATION
 
 
 class Dictation(LogitsProcessor):
     """Allows each dictated request its next dictated token alone, and everything after the last one."""
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
-        file = Path(vllm_config.model_config.model) / FILE
+        file = Path(vllm_config.model_config.model) / DICTATION
         self._scripts = json.loads(file.read_text()) if file.exists() else {}
         self._dictated: dict[int, tuple[list[int], Sequence[int]]] = {}
 

@@ -32,6 +32,8 @@ PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
+DICTATION = "dictation.json"
+"""In a checkpoint's folder: tokens of the answers that are dictated, by the seed that they are asked with."""
 FIRST_DICTATED = 1000
 """Seed of the first dictated answer, which is ended with the family's first mark of an end; the next ones follow."""
 
@@ -105,7 +107,7 @@ class Play:
         tokenizer = Tokenizer.from_file(str(checkpoint / "tokenizer.json"))
         text = tokenizer.encode(text_with_marks(self._marks.written)).ids
         scripts = {FIRST_DICTATED + n: [*text, tokenizer.token_to_id(end)] for n, end in enumerate(self._marks.ends)}
-        (checkpoint / "dictation.json").write_text(json.dumps(scripts))
+        (checkpoint / DICTATION).write_text(json.dumps(scripts))
 
     async def _take_dictation(self, number: int) -> dict[str, Any]:
         sampling = Sampling(temperature=1.0, max_tokens=200, seed=FIRST_DICTATED + number)
