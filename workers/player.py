@@ -12,12 +12,22 @@ Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 
 
 class Player:
-    """One chat being played. `answers` holds what was answered so far, also when playing was broken off."""
+    """One chat being played. `answers` holds what was answered so far, also when playing was broken off.
 
-    def __init__(self, request: InferenceRequest, rasters: Sequence[Raster], generate: Generate) -> None:
+    `in_history` makes of an own answer's raw text what later turns repeat of it.
+    """
+
+    def __init__(
+        self,
+        request: InferenceRequest,
+        rasters: Sequence[Raster],
+        generate: Generate,
+        in_history: Callable[[str], str] = str,
+    ) -> None:
         self._request = request
         self._rasters = [PromptRaster(raster.key, raster.pixels) for raster in rasters]
         self._generate = generate
+        self._in_history = in_history
         self._answered: dict[int, TurnResponse] = {}
 
     @property
@@ -72,6 +82,8 @@ class Player:
         for number, turn in enumerate(turns[: index + 1]):
             chat.append(Message("user", turn.text, self._rasters if number == 0 else ()))
             if number < index:
-                given = turn.given
-                chat.append(Message("assistant", self._answered[number].text if given is None else given))
+                chat.append(Message("assistant", self._said(number) if turn.given is None else turn.given))
         return chat
+
+    def _said(self, number: int) -> str:
+        return self._in_history(self._answered[number].text)

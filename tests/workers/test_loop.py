@@ -1,12 +1,13 @@
 """The worker's loop on a real server and real image files; only the engine is simulated."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
-from jobs.models import JobStatus, Turn
+from jobs.models import JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -22,6 +23,7 @@ from tests.workers.examples import (
     submit_requests,
 )
 from tests.workers.rig import MortalEngine, running_worker
+from workers.engine import Message
 from workers.responses import Outcome, make_response
 from workers.simulated_engine import SimulatedEngine
 
@@ -60,6 +62,30 @@ async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp
     assert response.engine is not None
     assert response.engine.simulated
     assert response.worker == rig.worker.name
+
+
+class ThinkingEngine(SimulatedEngine):
+    """Thinks before it answers, and keeps what it was told of earlier answers."""
+
+    told: ClassVar[list[str]] = []
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Think and answer."""
+        self.told.extend(message.text for message in chat if message.role == "assistant")
+        answer = await super().generate(chat, sampling, request_id, priority)
+        return answer.model_copy(update={"text": "<think>One, or two?</think>\n\nTwo."})
+
+
+async def test_thoughts_are_recorded_and_not_repeated(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Raw text keeps the thought and its marks; the chat's next turn repeats what follows."""
+    job_id = await submit_requests(redis, make_request("r", None, turns=(Turn(text="one"), Turn(text="two"))))
+    async with running_worker(redis, data, tmp_path, lambda: ThinkingEngine(ENTRY, speed=0)) as rig:
+        await rig.until_final(job_id)
+    (response,) = await responses_of(redis, job_id)
+    assert [turn.text for turn in response.turns] == ["<think>One, or two?</think>\n\nTwo."] * 2
+    assert ThinkingEngine.told == ["Two."]
 
 
 async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:

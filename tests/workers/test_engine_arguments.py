@@ -1,0 +1,64 @@
+"""What vLLM is told on which device, and that it then depends on no feature of the CPU."""
+
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import load_catalogue, read_entry
+from workers.engine_arguments import cpu_environment, engine_arguments
+
+CATALOGUE = load_catalogue()
+SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]
+LATENT = {"deepseek-vl2", "kimi-vl"}
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_the_attention_of_a_cpu_is_chosen(entry: CatalogueEntry) -> None:
+    """Latent attention gets the backend that runs on every CPU; on a GPU vLLM chooses by itself."""
+    wanted = "CPU_MLA" if entry.family in LATENT else "CPU_ATTN"
+    assert engine_arguments(entry, "weights", is_cpu=True)["attention_backend"] == wanted
+    assert "attention_backend" not in engine_arguments(entry, "weights", is_cpu=False)
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_small_models_reckon_in_float32(entry: CatalogueEntry) -> None:
+    """vLLM's kernels for AMX take bfloat16: no other choice depends on it. Its linear attention knows no other type."""
+    dtype = engine_arguments(entry, "weights", is_cpu=True)["dtype"]
+    assert dtype == ("bfloat16" if entry.family == "qwen3.5" else "float32")
+
+
+@pytest.mark.parametrize("model_id", ["deepseek-vl2", "kimi-vl-a3b-thinking"])
+def test_an_operators_own_choice_wins(model_id: str) -> None:
+    """Whoever knows that a CPU has AMX can ask for its backend in the entry."""
+    entry = CATALOGUE[model_id]
+    own = entry.model_copy(update={"engine": entry.engine | {"attention_backend": "AMX_MLA"}})
+    assert engine_arguments(own, "weights", is_cpu=True)["attention_backend"] == "AMX_MLA"
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+@pytest.mark.parametrize("has_amx", [False, True])
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_vllm_takes_the_choice_with_amx_and_without(
+    entry: CatalogueEntry, monkeypatch: pytest.MonkeyPatch, *, has_amx: bool
+) -> None:
+    """Its CPU platform, told that the CPU has AMX, ends up with the same backend."""
+    import torch
+    from vllm.platforms.cpu import CpuPlatform
+    from vllm.v1.attention.backends.registry import AttentionBackendEnum
+
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
+    chosen = AttentionBackendEnum[engine_arguments(entry, "weights", is_cpu=True)["attention_backend"]]
+    asked = SimpleNamespace(use_sparse=False, use_mla=entry.family in LATENT)
+    assert CpuPlatform.get_attn_backend_cls(chosen, asked) == chosen.get_path()
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, "1"), (2, "1"), (8, "7")])
+def test_one_core_stays_free_for_rendering(monkeypatch: pytest.MonkeyPatch, cores: int, threads: str) -> None:
+    """And a machine of one core still has a thread for the engine."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+    assert cpu_environment(small=False)["OMP_NUM_THREADS"] == threads
+    assert cpu_environment(small=True)["OMP_NUM_THREADS"] == "1"
