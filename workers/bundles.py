@@ -84,8 +84,8 @@ class BundlePlayer:
         except EngineDeadError as error:
             if not lease.probation:
                 raise
-            # Alone with the engine, again and again: this request is what kills it.
-            outcome.failure = make_failure(error, retryable=False)
+            # Alone with the engine, again and again: this request is what kills it, or the machine does.
+            outcome.failure = make_failure(error, retryable=True)
         except EngineLostError:
             raise
         except Exception as error:
