@@ -1,17 +1,31 @@
 """How every process connects: a restart of the server within half a minute is waited out, not raised."""
 
 import asyncio
+import re
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    ConnectionError,
+    MasterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TimeoutError,
+    TryAgainError,
+)
 
 BLOCK_SECONDS = 5.0
 """Longest time that a blocking read waits on the server; callers that want to wait longer read again."""
 
 _SOCKET_TIMEOUT = BLOCK_SECONDS + 15.0
 _RETRIES = 45  # with the backoff below, 35-45 s of waiting in all
+_AWAY = (ConnectionError, TimeoutError)
+_REFUSING = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
+_REFUSAL = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
 
 
 def connect(url: str, *, max_connections: int = 32) -> Redis:
@@ -27,10 +41,20 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         socket_timeout=_SOCKET_TIMEOUT,
         socket_connect_timeout=5,
         retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
+        retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
         health_check_interval=0,
     )
     pool.connection_class = _heeding_cancellation(pool.connection_class)
     return Redis.from_pool(pool)
+
+
+def is_server_away(error: Exception) -> bool:
+    """Whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
+
+    It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
+    """
+    refused = isinstance(error, _REFUSING) or (isinstance(error, ResponseError) and _REFUSAL.search(str(error)))
+    return isinstance(error, _AWAY) or bool(refused)
 
 
 def _heeding_cancellation(connection_class: Any) -> type:
