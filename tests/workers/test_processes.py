@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
 from jobs.connection import connect
@@ -134,6 +135,17 @@ def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, d
     with worker_process(tmp_path, data, server.url, "--model", "gpt") as worker:
         assert worker.wait() == 1
     assert "demo-qwen3-vl" in worker.log
+    assert "Traceback" not in worker.log
+
+
+def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: Path) -> None:
+    """Status 1, and one line that says what to set."""
+    server = start_server(tmp_path / "server")
+    PlainRedis.from_url(server.url).config_set("maxmemory-policy", "volatile-lru")
+    with worker_process(tmp_path, data, server.url, *simulated(NEVER)) as worker:
+        assert worker.wait() == 1
+    server.stop()
+    assert "set `maxmemory-policy noeviction`" in worker.log
     assert "Traceback" not in worker.log
 
 
