@@ -41,5 +41,9 @@ class JobTooLargeError(JobsError):
     """The job has more requests than the queue may ever hold at once, so waiting does not help."""
 
 
+class PartUnreadableError(JobsError):
+    """A Parquet part is gone, or is not what was written: cut short, changed, or kept from its reader."""
+
+
 class TextMissingError(JobsError):
-    """A response was recorded, and its text is neither hot nor in the Parquet part that it points to."""
+    """The responses of a job are in Parquet parts, and nobody told where these are."""

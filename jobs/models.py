@@ -224,3 +224,19 @@ class Response(Contract):
     def ok(self) -> bool:
         """Whether every turn was answered."""
         return self.failure is None
+
+
+class UnreadableResponse(Contract):
+    """A response that is recorded and cannot be read now; what is recorded and counted of it stays as it is."""
+
+    job_id: str
+    request_id: str
+    sample_id: str
+    recorded: Literal["completed", "failed"] = Field(description="as what the response is counted")
+    part: str | None = Field(description="the Parquet part that holds it; none when its text should be on the server")
+    unreadable: str = Field(description="why it cannot be read")
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is recorded as answered."""
+        return self.recorded == "completed"
