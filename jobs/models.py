@@ -27,7 +27,6 @@ class JobStatus(StrEnum):
     IN_PROGRESS = "in_progress"
     FINALIZING = "finalizing"
     COMPLETED = "completed"
-    EXPIRED = "expired"
     CANCELLING = "cancelling"
     CANCELLED = "cancelled"
 
@@ -37,7 +36,7 @@ class JobStatus(StrEnum):
         return self in FINAL_STATUSES
 
 
-FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.EXPIRED, JobStatus.CANCELLED})
+FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.CANCELLED})
 
 
 class Cell(Contract):

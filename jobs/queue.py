@@ -107,7 +107,7 @@ class JobQueue:
         self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
         if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
             raise JobActiveError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
-        if status in {b"failed", b"cancelled", b"expired"}:
+        if status in {b"failed", b"cancelled"}:
             raise JobNotRetryableError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
         return await self._registry.get(job_id)
 

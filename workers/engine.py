@@ -37,7 +37,6 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
-    kv_cache_usage: float = 0.0
     extra: dict[str, float] = field(default_factory=dict)
 
 

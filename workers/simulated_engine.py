@@ -103,7 +103,6 @@ class SimulatedEngine:
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
-        used = sum(sequence.prompt_tokens + sequence.decoded for sequence in self._running)
         return EngineStats(
             running=len(self._running),
             waiting=len(self._waiting),
@@ -111,7 +110,6 @@ class SimulatedEngine:
             cached_prompt_tokens=self._cached,
             generated_tokens=self._generated,
             processed_rasters=self._processed,
-            kv_cache_usage=min(1.0, used / self._roofline.kv_tokens),
         )
 
     async def healthy(self) -> bool:

@@ -98,7 +98,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            kv_cache_usage=figures.kv_cache_usage,
             extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
