@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from catalogue.errors import CatalogueError
 from cli import (
     budget,
     dataset,
@@ -24,19 +23,16 @@ from cli import (
     view,
     watch,
 )
-from cli.console import print_error
-from cli.errors import CommandError
-from evaluation.errors import EvaluationError
-from jobs.errors import JobsError
-from tiling.errors import TilingError
+from cli.console import out, print_error
+from cli.errors import EXPECTED, exit_status
 
 _EPILOG = """
 Start with `gigavqa demo`: it runs everything on a small model. Or step by step: `gigavqa up --model MODEL` in one
 terminal, `gigavqa submit --dataset demo --model MODEL --watch` and `gigavqa report` in another.
 
-Exit status: 0 done, 1 failed, 2 wrong arguments, 3 no gateway, 4 refused by the gateway, 5 job without full success.
+Exit status: 0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 job without full
+success.
 """
-_EXPECTED = (CommandError, CatalogueError, EvaluationError, JobsError, TilingError, OSError)
 
 app = typer.Typer(
     name="gigavqa",
@@ -60,8 +56,19 @@ app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
 app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        out.print(f"gigavqa {version('gigavqa')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
     """Visual question answering over gigapixel images: submit evaluation jobs, follow them, read reports."""
@@ -78,12 +85,12 @@ def main() -> None:
     """Run the command line. An error is one line on standard error, with its class's exit status."""
     sys.excepthook = _report_unexpected
     try:
-        get_command(app)()
-    except _EXPECTED as error:
+        get_command(app)(prog_name="gigavqa")
+    except EXPECTED as error:
         if _Errors.debug:
             raise
         print_error(str(error))
-        sys.exit(getattr(error, "exit_code", 1))
+        sys.exit(exit_status(error))
 
 
 def _report_unexpected(kind: type[BaseException], error: BaseException, trace: object) -> None:

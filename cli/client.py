@@ -10,6 +10,7 @@ from cli.errors import GatewayUnreachableError, ProblemError
 from jobs.models import Job, JobSpec
 
 _TIMEOUT = httpx.Timeout(10.0, read=300.0)
+_MOST_LINES = 10
 _EVENTS_TIMEOUT = httpx.Timeout(10.0, read=60.0)  # the gateway sends a ping every 15 s
 
 
@@ -100,18 +101,22 @@ class Gateway:
 
 
 def raise_for_problem(response: httpx.Response) -> None:
-    """Raise ProblemError with everything that a problem document names, one line a finding."""
+    """Raise ProblemError with what a problem document names, one line a finding, ten at most."""
     if not response.is_error:
         return
     if "json" not in response.headers.get("Content-Type", ""):
-        raise ProblemError(f"{response.request.url} answered {response.status_code} {response.reason_phrase}")
+        text = f"{response.request.url} answered {response.status_code} {response.reason_phrase}"
+        raise ProblemError(text, response.status_code)
     problem = response.json()
     findings = [_line(finding) for finding in problem.get("errors", ())]
     detail = problem.get("detail") or problem.get("title") or response.reason_phrase
-    lines = [f"{problem.get('title', 'refused')}: {detail}", *(f"  {line}" for line in findings if line not in detail)]
+    lines = [f"{problem.get('title', 'refused')}: {detail}"]
+    lines += [f"  {line}" for line in findings[:_MOST_LINES] if line not in detail]
+    if (more := len(findings) - _MOST_LINES) > 0:
+        lines.append(f"  and {more} more")
     if retry_after := response.headers.get("Retry-After"):
         lines.append(f"  try again in {retry_after} s")
-    raise ProblemError("\n".join(lines))
+    raise ProblemError("\n".join(lines), response.status_code)
 
 
 def _line(finding: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from redis.asyncio import Redis
 
@@ -43,7 +43,8 @@ class ResultStore:
         place = (lease.bundle.id, lease.stream, lease.entry_id) if lease else ("", "", "")
         outcome = "completed" if response.ok else "failed"
         named = (response.job_id, response.request_id)
-        reply = await self._scripts.run("record", *named, *place, outcome, pack(response), *_metadata(response))
+        packed, took = pack(response), json.dumps(_took(response))
+        reply = await self._scripts.run("record", *named, *place, outcome, packed, took, *_metadata(response))
         return bool(reply)
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
@@ -117,6 +118,19 @@ def _read_part(parts: PartStore, job_id: str, part: str) -> list[str]:
         raise TextMissingError(f"job {job_id}: the Parquet part {part} is gone") from missing
 
 
+def _took(response: Response) -> dict[str, Any]:
+    """What the sums of a job (`JobUsage`) take from one response."""
+    usages, rasters = [turn.usage for turn in response.turns], response.rasters
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
+    sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
+    return {
+        "sums": sums | {"views": len(rasters)},
+        "rasters": [raster.key for raster in rasters],
+        "seconds": response.rendering_seconds,
+        "image": rasters[0].view.image if rasters else "",
+    }
+
+
 def _metadata(response: Response) -> list[str | int]:
     fields: dict[str, str | int] = {
         "sample": response.sample_id,
@@ -126,4 +140,5 @@ def _metadata(response: Response) -> list[str | int]:
     }
     if response.failure:
         fields["failure"] = response.failure.type
+        fields |= {"retryable": 1} if response.failure.retryable else {}
     return [part for pair in fields.items() for part in pair]

@@ -41,7 +41,7 @@ def _source(name: Name, keys: Keys) -> str:
 
 def _key_table(keys: Keys) -> str:
     shared = {name: [getattr(keys, name)()] for name in ("jobs", "outstanding", "depth", "models", "unsunk")}
-    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects", "results", "texts", "history")
+    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects", "results", "texts", "history", "rasters")
     templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job}
     templates["response"] = keys.response(_MARK, "").split(_MARK)
     rows = (f"{name} = {{{_quoted(parts)}}}" for name, parts in (shared | templates).items())
