@@ -9,6 +9,7 @@ from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
 from jobs.errors import JobsError
 from tiling.errors import TilingError
+from workers.errors import WorkerError
 
 WRONG_INPUT = 2
 _NOT_NOW = 4
@@ -66,10 +67,19 @@ class DevicesTooFewError(CommandError):
 _STATES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 """Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
 
-EXPECTED = (CommandError, CatalogueError, EvaluationError, JobsError, TilingError, OSError, UnicodeDecodeError)
+EXPECTED = (
+    CommandError,
+    CatalogueError,
+    EvaluationError,
+    JobsError,
+    TilingError,
+    WorkerError,
+    OSError,
+    UnicodeDecodeError,
+)
 """What a user can run into; everything else is a fault of the program."""
 
-_INPUTS = (CatalogueError, EvaluationError, TilingError, UnicodeDecodeError)
+_INPUTS = (CatalogueError, EvaluationError, TilingError, WorkerError, UnicodeDecodeError)
 _FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 

@@ -10,7 +10,6 @@ from cli.errors import ArgumentError
 
 if TYPE_CHECKING:
     from rich.table import Table
-    from rich.text import Text
 
     from catalogue.entry import CatalogueEntry
     from cli.demands import Demands
@@ -165,9 +164,7 @@ def _demand_table(entries: list["CatalogueEntry"], demands: "list[Demands | None
     return table
 
 
-def _need(tokens: int | None, context: int) -> "str | Text":
-    from rich.text import Text
-
+def _need(tokens: int | None, context: int) -> str:
     if tokens is None:
         return "refused"
-    return f"{tokens:,}" if tokens <= context else Text(f"{tokens:,} > context", style="bold red")
+    return f"{tokens:,}" if tokens <= context else f"[bold red]{tokens:,} > context[/]"

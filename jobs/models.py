@@ -86,9 +86,7 @@ class JobUsage(Contract):
     completion_tokens: int = 0
     views: int = Field(default=0, description="rasters that requests were shown")
     rasters: int = Field(default=0, description="different ones among them: as many as had to be rendered")
-    slowest_image: str | None = Field(
-        default=None, description="the image whose rendering took longest"
-    )
+    slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
     slowest_seconds: float = Field(default=0.0, description="of rendering")
 
 
@@ -105,9 +103,7 @@ class Job(Contract):
     finished_at: datetime | None = None
     errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
-    retryable: int = Field(
-        default=0, description="failed requests whose answer may come when they are asked again"
-    )
+    retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
     usage: JobUsage = JobUsage()
 
 

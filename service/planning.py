@@ -96,13 +96,9 @@ class Planner:
 
 
 def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
-    known = ", ".join(sorted(catalogue))
     unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
     if unknown:
-        raise _invalid(
-            Finding(detail=f"model '{model}' is not in the catalogue; it has: {known}", pointer=f"#/models/{place}")
-            for place, model in unknown
-        )
+        raise _invalid(Finding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown)
 
 
 def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:

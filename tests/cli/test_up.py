@@ -130,5 +130,5 @@ def test_up_says_why_a_model_cannot_be_served(installation: Installation) -> Non
     (folder / "config.json").write_text('{"model_type": "gpt2"}')
     (folder / "preprocessor_config.json").write_text("{}")
     run = installation.run("up", "--engine", "simulated", "--model", str(folder), "--port", "0")
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "gpt2" in run.stderr and "qwen3_vl" in run.stderr
