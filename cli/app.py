@@ -12,6 +12,7 @@ from cli import (
     demo,
     doctor,
     ingest,
+    logs,
     manage,
     models,
     prompt,
@@ -22,6 +23,7 @@ from cli import (
     up,
     view,
     watch,
+    workers,
 )
 from cli.console import out, print_error
 from cli.errors import EXPECTED, exit_status
@@ -45,8 +47,17 @@ app = typer.Typer(
 
 _RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service", "Data and installation"
 for panel, commands in {
-    _RUN: (demo.demo, up.up),
-    _JOBS: (submit.submit, watch.watch, results.results, report.report, manage.jobs, manage.cancel, manage.retry),
+    _RUN: (demo.demo, up.up, workers.workers, logs.logs),
+    _JOBS: (
+        submit.submit,
+        watch.watch,
+        results.results,
+        report.report,
+        manage.jobs,
+        manage.cancel,
+        manage.retry,
+        manage.delete,
+    ),
     _LOOK: (score.score, view.view, prompt.prompt, budget.budget),
     _DATA: (ingest.ingest, doctor.doctor),
 }.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli.arguments import Json
+from cli.completion import complete_models
 from cli.console import err
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def up(
             "--model",
             "-m",
             metavar="MODEL",
+            autocompletion=complete_models,
             help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
             "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
         ),
