@@ -92,5 +92,5 @@ def test_what_no_job_can_ask_is_refused(
 def test_an_unknown_sample_is_named(steps: Installation) -> None:
     """The error says which data set has no such sample."""
     run = steps.run("prompt", "nobody", "--dataset", "walks")
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "'walks' has no sample nobody" in run.stderr

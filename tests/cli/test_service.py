@@ -230,7 +230,7 @@ def test_workers_are_listed_with_what_they_hold(service: Service) -> None:
 def test_logs_are_read_by_name_and_followed(service: Service) -> None:
     """A line that the gateway writes after the start of `logs -f` is shown."""
     installation = service.installation
-    assert f"ready for {MODEL}" in installation.ok("logs", MODEL)
+    assert f"ready for {MODEL}" in installation.ok("logs", MODEL, "-n", "1000")
     run = installation.run("logs", "gatewy")
     assert run.returncode == 2 and "did you mean 'gateway'" in run.stderr
     log = installation.home / "followed.log"
