@@ -40,9 +40,8 @@ def jobs(
     for job in found:
         counts = job.request_counts
         plan = job.spec.plan or " ".join(f"{cell.protocol}:{cell.condition}" for cell in job.spec.cells)
-        done = f"{counts.completed + counts.failed}/{counts.total}" + (
-            f", {counts.failed} failed" * bool(counts.failed)
-        )
+        failed = f", {counts.failed} failed" if counts.failed else ""
+        done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
         created = f"{job.created_at.astimezone():%m-%d %H:%M}"
         row = (job.id, str(job.status), job.spec.dataset, ", ".join(job.spec.models), plan, done, created)
         table.add_row(*row[: len(names)])

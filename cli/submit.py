@@ -80,7 +80,7 @@ def submit(
     """
     from cli.client import Gateway
     from cli.waiting import obstacles
-    from cli.watch import follow, leaving, require_success
+    from cli.watch import follow, leaving, require_success, say_next
 
     fields: dict[str, Any] = {
         "dataset": dataset,
@@ -102,6 +102,7 @@ def submit(
             err.print(f"job {job.id}")
             with leaving(job):
                 job = follow(gateway, job)
+            say_next(job)
         else:
             for line in obstacles(job.spec.models, gateway.workers()):
                 err.print(line)

@@ -1,4 +1,4 @@
-"""What became of a job, in a few lines: time, tokens, the work that was saved, and what to do next."""
+"""What became of a job, in a few lines: time, tokens, the work that was saved, and what helps where it failed."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -24,8 +24,6 @@ def summary(job: "Job") -> Iterator[str]:
         yield f"pictures  {usage.views:,} shown, {usage.rasters:,} different{saved}"
     if usage.slowest_image:
         yield f"slowest   {usage.slowest_image}, rendered after {say_seconds(usage.slowest_seconds)}"
-    if counts.completed:
-        yield f"next      gigavqa report {job.id}"
 
 
 def failure_lines(job: "Job") -> Iterator[str]:

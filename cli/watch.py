@@ -36,6 +36,7 @@ def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) 
 
     with Gateway(url) as gateway, leaving(job := gateway.job(job_id)):
         job = follow(gateway, job)
+    say_next(job)
     if json:
         print_json(job.model_dump(mode="json"))
     require_success(job)
@@ -70,6 +71,12 @@ def leaving(job: "Job") -> Iterator[None]:
     except KeyboardInterrupt:
         err.print(come_back)
         raise typer.Exit(_INTERRUPTED) from None
+
+
+def say_next(job: "Job") -> None:
+    """Name the command that shows what a job has brought."""
+    if job.request_counts.completed:
+        err.print(f"next      gigavqa report {job.id}")
 
 
 def require_success(job: "Job") -> None:

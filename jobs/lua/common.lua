@@ -47,7 +47,7 @@ local function count_usage(job, took)
   if #took.rasters == 0 then return end
   local new = call('SADD', key('rasters', job), unpack(took.rasters))
   if new > 0 then call('HINCRBY', key('job', job), 'sum:rasters', new) end
-  if took.seconds > number(job, 'sum:slowest_seconds') then
+  if took.seconds > 0 and took.seconds > number(job, 'sum:slowest_seconds') then
     call('HSET', key('job', job), 'sum:slowest_seconds', tostring(took.seconds), 'sum:slowest_image', took.image)
   end
 end
