@@ -11,8 +11,8 @@ from catalogue.load import load_catalogue
 from catalogue.resolve import resolve_model
 from jobs.home import Home
 from workers.checkpoints.build import PREFIX, ensure_checkpoint
+from workers.chosen_arguments import parse_engine_arguments
 from workers.engine import Engine
-from workers.engine_arguments import parse_engine_arguments
 from workers.errors import ModelsAmbiguousError
 from workers.settings import WorkerSettings
 from workers.simulated_engine import SimulatedEngine

@@ -9,8 +9,8 @@ import pytest
 from jobs.home import Home
 from tests.workers.examples import ENTRY
 from workers.arguments import parse_arguments, settings_of
+from workers.chosen_arguments import known_engine_arguments, parse_engine_arguments
 from workers.compat.torch_companions import repair_torch_companions
-from workers.engine_arguments import known_engine_arguments, parse_engine_arguments
 from workers.errors import EngineArgumentError
 from workers.serving import served_models
 
