@@ -53,9 +53,10 @@ def _checks(port: int) -> "list[Callable[[], Finding]]":
 
 def _print_table(findings: "list[Finding]") -> None:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, show_header=False)
     for finding in findings:
-        status = f"[{_COLOURS[finding.status]}]{finding.status}[/]"
-        table.add_row(status, finding.name, finding.found + (f"\n[bold]{finding.advice}[/]" if finding.advice else ""))
+        found = Text(finding.found).append(f"\n{finding.advice}" if finding.advice else "", style="bold")
+        table.add_row(Text(finding.status, style=_COLOURS[finding.status]), finding.name, found)
     out.print(table)

@@ -22,7 +22,7 @@ class JobActiveError(JobsError):
 
 
 class JobNotRetryableError(JobsError):
-    """The job is final but not `completed`, so its failed requests cannot be asked again."""
+    """The job failed as a whole, so none of its requests can be asked again."""
 
 
 class IdempotencyConflictError(JobsError):

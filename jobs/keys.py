@@ -105,10 +105,14 @@ class Keys:
         """List of the failure responses that a retry replaced."""
         return f"{self.job(job_id)}:history"
 
+    def rasters(self, job_id: str) -> str:
+        """Set of the keys of the different rasters that a job's requests were shown."""
+        return f"{self.job(job_id)}:rasters"
+
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""
         of_id = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        of_results = (self.results, self.texts, self.parts, self.history)
+        of_results = (self.results, self.texts, self.parts, self.history, self.rasters)
         return [self.job(job_id), *(key(job_id) for key in (*of_id, *of_results))]
 
 

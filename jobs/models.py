@@ -77,6 +77,18 @@ class RequestCounts(Contract):
     failed: int = 0
 
 
+class JobUsage(Contract):
+    """What the responses of a job took, summed as they were recorded; those that a retry replaced count, too."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = Field(default=0, description="those of the prompts that came from the prefix cache")
+    completion_tokens: int = 0
+    views: int = Field(default=0, description="rasters that requests were shown")
+    rasters: int = Field(default=0, description="different ones among them: as many as had to be rendered")
+    slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
+    slowest_seconds: float = Field(default=0.0, description="of rendering")
+
+
 class Job(Contract):
     """A job as the registry knows it."""
 
@@ -89,6 +101,9 @@ class Job(Contract):
     in_progress_at: datetime | None = None
     finished_at: datetime | None = None
     errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
+    failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
+    retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
+    usage: JobUsage = JobUsage()
 
 
 class Turn(Contract):

@@ -91,11 +91,11 @@ class JobQueue:
         await self._scripts.run("start", job_id)
         return await self._registry.get(job_id)
 
-    async def reopen(self, job_id: str, bundles: Sequence[Bundle]) -> Job:
+    async def reopen(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None = None) -> Job:
         """Set the failure responses of these bundles' requests aside and queue the bundles again.
 
-        Requests that were answered stay so. Raises JobActiveError, JobNotRetryableError, QueueFullError,
-        JobTooLargeError, JobNotFoundError.
+        A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
+        so. Raises JobActiveError, JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
         await self._ensure_groups({bundle.model for bundle in bundles})
         arguments: list[str | bytes | int] = []
@@ -103,12 +103,13 @@ class JobQueue:
             lane = self._keys.queue(bundle.model, bundle.priority)
             arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
             arguments += [request.id for request in bundle.requests]
-        status = await self._scripts.run("reopen", job_id, self._limit, secrets.token_hex(8), *arguments)
+        call = (job_id, self._limit, secrets.token_hex(8), dataset_digest or "")
+        status = await self._scripts.run("reopen", *call, *arguments)
         self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
         if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
-            raise JobActiveError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
-        if status in {b"failed", b"cancelled"}:
-            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; only completed jobs can be retried")
+            raise JobActiveError(f"job {job_id} is {status.decode()}; it can be retried when it has ended")
+        if status == b"failed":
+            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; submit it again")
         return await self._registry.get(job_id)
 
     async def claim(

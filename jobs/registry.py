@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from jobs.keys import KEYS, Keys
-from jobs.models import Job, JobSpec, JobStatus, RequestCounts
+from jobs.models import Job, JobSpec, JobStatus, JobUsage, RequestCounts
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
 
@@ -197,7 +197,15 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
         in_progress_at=_time(row[b"in_progress_at"]) if b"in_progress_at" in row else None,
         finished_at=_time(row[b"finished_at"]) if b"finished_at" in row else None,
         errors=tuple(json.loads(row.get(b"errors", b"[]"))),
+        failures={name: int(number) for name, number in _prefixed(row, "failure:").items() if int(number)},
+        retryable=int(row.get(b"retryable", 0)),
+        usage=JobUsage.model_validate(_prefixed(row, "sum:")),
     )
+
+
+def _prefixed(row: Mapping[bytes, bytes], prefix: str) -> dict[str, str]:
+    fields = ((name.decode(), value.decode()) for name, value in row.items())
+    return {name.removeprefix(prefix): value for name, value in fields if name.startswith(prefix)}
 
 
 def _time(microseconds: bytes) -> datetime:

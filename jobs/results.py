@@ -1,8 +1,9 @@
 """Every response, written once: metadata in plain fields, the whole of it under zstd, in a stable order."""
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
@@ -42,7 +43,8 @@ class ResultStore:
         place = (lease.bundle.id, lease.stream, lease.entry_id) if lease else ("", "", "")
         outcome = "completed" if response.ok else "failed"
         named = (response.job_id, response.request_id)
-        reply = await self._scripts.run("record", *named, *place, outcome, pack(response), *_metadata(response))
+        packed, took = pack(response), json.dumps(_took(response))
+        reply = await self._scripts.run("record", *named, *place, outcome, packed, took, *_metadata(response))
         return bool(reply)
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
@@ -124,6 +126,19 @@ def _resolve(
     )
 
 
+def _took(response: Response) -> dict[str, Any]:
+    """What the sums of a job (`JobUsage`) take from one response."""
+    usages, rasters = [turn.usage for turn in response.turns], response.rasters
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
+    sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
+    return {
+        "sums": sums | {"views": len(rasters)},
+        "rasters": [raster.key for raster in rasters],
+        "seconds": response.rendering_seconds,
+        "image": rasters[0].view.image if rasters else "",
+    }
+
+
 def _metadata(response: Response) -> list[str | int]:
     fields: dict[str, str | int] = {
         "sample": response.sample_id,
@@ -133,4 +148,5 @@ def _metadata(response: Response) -> list[str | int]:
     }
     if response.failure:
         fields["failure"] = response.failure.type
+        fields |= {"retryable": 1} if response.failure.retryable else {}
     return [part for pair in fields.items() for part in pair]

@@ -42,8 +42,9 @@ def _source(name: Name, keys: Keys) -> str:
 def _key_table(keys: Keys) -> str:
     of_all = ("jobs", "deleting", "outstanding", "depth", "models", "unsunk")
     shared = {name: [getattr(keys, name)()] for name in of_all}
-    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects", "results", "texts", "parts", "history")
-    templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job}
+    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects")
+    of_results = ("results", "texts", "parts", "history", "rasters")
+    templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job + of_results}
     templates["response"] = keys.response(_MARK, "").split(_MARK)
     rows = (f"{name} = {{{_quoted(parts)}}}" for name, parts in (shared | templates).items())
     return f"local KEY = {{{', '.join(rows)}}}"

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, TurnResponse
 
 
@@ -54,6 +55,11 @@ class Engine(Protocol):
     @property
     def info(self) -> EngineInfo:
         """What this engine is, for the provenance of responses."""
+        ...
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start is, where the engine tells it; None when it does not start."""
         ...
 
     async def start(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from catalogue.entry import CatalogueEntry
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engine import EngineDeadError, EngineError, EngineStats, Message
@@ -79,6 +80,11 @@ class SimulatedEngine:
     def info(self) -> EngineInfo:
         """What this engine is: simulated, in so many words."""
         return EngineInfo(name="simulated", version="1", device="simulated", simulated=True)
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """None: it starts at once."""
+        return None
 
     async def start(self) -> None:
         """Start the loop of steps."""

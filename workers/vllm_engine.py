@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
@@ -19,6 +20,7 @@ from workers.compat.torch_companions import repair_torch_companions
 from workers.engine import EngineDeadError, EngineError, EngineStats, Message, PromptRaster
 from workers.errors import EngineNotInstalledError
 from workers.figures import EngineFigures
+from workers.phases import PhaseFile, tell
 from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,7 @@ class VllmEngine:
         self._can_sleep = False
         self._environment_set: list[str] = []
         self._figures = EngineFigures()
+        self._phases = PhaseFile(weights)
         self._llm: Any = None
         self._device = "unknown"
         self._version = _installed_version()
@@ -57,13 +60,22 @@ class VllmEngine:
             device=self._device,
         )
 
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start is, as the engine's processes tell it."""
+        return self._phases.read()
+
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
         # In a thread, so that signals are heard and heartbeats sent while a large model loads.
+        self._phases.open()
         try:
+            tell("loading vLLM")
             await in_daemon_thread(self._load)
         except (RuntimeError, ValueError, OSError, ImportError) as error:
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
+        finally:
+            self._phases.close()
 
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0

@@ -109,6 +109,7 @@ class Worker:
             models=self._rotation.models,
             loaded=self._rotation.loaded,
             state="draining" if self._stopping.is_set() else self._rotation.state,
+            phase=self._rotation.phase,
             running=running,
             waiting=waiting,
             device=info.device,
