@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry
 from catalogue.errors import EntryInvalidError, ModelUnknownError
+from catalogue.names import did_you_mean
 
 SHIPPED = Path(__file__).parent / "models"
 
@@ -22,11 +23,16 @@ class Catalogue(Mapping[str, CatalogueEntry]):
         try:
             return self._entries[model_id]
         except KeyError:
-            known = ", ".join(sorted(self._entries))
-            raise ModelUnknownError(f"model '{model_id}' is not in the catalogue; it has: {known}") from None
+            raise ModelUnknownError(self.lacks(model_id)) from None
 
     def __contains__(self, model_id: object) -> bool:
         return model_id in self._entries
+
+    def lacks(self, model_id: str) -> str:
+        """Say that there is no such model, and which there are."""
+        known = ", ".join(sorted(self._entries))
+        close = did_you_mean(model_id, self._entries)
+        return f"model '{model_id}' is not in the catalogue{close or ';'} it has: {known}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from catalogue.errors import CatalogueError
 from cli import (
     budget,
     dataset,
     demo,
     doctor,
     ingest,
+    logs,
     manage,
     models,
     prompt,
@@ -23,20 +23,18 @@ from cli import (
     up,
     view,
     watch,
+    workers,
 )
-from cli.console import print_error
-from cli.errors import CommandError
-from evaluation.errors import EvaluationError
-from jobs.errors import JobsError
-from tiling.errors import TilingError
+from cli.console import out, print_error
+from cli.errors import EXPECTED, exit_status
 
 _EPILOG = """
 Start with `gigavqa demo`: it runs everything on a small model. Or step by step: `gigavqa up --model MODEL` in one
 terminal, `gigavqa submit --dataset demo --model MODEL --watch` and `gigavqa report` in another.
 
-Exit status: 0 done, 1 failed, 2 wrong arguments, 3 no gateway, 4 refused by the gateway, 5 job without full success.
+Exit status: 0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 job without full
+success.
 """
-_EXPECTED = (CommandError, CatalogueError, EvaluationError, JobsError, TilingError, OSError)
 
 app = typer.Typer(
     name="gigavqa",
@@ -49,8 +47,17 @@ app = typer.Typer(
 
 _RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service", "Data and installation"
 for panel, commands in {
-    _RUN: (demo.demo, up.up),
-    _JOBS: (submit.submit, watch.watch, results.results, report.report, manage.jobs, manage.cancel, manage.retry),
+    _RUN: (demo.demo, up.up, workers.workers, logs.logs),
+    _JOBS: (
+        submit.submit,
+        watch.watch,
+        results.results,
+        report.report,
+        manage.jobs,
+        manage.cancel,
+        manage.retry,
+        manage.delete,
+    ),
     _LOOK: (score.score, view.view, prompt.prompt, budget.budget),
     _DATA: (ingest.ingest, doctor.doctor),
 }.items():
@@ -60,8 +67,19 @@ app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
 app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        out.print(f"gigavqa {version('gigavqa')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
     """Visual question answering over gigapixel images: submit evaluation jobs, follow them, read reports."""
@@ -78,12 +96,12 @@ def main() -> None:
     """Run the command line. An error is one line on standard error, with its class's exit status."""
     sys.excepthook = _report_unexpected
     try:
-        get_command(app)()
-    except _EXPECTED as error:
+        get_command(app)(prog_name="gigavqa")
+    except EXPECTED as error:
         if _Errors.debug:
             raise
         print_error(str(error))
-        sys.exit(getattr(error, "exit_code", 1))
+        sys.exit(exit_status(error))
 
 
 def _report_unexpected(kind: type[BaseException], error: BaseException, trace: object) -> None:

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from cli.completion import complete_jobs
+
 Model = Annotated[
     str,
     typer.Option(
@@ -14,8 +16,11 @@ Model = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.")]
-JobIds = Annotated[list[str] | None, typer.Argument(metavar="[JOB]...", help="Ids of jobs, or `latest`.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.", autocompletion=complete_jobs)]
+JobIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[JOB]...", help="Ids of jobs, or `latest`.", autocompletion=complete_jobs),
+]
 Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 import httpx
 
+from catalogue.names import did_you_mean
 from cli.errors import GatewayUnreachableError, ProblemError
+from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobSpec
 
 _TIMEOUT = httpx.Timeout(10.0, read=300.0)
+_MOST_LINES = 10
+_RECENT_JOBS = 100
 _EVENTS_TIMEOUT = httpx.Timeout(10.0, read=60.0)  # the gateway sends a ping every 15 s
 
 
@@ -19,6 +24,7 @@ class Gateway:
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
         self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT)
+        self._named = ""
 
     def __enter__(self) -> "Gateway":
         return self
@@ -39,6 +45,7 @@ class Gateway:
     def job_id(self, name: str) -> str:
         """Turn `latest` into the id of the newest job."""
         if name != "latest":
+            self._named = name
             return name
         newest = self.jobs(limit=1)
         if not newest:
@@ -50,8 +57,16 @@ class Gateway:
         return [Job.model_validate(job) for job in self._json("GET", "/v1/jobs", params={"limit": limit})["data"]]
 
     def act(self, job_id: str, action: str) -> Job:
-        """`cancel` a job, or `retry` its failed requests."""
+        """`cancel` a job, or `retry` what is not answered of it."""
         return Job.model_validate(self._json("POST", f"/v1/jobs/{self.job_id(job_id)}/{action}"))
+
+    def delete(self, job_id: str) -> str:
+        """Delete a final job with its responses; returns its id."""
+        return str(self._json("DELETE", f"/v1/jobs/{self.job_id(job_id)}")["id"])
+
+    def workers(self) -> list[WorkerStatus]:
+        """The workers that announce themselves."""
+        return [WorkerStatus.model_validate(worker) for worker in self._json("GET", "/v1/workers")["data"]]
 
     def report(self, job_ids: Sequence[str], report_format: str) -> str:
         """One report over jobs, as `json`, `md`, `csv` or `html`."""
@@ -97,24 +112,37 @@ class Gateway:
                 f"no gateway answers at {self.url} ({error}). Start one with `gigavqa up`, or name another with --url "
                 "or GIGAVQA_URL."
             ) from error
+        except ProblemError as error:
+            if error.status != HTTPStatus.NOT_FOUND or self._named not in str(error) or not self._named:
+                raise
+            name, self._named = self._named, ""  # the list of jobs may be a problem, too
+            close = did_you_mean(name, [job.id for job in self.jobs(_RECENT_JOBS)])
+            raise ProblemError(f"{error}{close or '; `gigavqa jobs` lists them'}", error.status) from error
 
 
 def raise_for_problem(response: httpx.Response) -> None:
-    """Raise ProblemError with everything that a problem document names, one line a finding."""
+    """Raise ProblemError with what a problem document names, one line a finding, ten at most."""
     if not response.is_error:
         return
     if "json" not in response.headers.get("Content-Type", ""):
-        raise ProblemError(f"{response.request.url} answered {response.status_code} {response.reason_phrase}")
+        text = f"{response.request.url} answered {response.status_code} {response.reason_phrase}"
+        raise ProblemError(text, response.status_code)
     problem = response.json()
-    findings = [_line(finding) for finding in problem.get("errors", ())]
     detail = problem.get("detail") or problem.get("title") or response.reason_phrase
-    lines = [f"{problem.get('title', 'refused')}: {detail}", *(f"  {line}" for line in findings if line not in detail)]
+    findings = [_line(finding, detail) for finding in problem.get("errors", ())]
+    lines = [detail, *(f"  {line}" for line in findings[:_MOST_LINES] if line)]
+    if (more := len(findings) - _MOST_LINES) > 0:
+        lines.append(f"  and {more} more")
     if retry_after := response.headers.get("Retry-After"):
         lines.append(f"  try again in {retry_after} s")
-    raise ProblemError("\n".join(lines))
+    raise ProblemError("\n".join(lines), response.status_code)
 
 
-def _line(finding: Mapping[str, Any]) -> str:
+def _line(finding: Mapping[str, Any], said: str) -> str:
+    """Where a finding is and what it is; only what has not been said already."""
     places = ("file", "line", "sample", "image", "pointer", "parameter")
     named = [f"{place} {finding[place]}" for place in places if finding.get(place) is not None]
-    return ", ".join(named) + (": " if named else "") + str(finding.get("detail", ""))
+    detail = str(finding.get("detail", ""))
+    if detail not in said:
+        return ", ".join(named) + (": " if named else "") + detail
+    return ", ".join(place for place in named if not place.startswith("pointer") and place.split(" ", 1)[1] not in said)

@@ -8,9 +8,15 @@ from rich.console import Console
 
 _WIDE = 200
 
+
+def _console(*, stderr: bool = False, width: int | None = None) -> Console:
+    # Names, errors and answers are printed as they are: `:100:` is no emoji, and `[A]` no style.
+    return Console(stderr=stderr, width=width, soft_wrap=True, highlight=False, emoji=False, markup=False)
+
+
 # A pipe has no width: cells of tables must not be cut there.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = _console(width=None if sys.stdout.isatty() else _WIDE)
+err = _console(stderr=True)
 
 
 def print_json(value: Any) -> None:
@@ -21,5 +27,5 @@ def print_json(value: Any) -> None:
 
 def print_error(message: str) -> None:
     """Print one line of what went wrong to standard error."""
-    err.print("[bold red]error:[/]", end=" ")
-    err.print(message, markup=False)
+    err.print("error:", style="bold red", end=" ")
+    err.print(message)

@@ -43,9 +43,9 @@ def check_one(check: "Callable[[], Finding]", *, say: bool) -> "Finding":
         finding = check()
     if say:
         status = f"[{_COLOURS[finding.status]}]{finding.status:4}[/]"
-        out.print(f"{status}  {finding.name:{_NAME}}  {escape(finding.found)}", emoji=False)
+        out.print(f"{status}  {finding.name:{_NAME}}  {escape(finding.found)}", markup=True)
         if finding.advice:
-            out.print(f"{'':{_NAME + 8}}[bold]{escape(finding.advice)}[/]", emoji=False)
+            out.print(f"{'':{_NAME + 8}}[bold]{escape(finding.advice)}[/]", markup=True)
     return finding
 
 

@@ -1,4 +1,18 @@
-"""What can go wrong at the command line beyond what the other rooms name. `exit_code` is what a script sees."""
+"""What can go wrong at the command line, and the exit status that a script sees for each room's errors.
+
+0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 a job without full success.
+"""
+
+from http import HTTPStatus
+
+from catalogue.errors import CatalogueError
+from evaluation.errors import EvaluationError
+from jobs.errors import JobsError
+from tiling.errors import TilingError
+from workers.errors import WorkerError
+
+WRONG_INPUT = 2
+_NOT_NOW = 4
 
 
 class CommandError(Exception):
@@ -8,9 +22,9 @@ class CommandError(Exception):
 
 
 class ArgumentError(CommandError):
-    """Arguments are each valid and do not go together."""
+    """An argument names nothing that there is, or arguments do not go together."""
 
-    exit_code = 2
+    exit_code = WRONG_INPUT
 
 
 class GatewayUnreachableError(CommandError):
@@ -20,9 +34,12 @@ class GatewayUnreachableError(CommandError):
 
 
 class ProblemError(CommandError):
-    """The gateway refused the request with a problem document (RFC 9457)."""
+    """The gateway refused the request with a problem document (RFC 9457) of this HTTP status."""
 
-    exit_code = 4
+    def __init__(self, message: str, status: int = HTTPStatus.NOT_FOUND) -> None:
+        super().__init__(message)
+        self.status = status
+        self.exit_code = _NOT_NOW if status in _STATES or status >= HTTPStatus.INTERNAL_SERVER_ERROR else WRONG_INPUT
 
 
 class JobUnsuccessfulError(CommandError):
@@ -41,3 +58,33 @@ class ProcessFailedError(CommandError):
 
 class PackageMissingError(CommandError):
     """The command needs packages of an extra that is not installed."""
+
+
+class DevicesTooFewError(CommandError):
+    """The machine shows fewer GPUs than the workers need."""
+
+
+_STATES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+"""Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
+
+EXPECTED = (
+    CommandError,
+    CatalogueError,
+    EvaluationError,
+    JobsError,
+    TilingError,
+    WorkerError,
+    OSError,
+    UnicodeDecodeError,
+)
+"""What a user can run into; everything else is a fault of the program."""
+
+_INPUTS = (CatalogueError, EvaluationError, TilingError, WorkerError, UnicodeDecodeError)
+_FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+
+
+def exit_status(error: BaseException) -> int:
+    """The status that the program ends with because of an error."""
+    if isinstance(error, CommandError):
+        return error.exit_code
+    return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1

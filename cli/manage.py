@@ -1,11 +1,15 @@
-"""`gigavqa jobs | cancel | retry`: what else can be done with jobs."""
+"""`gigavqa jobs | cancel | retry | delete`: what else can be done with jobs."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from cli.arguments import DEFAULT_URL, JobId, Json, Url
 from cli.console import out, print_json
+from cli.errors import ArgumentError
+
+_WIDE = 100  # columns of a terminal that shows every column of the table of jobs
 
 
 def jobs(
@@ -19,7 +23,7 @@ def jobs(
     gigavqa jobs
     gigavqa jobs --json | jq -r '.[] | select(.status == "in_progress") | .id'
     """
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from cli.client import Gateway
 
@@ -28,25 +32,65 @@ def jobs(
     if json:
         print_json([job.model_dump(mode="json") for job in found])
         return
-    table = Table("job", "status", "data set", "models", "plan", "requests", "failed", "created", box=None)
+    whole = ("job", "status", "done", "created")
+    names = ["job", "status", "data set", "models", "plan", "done", "created"]
+    names = names if out.width >= _WIDE else names[:-1]
+    columns = [Column(name, no_wrap=name in whole, overflow="fold") for name in names]
+    table = Table(*columns, box=None, pad_edge=False)
     for job in found:
         counts = job.request_counts
         plan = job.spec.plan or " ".join(f"{cell.protocol}:{cell.condition}" for cell in job.spec.cells)
-        done = f"{counts.completed + counts.failed} / {counts.total}"
-        created = f"{job.created_at:%Y-%m-%d %H:%M:%S}"
-        models = ", ".join(job.spec.models)
-        table.add_row(job.id, str(job.status), job.spec.dataset, models, plan, done, str(counts.failed), created)
+        failed = f", {counts.failed} failed" if counts.failed else ""
+        done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
+        created = f"{job.created_at.astimezone():%m-%d %H:%M}"
+        row = (job.id, str(job.status), job.spec.dataset, ", ".join(job.spec.models), plan, done, created)
+        table.add_row(*row[: len(names)])
     out.print(table)
 
 
 def cancel(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
-    """Cancel a job: what waits is dropped, what runs is aborted, what is recorded stays."""
+    """Cancel a job: what waits is dropped, what runs is aborted, what is recorded stays.
+
+    \b
+    gigavqa cancel latest
+    """
     _act(job_id, "cancel", json, url)
 
 
 def retry(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
-    """Ask the failed requests of a job again."""
+    """Ask again what is not answered: the failed requests of a job, and those that a cancelled one did not come to.
+
+    \b
+    gigavqa retry latest && gigavqa watch
+    """
     _act(job_id, "retry", json, url)
+
+
+def delete(
+    job_id: JobId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Delete a job that has ended, with all its responses. Nothing brings them back.
+
+    \b
+    gigavqa delete job_01jd5m8q2v
+    gigavqa delete latest --yes
+    """
+    from cli.client import Gateway
+
+    with Gateway(url) as gateway:
+        job = gateway.job(job_id)
+        recorded = job.request_counts.completed + job.request_counts.failed
+        if not yes:
+            _require_consent(f"delete job {job.id} ({job.spec.dataset}, {job.status}) and its {recorded} responses?")
+        out.print(f"{gateway.delete(job.id)} deleted")
+
+
+def _require_consent(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise ArgumentError("nobody can be asked whether to delete; say --yes")
+    typer.confirm(question, abort=True, err=True)
 
 
 def _act(job_id: str, action: str, json: bool, url: str) -> None:

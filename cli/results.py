@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
 from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.completion import complete_models
 from cli.console import err
 
 
@@ -17,13 +18,15 @@ def results(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model's.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Only this model's.", autocompletion=complete_models)
+    ] = None,
     protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as S0.")] = None,
     condition: Annotated[
-        str | None, typer.Option("--condition", "-c", help="Only this condition's, such as V2.")
+        Literal["V0", "V1", "V2", "V3", "V4"] | None, typer.Option("--condition", "-c", help="Only this condition's.")
     ] = None,
     sample: Annotated[str | None, typer.Option("--sample", "-s", metavar="ID", help="Only this sample's.")] = None,
-    status: Annotated[str | None, typer.Option(metavar="ok|failed", help="Only answers, or failures.")] = None,
+    status: Annotated[Literal["ok", "failed"] | None, typer.Option(help="Only answers, or failures.")] = None,
     after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Only those recorded behind this cursor.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     url: Url = DEFAULT_URL,
@@ -53,7 +56,7 @@ def results(
             file.write(line + "\n")
             count += 1
     if output:
-        err.print(f"{count} responses written to {output}", markup=False)
+        err.print(f"{count} responses written to {output}")
 
 
 @contextmanager

@@ -2,38 +2,47 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import httpx
 
 from catalogue.entry import CatalogueEntry
+from cli.devices import device_environment
 from cli.ports import require_free_port
 from cli.server import ServerKeeper
 from cli.supervisor import Announce, Program, Supervised
 from jobs.connection import connect
-from jobs.fleet import Fleet
+from jobs.fleet import Fleet, WorkerStatus
 from jobs.home import Home
 
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class StackOptions:
-    """What is to run. `engine` and `turn_seconds` are handed to the workers; None leaves the choice to them.
+class Crew:
+    """One worker: its name, the models that it serves, and the GPUs that it sees; without any it sees all."""
 
-    `num_workers` of them serve all models in turn; None makes one worker for each model.
-    """
+    name: str
+    models: tuple[str, ...]
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `turn_seconds` leaves the choice to the workers."""
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
+    crews: tuple[Crew, ...]
     host: str = "127.0.0.1"
     port: int = 8470
-    engine: str | None = None
-    num_workers: int | None = None
+    engine: str = "vllm"
+    engine_arguments: tuple[str, ...] = ()
     turn_seconds: float | None = None
 
 
@@ -60,11 +69,15 @@ class Stack:
                 self.gateway.require_first_start()
                 await asyncio.sleep(_POLL_SECONDS)
 
-    async def wait_for_workers(self) -> None:
-        """Return when every worker has loaded a model. Raises ProcessFailedError when one ends before."""
+    async def wait_for_workers(self, look: Callable[[Sequence[WorkerStatus]], None]) -> None:
+        """Return when every worker has loaded a model; `look` is shown what they announce meanwhile.
+
+        Raises ProcessFailedError when one ends before.
+        """
         redis = connect(self.redis_url)
         try:
-            while not await self._all_ready(Fleet(redis)):
+            while not self._all_ready(statuses := await Fleet(redis).workers()):
+                look(statuses)
                 for worker in self.workers:
                     worker.require_first_start()
                 await asyncio.sleep(_POLL_SECONDS)
@@ -81,8 +94,8 @@ class Stack:
         for supervised in (self.gateway, *self.workers):
             supervised.kill()
 
-    async def _all_ready(self, fleet: Fleet) -> bool:
-        ready = {status.worker for status in await fleet.workers() if status.state in {"ready", "switching"}}
+    def _all_ready(self, statuses: Sequence[WorkerStatus]) -> bool:
+        ready = {status.worker for status in statuses if status.state in {"ready", "switching"}}
         return all(f"{socket.gethostname()}-{worker.pid}" in ready for worker in self.workers)
 
 
@@ -114,22 +127,25 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    settings = ["--engine", options.engine] if options.engine else []
+    settings = ["--engine", options.engine]
+    settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
     settings += ["--turn", str(options.turn_seconds)] if options.turn_seconds is not None else []
-    for name, models in _crews([entry.id for entry in options.entries], options.num_workers):
-        named = [word for model in models for word in ("--model", model)]
+    for crew in options.crews:
+        named = [word for model in crew.models for word in ("--model", model)]
         argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]
-        yield Program(name, argv, environment, grace_seconds=60.0)
+        seen = environment | device_environment(crew.devices, os.environ)
+        yield Program(crew.name, argv, seen, grace_seconds=60.0)
 
 
-def _crews(models: Sequence[str], num_workers: int | None) -> Iterator[tuple[str, Sequence[str]]]:
-    """Name the workers, each with the models that it serves."""
+def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
+    """One worker for each model, or so many workers that each serve all of them in turn."""
     if num_workers is not None:
-        yield from ((f"worker-{number}", models) for number in range(1, num_workers + 1))
-        return
-    for position, model in enumerate(models):
-        earlier = models[:position].count(model)
-        yield f"worker-{model}-{earlier + 1}" if earlier else f"worker-{model}", [model]
+        return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
+    earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
+    return tuple(
+        Crew(f"worker-{model}-{count + 1}" if count else f"worker-{model}", (model,))
+        for model, count in zip(models, earlier, strict=True)
+    )
 
 
 def _reachable(host: str) -> str:

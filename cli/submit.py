@@ -1,21 +1,41 @@
 """`gigavqa submit`: a data set x models x conditions, as a job."""
 
 import json as json_text
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cli.arguments import DEFAULT_URL, Json, Url
+from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from jobs.models import JobSpec
+
 
 def submit(
-    dataset: Annotated[str, typer.Option("--dataset", "-d", help="Name of a data set of the gateway's data root.")],
-    model: Annotated[list[str], typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).")],
+    dataset: Annotated[
+        str,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="Name of a data set of the gateway's data root.",
+            autocompletion=complete_datasets,
+        ),
+    ],
+    model: Annotated[
+        list[str],
+        typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).", autocompletion=complete_models),
+    ],
     plan: Annotated[
         str | None,
-        typer.Option("--plan", "-p", help="Named cells: table1, table2, table3, ultravr (default: table1)."),
+        typer.Option(
+            "--plan",
+            "-p",
+            help="Named cells: table1, table2, table3, ultravr (default: table1).",
+            autocompletion=complete_plans,
+        ),
     ] = None,
     cell: Annotated[
         list[str] | None,
@@ -24,7 +44,7 @@ def submit(
     repeats: Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")] = 1,
     seed: Annotated[int, typer.Option(help="Makes every draw repeatable.")] = 0,
     priority: Annotated[
-        str, typer.Option(metavar="batch|interactive", help="Interactive jobs are taken before batch jobs.")
+        Literal["batch", "interactive"], typer.Option(help="Interactive jobs are taken before batch jobs.")
     ] = "batch",
     sample: Annotated[
         list[str] | None, typer.Option("--sample", "-s", metavar="ID", help="Ask only this sample (repeatable).")
@@ -37,6 +57,10 @@ def submit(
     ] = None,
     thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
     examples: Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")] = 2,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="A note of yours that stays with the job (repeatable)."),
+    ] = None,
     idempotency_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")
     ] = None,
@@ -51,11 +75,12 @@ def submit(
     gigavqa submit -d ultravr -m qwen3-vl-8b --plan ultravr --watch
     gigavqa submit -d ultravr -m qwen3-vl-8b -m qwen2.5-vl-7b --cell S0:V2 --cell S0:V4 --repeats 3
     gigavqa submit -d ultravr -m qwen3-vl-8b --set temperature=0 --sample cctv-0007
+    gigavqa submit -d ultravr -m qwen3-vl-8b --metadata owner=me --metadata run=7
     gigavqa submit -d ultravr -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
     from cli.client import Gateway
-    from cli.watch import follow, require_success
-    from jobs.models import JobSpec
+    from cli.waiting import obstacles
+    from cli.watch import follow, leaving, require_success, say_next
 
     fields: dict[str, Any] = {
         "dataset": dataset,
@@ -67,14 +92,20 @@ def submit(
         "priority": priority,
         "samples": tuple(sample or ()),
         "sampling": dict(parse_setting(text) for text in set_ or ()),
+        "metadata": dict(_pair(text, "--metadata", "owner=me") for text in metadata or ()),
         "thumbnail": thumbnail,
         "examples": examples,
     }
     with Gateway(url) as gateway:
-        job = gateway.submit(JobSpec.model_validate(fields), idempotency_key)
+        job = gateway.submit(make_spec(fields), idempotency_key)
         if watch:
             err.print(f"job {job.id}")
-            job = follow(gateway, job)
+            with leaving(job):
+                job = follow(gateway, job)
+            say_next(job)
+        else:
+            for line in obstacles(job.spec.models, gateway.workers()):
+                err.print(line)
     if json:
         print_json(job.model_dump(mode="json"))
     else:
@@ -93,10 +124,28 @@ def parse_cell(text: str) -> dict[str, str]:
 
 def parse_setting(text: str) -> tuple[str, Any]:
     """Read `name=value`, the value as JSON where it is JSON and else as text; raises ArgumentError."""
-    name, separator, value = text.partition("=")
-    if not (separator and name):
-        raise ArgumentError(f"--set '{text}' is not NAME=VALUE, such as temperature=0")
+    name, value = _pair(text, "--set", "temperature=0")
     try:
         return name, json_text.loads(value)
     except json_text.JSONDecodeError:
         return name, value
+
+
+def make_spec(fields: dict[str, Any]) -> "JobSpec":
+    """Make a job's specification; raises ArgumentError that names each field that is wrong."""
+    from pydantic import ValidationError
+
+    from jobs.models import JobSpec
+
+    try:
+        return JobSpec.model_validate(fields)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ArgumentError("; ".join(wrong)) from error
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (separator and name):
+        raise ArgumentError(f"{option} '{text}' is not NAME=VALUE, such as {example}")
+    return name, value

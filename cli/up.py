@@ -2,15 +2,19 @@
 
 import json as json_text
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cli.arguments import Json
+from cli.completion import complete_models
 from cli.console import err
 
 if TYPE_CHECKING:
     from cli.stack import Stack, StackOptions
+    from jobs.fleet import WorkerStatus
 
 
 def up(
@@ -20,6 +24,7 @@ def up(
             "--model",
             "-m",
             metavar="MODEL",
+            autocompletion=complete_models,
             help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
             "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
         ),
@@ -27,8 +32,14 @@ def up(
     host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")] = 8470,
     engine: Annotated[
-        str | None,
-        typer.Option(metavar="vllm|simulated", help="`simulated` answers nothing real: for tests of scale only."),
+        Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
+    ] = "vllm",
+    engine_arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An argument of vLLM's AsyncEngineArgs for every worker, before those of the catalogue (repeatable).",
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -36,8 +47,8 @@ def up(
             min=1,
             metavar="N",
             help="So many workers instead of one per model, each serving all models in turn, one in memory at a time. "
-            "Use it where the models do not fit side by side: 1 on a machine with one GPU. One worker per model, the "
-            "default, is faster where they do fit: nothing is ever loaded twice.",
+            "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
+            "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
         ),
     ] = None,
     turn: Annotated[
@@ -50,6 +61,7 @@ def up(
 ) -> None:
     """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
 
+    Each worker gets a GPU of its own, or as many as its model is spread over; CUDA_VISIBLE_DEVICES chooses among them.
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -57,20 +69,36 @@ def up(
     gigavqa up --model demo-qwen3-vl
     gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
+    gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
     import asyncio
+    import os
 
-    from cli.ports import free_port
+    from cli import preflight
+    from cli.ports import free_port, require_free_port
     from cli.served import served_entries
-    from cli.stack import StackOptions
+    from cli.stack import StackOptions, crews_of
     from jobs.home import Home
 
     home = Home.from_environment()
+    preflight.require_packages(engine)
+    arguments = preflight.engine_arguments(engine, engine_arg or [])
+    require_free_port(host, port)
     entries = served_entries(home, model, _announce)
-    options = StackOptions(home, entries, host, port or free_port(host), engine, workers, turn)
-    asyncio.run(_serve(options, json))
+    crews = crews_of([entry.id for entry in entries], workers)
+    if engine == "vllm":
+        for entry in entries:
+            preflight.require_weights(entry)
+        if preflight.engine_package() == "vllm":
+            crews = preflight.with_devices(crews, entries, arguments, os.environ)
+    asyncio.run(
+        _serve(
+            StackOptions(home, entries, crews, host, port or free_port(host), engine, tuple(engine_arg or ()), turn),
+            json,
+        )
+    )
 
 
 async def _serve(options: "StackOptions", json: bool) -> None:
@@ -102,8 +130,11 @@ async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> 
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
     _announce(f"logs     {options.home.logs}")
-    _announce(f"loading  {models}")
-    await stack.wait_for_workers()
+    for crew in options.crews:
+        if crew.devices:
+            _announce(f"devices  {crew.name}: GPU {', '.join(crew.devices)}")
+    with _starts(models) as look:
+        await stack.wait_for_workers(look)
     _announce(f"ready    {models}. Ctrl-C ends everything.")
     if json:
         ready = {
@@ -119,5 +150,30 @@ async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> 
         sys.stdout.flush()
 
 
+@contextmanager
+def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]":
+    """Give what shows how far the engines are: one changing line at a terminal, elsewhere a line for every change."""
+    if err.is_terminal:
+        with err.status(f"loading  {models}") as status:
+            yield lambda workers: status.update("\n         ".join([f"loading  {models}", *map(_start_of, workers)]))
+        return
+    _announce(f"loading  {models}")
+    said: dict[str, str] = {}
+
+    def say(workers: "Sequence[WorkerStatus]") -> None:
+        for worker in workers:
+            # Shares change all the time; a log needs the phases.
+            phase = worker.phase.name if worker.phase else worker.state
+            if said.get(worker.worker) != phase:
+                said[worker.worker] = phase
+                _announce(f"         {_start_of(worker)}")
+
+    yield say
+
+
+def _start_of(worker: "WorkerStatus") -> str:
+    return f"{', '.join(worker.models)}: {worker.phase or worker.state}"
+
+
 def _announce(line: str) -> None:
-    err.print(line, markup=False)
+    err.print(line)

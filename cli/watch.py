@@ -3,10 +3,13 @@
 import json as json_text
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from cli.arguments import DEFAULT_URL, JobId, Json, Url
-from cli.console import print_json
+from cli.console import err, print_json
 from cli.errors import GatewayUnreachableError, JobUnsuccessfulError
 
 if TYPE_CHECKING:
@@ -15,12 +18,14 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 60.0
 _PAUSE_SECONDS = 0.5
+_INTERRUPTED = 130
 
 
 def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) -> None:
-    """Follow a job until it ends: requests done, failures, items per second, time left.
+    """Follow a job until it ends: requests done, failures, requests per second, time left; then what it took.
 
-    Lost connections are taken up where they broke off. Leaving (Ctrl-C) does not touch the job.
+    Lost connections are taken up where they broke off. Leaving (Ctrl-C) does not touch the job. What it waits for is
+    told: a model that no worker serves, an engine that starts.
     Ends with status 5 when the job does not complete, or completes with failures.
 
     \b
@@ -29,38 +34,63 @@ def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) 
     """
     from cli.client import Gateway
 
-    with Gateway(url) as gateway:
-        job = follow(gateway, gateway.job(job_id))
+    with Gateway(url) as gateway, leaving(job := gateway.job(job_id)):
+        job = follow(gateway, job)
+    say_next(job)
     if json:
         print_json(job.model_dump(mode="json"))
     require_success(job)
 
 
 def follow(gateway: "Gateway", job: "Job") -> "Job":
-    """Show a job's progress until its final status, and return the job as it ended."""
+    """Show a job's progress until its final status, then what it took, and return the job as it ended."""
     from cli.progress import open_progress
+    from cli.summary import summary
+    from cli.waiting import obstacles_told
 
     with open_progress(job) as show:
         if not job.status.final:
-            for data in events(gateway, job.id):
-                show(_updated(job, data))
+            with obstacles_told(gateway, job.spec.models, show.note):
+                for data in events(gateway, job.id):
+                    show(_updated(job, data))
             job = gateway.job(job.id)
         show(job)
+    for line in summary(job):
+        err.print(line)
     return job
+
+
+@contextmanager
+def leaving(job: "Job") -> Iterator[None]:
+    """Say what Ctrl-C means, and end with status 130 when it comes."""
+    come_back = f"job {job.id} goes on; `gigavqa watch {job.id}` comes back to it"
+    if err.is_terminal and not job.status.final:
+        err.print("Ctrl-C leaves the job running")
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(come_back)
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def say_next(job: "Job") -> None:
+    """Name the command that shows what a job has brought."""
+    if job.request_counts.completed:
+        err.print(f"next      gigavqa report {job.id}")
 
 
 def require_success(job: "Job") -> None:
     """Raise JobUnsuccessfulError unless every request of the job is answered."""
+    from cli.summary import failure_lines
     from jobs.models import JobStatus
 
+    if job.status is JobStatus.CANCELLED:
+        raise JobUnsuccessfulError(f"job {job.id} was cancelled; `gigavqa retry {job.id}` goes on with it")
     if job.status is not JobStatus.COMPLETED:
         reasons = "".join(f"\n  {error}" for error in job.errors)
         raise JobUnsuccessfulError(f"job {job.id} ended as {job.status}{reasons}")
     if job.request_counts.failed:
-        raise JobUnsuccessfulError(
-            f"{job.request_counts.failed} of {job.request_counts.total} requests failed; see "
-            f"`gigavqa results {job.id} --status failed`, ask them again with `gigavqa retry {job.id}`"
-        )
+        raise JobUnsuccessfulError("\n".join(failure_lines(job)))
 
 
 def events(gateway: "Gateway", job_id: str) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+from catalogue.names import did_you_mean
 from evaluation.errors import PlanUnknownError, ProtocolUnavailableError
 from evaluation.ultravr.protocols.registry import PROTOCOLS
 from jobs.models import Cell, Condition, JobSpec
@@ -37,7 +38,8 @@ def cells_of(spec: JobSpec) -> tuple[Cell, ...]:
     if bool(spec.plan) == bool(spec.cells):
         raise PlanUnknownError("name either a plan or cells")
     if spec.plan and spec.plan not in PLANS:
-        raise PlanUnknownError(f"plan '{spec.plan}' is unknown; there are {', '.join(PLANS)}")
+        close = did_you_mean(spec.plan, PLANS)
+        raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(PLANS)}")
     cells = PLANS[spec.plan] if spec.plan else tuple(dict.fromkeys(spec.cells))
     missing = sorted({cell.protocol for cell in cells if cell.protocol not in PROTOCOLS})
     if missing:

@@ -6,7 +6,11 @@ class JobsError(Exception):
 
 
 class ServerUnavailableError(JobsError):
-    """The embedded server could not be started: no binary, or it ended before it answered."""
+    """There is no server to use: the embedded one has no binary, or ended before it answered."""
+
+
+class ServerEvictsError(ServerUnavailableError):
+    """The server drops keys when its memory is full, so it would lose jobs without a word."""
 
 
 class JobNotFoundError(JobsError):
@@ -18,7 +22,7 @@ class JobActiveError(JobsError):
 
 
 class JobNotRetryableError(JobsError):
-    """The job is final but not `completed`, so its failed requests cannot be asked again."""
+    """The job failed as a whole, so none of its requests can be asked again."""
 
 
 class IdempotencyConflictError(JobsError):
@@ -37,5 +41,9 @@ class JobTooLargeError(JobsError):
     """The job has more requests than the queue may ever hold at once, so waiting does not help."""
 
 
+class PartUnreadableError(JobsError):
+    """A Parquet part is gone, or is not what was written: cut short, changed, or kept from its reader."""
+
+
 class TextMissingError(JobsError):
-    """A response was recorded, and its text is neither hot nor in the Parquet part that it points to."""
+    """The responses of a job are in Parquet parts, and nobody told where these are."""

@@ -10,6 +10,22 @@ from jobs.keys import KEYS, Keys
 from jobs.models import Contract, EngineInfo
 
 
+class EnginePhase(Contract):
+    """What an engine does while it starts, and how much of it is done where that can be told."""
+
+    name: str = Field(examples=["reading weights", "profiling memory", "warming up"])
+    done_bytes: int | None = None
+    total_bytes: int | None = None
+
+    def __str__(self) -> str:
+        """In words: the phase, with its share or its bytes."""
+        if self.done_bytes is None:
+            return self.name
+        if not self.total_bytes:
+            return f"{self.name}, {self.done_bytes / 2**30:.1f} GiB so far"
+        return f"{self.name}, {100 * self.done_bytes // self.total_bytes} % of {self.total_bytes / 2**30:.1f} GiB"
+
+
 class WorkerStatus(Contract):
     """What a worker says of itself."""
 
@@ -17,6 +33,7 @@ class WorkerStatus(Contract):
     models: tuple[str, ...] = Field(description="models that it serves, in turn when there are several")
     loaded: str | None = Field(default=None, description="the model in its engine; none while it starts or switches")
     state: Literal["starting", "ready", "switching", "draining"]
+    phase: EnginePhase | None = Field(default=None, description="how far an engine is that starts")
     running: int = Field(default=0, description="requests that the engine is generating")
     waiting: int = Field(default=0, description="requests that are claimed and not yet generating")
     device: str = "cpu"

@@ -17,6 +17,10 @@ class Keys:
         """Sorted set of all job ids by time of creation in microseconds."""
         return f"{self.prefix}:jobs"
 
+    def deleting(self) -> str:
+        """Set of the jobs that were deleted and of which something is left."""
+        return f"{self.prefix}:deleting"
+
     def idempotency(self, key: str) -> str:
         """Hash of the job id and the digest of the specification that this idempotency key stands for. Has a TTL."""
         return f"{self.prefix}:idempotency:{key}"
@@ -78,7 +82,7 @@ class Keys:
         return f"{self.job(job_id)}:leased"
 
     def suspects(self, job_id: str) -> str:
-        """Hash from bundle id to the request that runs on probation."""
+        """Hash from bundle id to `DELIVERY STARTS REQUEST`: the one of its requests begun last on probation."""
         return f"{self.job(job_id)}:suspects"
 
     def results(self, job_id: str) -> str:
@@ -89,6 +93,10 @@ class Keys:
         """Hash from request id to the whole response, zstd JSON, until the sink has moved it."""
         return f"{self.job(job_id)}:texts"
 
+    def parts(self, job_id: str) -> str:
+        """Hash from the name of each Parquet part to its seal."""
+        return f"{self.job(job_id)}:parts"
+
     def response(self, job_id: str, request_id: str) -> str:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
         return f"{self.job(job_id)}:response:{request_id}"
@@ -97,10 +105,14 @@ class Keys:
         """List of the failure responses that a retry replaced."""
         return f"{self.job(job_id)}:history"
 
+    def rasters(self, job_id: str) -> str:
+        """Set of the keys of the different rasters that a job's requests were shown."""
+        return f"{self.job(job_id)}:rasters"
+
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""
         of_id = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        of_results = (self.results, self.texts, self.history)
+        of_results = (self.results, self.texts, self.parts, self.history, self.rasters)
         return [self.job(job_id), *(key(job_id) for key in (*of_id, *of_results))]
 
 

@@ -27,7 +27,6 @@ class JobStatus(StrEnum):
     IN_PROGRESS = "in_progress"
     FINALIZING = "finalizing"
     COMPLETED = "completed"
-    EXPIRED = "expired"
     CANCELLING = "cancelling"
     CANCELLED = "cancelled"
 
@@ -37,7 +36,7 @@ class JobStatus(StrEnum):
         return self in FINAL_STATUSES
 
 
-FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.EXPIRED, JobStatus.CANCELLED})
+FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.CANCELLED})
 
 
 class Cell(Contract):
@@ -78,6 +77,18 @@ class RequestCounts(Contract):
     failed: int = 0
 
 
+class JobUsage(Contract):
+    """What the responses of a job took, summed as they were recorded; those that a retry replaced count, too."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = Field(default=0, description="those of the prompts that came from the prefix cache")
+    completion_tokens: int = 0
+    views: int = Field(default=0, description="rasters that requests were shown")
+    rasters: int = Field(default=0, description="different ones among them: as many as had to be rendered")
+    slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
+    slowest_seconds: float = Field(default=0.0, description="of rendering")
+
+
 class Job(Contract):
     """A job as the registry knows it."""
 
@@ -90,6 +101,9 @@ class Job(Contract):
     in_progress_at: datetime | None = None
     finished_at: datetime | None = None
     errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
+    failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
+    retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
+    usage: JobUsage = JobUsage()
 
 
 class Turn(Contract):
@@ -228,3 +242,19 @@ class Response(Contract):
     def ok(self) -> bool:
         """Whether every turn was answered."""
         return self.failure is None
+
+
+class UnreadableResponse(Contract):
+    """A response that is recorded and cannot be read now; what is recorded and counted of it stays as it is."""
+
+    job_id: str
+    request_id: str
+    sample_id: str
+    recorded: Literal["completed", "failed"] = Field(description="as what the response is counted")
+    part: str | None = Field(description="the Parquet part that holds it; none when its text should be on the server")
+    unreadable: str = Field(description="why it cannot be read")
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is recorded as answered."""
+        return self.recorded == "completed"

@@ -12,7 +12,7 @@ from service.instrumentation import Instrumentation
 from service.middleware import BodyLimit, Telemetry
 from service.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.problems import install_handlers
-from service.routes import datasets, events, jobs, metrics, models, probes, reports, results
+from service.routes import datasets, events, jobs, metrics, models, probes, reports, results, workers
 from service.settings import Settings
 
 
@@ -30,7 +30,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPIOffline(
         title="gigavqa", version=VERSION, description=DESCRIPTION, openapi_tags=TAGS, lifespan=lifespan
     )
-    for noun in (jobs, results, events, reports, models, datasets, probes, metrics):
+    for noun in (jobs, results, events, reports, models, workers, datasets, probes, metrics):
         app.include_router(noun.router)
     install_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)

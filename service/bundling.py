@@ -30,9 +30,12 @@ def bundle_requests(
             number += 1
 
 
-def retry_generation(cursors: Mapping[str, str]) -> str:
-    """Name the retry of exactly these failures, given by request id and the cursor of the failed response."""
-    text = "\n".join(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))
+def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
+    """Name the retry of exactly these failures, given by request id and the cursor of the failed response.
+
+    `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
+    """
+    text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
     return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -1,6 +1,8 @@
 """Refuses what no engine could answer: a request whose pictures and text leave no room for its answer."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from catalogue.entry import CatalogueEntry
 from jobs.models import InferenceRequest
@@ -10,6 +12,19 @@ from tiling.geometry import Size, resolve_region
 from tiling.views import View
 
 
+@dataclass(frozen=True)
+class _Length:
+    """What a request brings into its model's context at its last turn, in tokens."""
+
+    request: InferenceRequest
+    visual: int
+    text: int
+
+    @property
+    def total(self) -> int:
+        return self.visual + self.text + self.request.sampling.max_tokens
+
+
 class Contexts:
     """Counts the visual tokens of requests against their models' contexts.
 
@@ -17,29 +32,52 @@ class Contexts:
     longest, at its last turn: visual tokens of all views, one token for each word of all texts (tokenizers split words
     and hardly ever join them), one for each earlier answer of the model's own, and `max_tokens` of that turn. Earlier
     answers may have had as many tokens, but need not: a chat that really outgrows its context fails at that turn, and
-    keeps the answers before it.
+    keeps the answers before it. One cause makes one finding, however many requests it concerns.
     """
 
     def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
         self._catalogue = catalogue
         self._size_of = size_of
         self._tokens: dict[tuple[str, View, int], int] = {}
+        self._refused: dict[str, Finding] = {}
+        self._longest: dict[str, _Length] = {}
+        self._wrong: Counter[str] = Counter()
 
-    def check(self, request: InferenceRequest) -> Finding | None:
-        """Say what is wrong: a picture that the family refuses, or more tokens than the context has."""
+    def admits(self, request: InferenceRequest) -> bool:
+        """Whether the request can be answered; `findings` say why others cannot."""
         try:
             visual = sum(self._visual_tokens(request.model, view, len(request.views)) for view in request.views)
         except TilingError as error:
-            return _finding(request, str(error))
-        context, answer = self._catalogue[request.model].max_model_len, request.sampling.max_tokens
-        text = _least_text_tokens(request)
-        if visual + text + answer <= context:
-            return None
-        return _finding(
-            request,
-            f"{visual} visual tokens of {len(request.views)} pictures, {text} tokens of text at least, and max_tokens "
-            f"{answer} exceed the context of {context} tokens",
+            detail = f"{request.model}: {error}"
+            self._refused.setdefault(detail, Finding(detail=detail, sample=request.sample_id))
+            self._wrong[detail] += 1
+            return False
+        length = _Length(request, visual, _least_text_tokens(request))
+        if length.total <= self._catalogue[request.model].max_model_len:
+            return True
+        if request.model not in self._longest or length.total > self._longest[request.model].total:
+            self._longest[request.model] = length
+        self._wrong[request.model] += 1
+        return False
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong, each cause once: pictures that a family refuses, and contexts that are too small."""
+        for detail, finding in self._refused.items():
+            yield finding.model_copy(update={"requests": self._wrong[detail]})
+        for model, length in self._longest.items():
+            yield self._too_long(length, self._wrong[model])
+
+    def _too_long(self, length: _Length, requests: int) -> Finding:
+        request, context = length.request, self._catalogue[length.request.model].max_model_len
+        room = context - length.visual - length.text
+        others = f"; it is the longest of {requests} requests that do" if requests > 1 else ""
+        remedy = f"max_tokens {room} or less fits" if room > 0 else "there is no room for an answer of any length"
+        detail = (
+            f"{request.model}, {request.protocol}-{request.condition}: {length.visual} visual tokens of "
+            f"{len(request.views)} pictures, {length.text} tokens of text at least, and max_tokens "
+            f"{request.sampling.max_tokens} exceed the context of {context} tokens{others}; {remedy}"
         )
+        return Finding(detail=detail, sample=request.sample_id, requests=requests)
 
     def _visual_tokens(self, model: str, view: View, num_images: int) -> int:
         budget = self._catalogue[model].visual_budget
@@ -56,9 +94,3 @@ def _least_text_tokens(request: InferenceRequest) -> int:
     for turn in earlier:
         texts += [turn.text, turn.given or "answer"]
     return sum(len(text.split()) for text in texts)
-
-
-def _finding(request: InferenceRequest, detail: str) -> Finding:
-    return Finding(
-        detail=f"{request.model}, {request.protocol}-{request.condition}: {detail}", sample=request.sample_id
-    )

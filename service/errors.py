@@ -37,6 +37,7 @@ class Finding(BaseModel):
     line: int | None = Field(default=None, examples=[17])
     sample: str | None = Field(default=None, description="id of the sample", examples=["cctv-0007"])
     image: str | None = Field(default=None, description="path relative to the data root")
+    requests: int | None = Field(default=None, description="how many requests of the job it concerns", examples=[92])
 
 
 class ServiceError(Exception):

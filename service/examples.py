@@ -58,6 +58,30 @@ EVENTS = (
     "id: 1795253412000-0\r\nevent: progress\r\n"
     'data: {"status":"in_progress","request_counts":{"total":48,"completed":17,"failed":1}}\r\n\r\n'
 )
+PHASE: dict[str, Any] = {"name": "reading weights", "done_bytes": 8589934592, "total_bytes": 17179869184}
+WORKERS: dict[str, Any] = {
+    "object": "list",
+    "data": [
+        {
+            "worker": "node-1-4711",
+            "models": [MODEL],
+            "loaded": MODEL,
+            "state": "ready",
+            "running": 48,
+            "waiting": 61,
+            "device": "NVIDIA H200",
+            "metrics_url": "http://127.0.0.1:40123/metrics",
+            "since": "2026-11-21T08:00:00Z",
+        },
+        {
+            "worker": "node-1-4712",
+            "models": [MODEL],
+            "state": "starting",
+            "phase": PHASE,
+            "since": "2026-11-21T09:30:00Z",
+        },
+    ],
+}
 MODEL_CARD: dict[str, Any] = {
     "id": MODEL,
     "object": "model",
@@ -72,6 +96,7 @@ MODEL_CARD: dict[str, Any] = {
     "decoding": {"temperature": 0.7, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 32768},
     "workers": 2,
     "loaded": 1,
+    "starting": [PHASE],
     "queue": {"waiting": 31, "leased": 2},
 }
 MODELS: dict[str, Any] = {"object": "list", "data": [MODEL_CARD]}

@@ -78,6 +78,7 @@ async def running_gateway(
     try:
         background.repeat("sink", sink.run_forever, _SINK_RESTART_SECONDS)
         background.repeat("trim", gateway.queue.trim, settings.trim_seconds)
+        background.repeat("deletions", gateway.registry.finish_deletions, settings.trim_seconds)
         background.repeat("resume", gateway.submissions.resume, settings.resume_seconds)
         yield gateway
     finally:

@@ -66,8 +66,8 @@ class Planner:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
         return Plan(spec, dataset, samples, catalogue, num_requests)
 
-    def requests(self, plan: Plan, only: Collection[str] | None = None) -> list[ImageRequest]:
-        """Check every image and expand the job; `only` keeps the requests of these ids.
+    def requests(self, plan: Plan, without: Collection[str] = ()) -> list[ImageRequest]:
+        """Check every image and expand the job; `without` leaves out the requests of these ids.
 
         Raises SubmissionInvalidError naming samples and images.
         """
@@ -77,12 +77,11 @@ class Planner:
         kept: list[ImageRequest] = []
         try:
             for image, request in expand(plan.dataset, plan.spec, plan.catalogue, sizes.__getitem__):
-                if finding := contexts.check(request):
-                    findings.append(finding)
-                elif only is None or request.id in only:
+                if contexts.admits(request) and request.id not in without:
                     kept.append((image, request))
         except (EvaluationError, TilingError) as error:
             findings.append(Finding(detail=str(error)))
+        findings += contexts.findings()
         if findings:
             raise _invalid(findings)
         return kept
@@ -97,13 +96,9 @@ class Planner:
 
 
 def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
-    known = ", ".join(sorted(catalogue))
     unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
     if unknown:
-        raise _invalid(
-            Finding(detail=f"model '{model}' is not in the catalogue; it has: {known}", pointer=f"#/models/{place}")
-            for place, model in unknown
-        )
+        raise _invalid(Finding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown)
 
 
 def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:

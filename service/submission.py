@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from catalogue.errors import CatalogueError
@@ -73,22 +74,25 @@ class Submissions:
         return await self._enqueue_or_forget(job, plan, requests), True
 
     async def retry(self, job_id: str) -> Job:
-        """Ask the failed requests of a completed job again.
+        """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
 
         Raises JobNotFoundError, JobStateConflictError, DatasetChangedError and QueueFullError.
         """
         job = await self._registry.get(job_id)
-        if job.status is not JobStatus.COMPLETED:
-            raise JobStateConflictError(f"job {job_id} is {job.status}; only completed jobs are retried")
-        failed = await self._failures(job_id)
-        if not failed:
+        if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
+            raise JobStateConflictError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
+        answered, failed = await self._recorded(job_id)
+        if job.status is JobStatus.COMPLETED and not failed:
             raise JobStateConflictError(f"job {job_id} has no failed request")
         plan = await asyncio.to_thread(self._planner.plan, job.spec)
-        if plan.dataset.digest != job.dataset_digest:
+        if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
             raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
-        requests = await self._requests(plan, failed)
-        bundles = bundle_requests(job, requests, self._settings.bundle_requests, retry_generation(failed))
-        job = await self._queue.reopen(job_id, tuple(bundles))
+        requests = await self._requests(plan, without=answered)
+        if not requests:
+            raise JobStateConflictError(f"job {job_id} is {job.status}, and all its requests are answered")
+        generation = retry_generation(failed, str(job.finished_at))
+        bundles = bundle_requests(job, requests, self._settings.bundle_requests, generation)
+        job = await self._queue.reopen(job_id, tuple(bundles), plan.dataset.digest)
         self._count(requests)
         return job
 
@@ -104,9 +108,9 @@ class Submissions:
         settings = self._settings
         return len(plan.samples) <= settings.inline_samples and plan.num_requests <= settings.inline_requests
 
-    async def _requests(self, plan: Plan, only: dict[str, str] | None = None) -> list[ImageRequest]:
+    async def _requests(self, plan: Plan, without: Collection[str] = ()) -> list[ImageRequest]:
         async with self._planning:
-            return await asyncio.to_thread(self._planner.requests, plan, only)
+            return await asyncio.to_thread(self._planner.requests, plan, without)
 
     async def _enqueue_or_forget(self, job: Job, plan: Plan, requests: list[ImageRequest]) -> Job:
         self._in_hand.add(job.id)
@@ -153,12 +157,14 @@ class Submissions:
             else:
                 return
 
-    async def _failures(self, job_id: str) -> dict[str, str]:
-        """Cursors of the failed responses by request id."""
+    async def _recorded(self, job_id: str) -> tuple[set[str], dict[str, str]]:
+        """Ids of the answered requests, and the cursors of the failed responses by request id."""
+        answered: set[str] = set()
         failed: dict[str, str] = {}
         async for page in pages(self._results, job_id):
+            answered.update(response.request_id for _, response in page if response.ok)
             failed.update({response.request_id: cursor for cursor, response in page if not response.ok})
-        return failed
+        return answered, failed
 
     def _count(self, requests: list[ImageRequest]) -> None:
         for model, number in Counter(request.model for _, request in requests).items():

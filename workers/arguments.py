@@ -17,6 +17,13 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     )
     _add_models(parser)
     parser.add_argument("--engine", choices=["vllm", "simulated"], default="vllm")
+    parser.add_argument(
+        "--engine-arg",
+        default=[],
+        action="append",
+        metavar="NAME=VALUE",
+        help="an argument of vLLM's AsyncEngineArgs, before those of the entries (repeatable)",
+    )
     parser.add_argument("--speed", type=float, default=1.0, help="of the simulated engine; 0 takes no time")
     parser.add_argument("--metrics-host", default=_LOOPBACK, metavar="ADDRESS")
     parser.add_argument("--metrics-port", type=int, default=0, metavar="PORT", help="0 takes any")

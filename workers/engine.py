@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, TurnResponse
 
 
@@ -37,7 +38,6 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
-    kv_cache_usage: float = 0.0
     extra: dict[str, float] = field(default_factory=dict)
 
 
@@ -67,6 +67,11 @@ class Engine(Protocol):
     @property
     def info(self) -> EngineInfo:
         """What this engine is, for the provenance of responses."""
+        ...
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start is, where the engine tells it; None when it does not start."""
         ...
 
     async def start(self) -> None:

@@ -13,6 +13,10 @@ class ModelsAmbiguousError(WorkerError):
     """It is not said which of several models is meant."""
 
 
+class EngineArgumentError(WorkerError):
+    """An argument of the engine is none that it knows, or none that a command line may give."""
+
+
 class EngineNotInstalledError(WorkerError):
     """The package of the engine is not installed in this environment."""
 

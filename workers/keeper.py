@@ -8,6 +8,7 @@ import itertools
 import logging
 from collections.abc import Callable, Sequence
 
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, TurnResponse
 from workers.engine import Engine, EngineDeadError, EngineStats, Message
 from workers.errors import EngineLostError
@@ -43,6 +44,11 @@ class EngineKeeper:
     def info(self) -> EngineInfo:
         """What the engine is."""
         return self._engine.info
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start of the engine is that is not usable yet."""
+        return None if self._usable.is_set() else self._engine.phase
 
     async def start(self) -> None:
         """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""

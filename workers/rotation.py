@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo
 from jobs.queue import JobQueue
 from workers.engine import EngineDeadError
@@ -60,6 +61,11 @@ class Rotation:
     def engine(self) -> EngineInfo:
         """What the engine of the current model is."""
         return self._keepers[self._current].info
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start of the current model's engine is."""
+        return self._keepers[self._current].phase
 
     @property
     def num_requests(self) -> tuple[int, int]:

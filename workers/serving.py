@@ -4,12 +4,14 @@ import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
 from workers.checkpoints.build import PREFIX, ensure_checkpoint
+from workers.chosen_arguments import parse_engine_arguments
 from workers.engine import Engine
 from workers.errors import ModelsAmbiguousError
 from workers.settings import WorkerSettings
@@ -21,12 +23,13 @@ from workers.vllm_engine import VllmEngine
 def served_models(arguments: argparse.Namespace, home: Home, settings: WorkerSettings) -> list[Served]:
     """Resolve the models in the order in which they are named; builds checkpoints that come as code.
 
-    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError.
+    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError.
     """
     ids = list(dict.fromkeys(arguments.model))
     names = _names(ids, arguments.model_from)
     catalogue = load_catalogue(home.catalogue)
-    entries = [_entry(model, names.get(model, model), catalogue) for model in ids]
+    chosen = parse_engine_arguments(arguments.engine_arg)
+    entries = [_entry(model, names.get(model, model), catalogue, chosen) for model in ids]
     makers = _simulated(entries, arguments.speed) if arguments.engine == "simulated" else _real(entries, home, settings)
     return [
         Served(entry, make, int(arguments.max_requests or entry.engine.get("max_num_seqs") or settings.max_requests))
@@ -48,8 +51,9 @@ def _names(ids: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
-    return resolve_model(name, catalogue).model_copy(update={"id": model} if name != model else {})
+def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry], chosen: Mapping[str, Any]) -> CatalogueEntry:
+    entry = resolve_model(name, catalogue)
+    return entry.model_copy(update={"id": model, "engine": {**entry.engine, **chosen}})
 
 
 def _simulated(entries: Sequence[CatalogueEntry], speed: float) -> list[Callable[[], Engine]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from catalogue.entry import CatalogueEntry
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engine import ContextExceededError, EngineDeadError, EngineStats, Message
@@ -80,6 +81,11 @@ class SimulatedEngine:
         """What this engine is: simulated, in so many words."""
         return EngineInfo(name="simulated", version="1", device="simulated", simulated=True)
 
+    @property
+    def phase(self) -> EnginePhase | None:
+        """None: it starts at once."""
+        return None
+
     async def start(self) -> None:
         """Start the loop of steps."""
         self._loop = asyncio.create_task(self._run(), name="simulated-engine")
@@ -103,7 +109,6 @@ class SimulatedEngine:
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
-        used = sum(sequence.prompt_tokens + sequence.decoded for sequence in self._running)
         return EngineStats(
             running=len(self._running),
             waiting=len(self._waiting),
@@ -111,7 +116,6 @@ class SimulatedEngine:
             cached_prompt_tokens=self._cached,
             generated_tokens=self._generated,
             processed_rasters=self._processed,
-            kv_cache_usage=min(1.0, used / self._roofline.kv_tokens),
         )
 
     async def healthy(self) -> bool:

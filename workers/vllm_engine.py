@@ -13,6 +13,7 @@ from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from catalogue.families import family_of
+from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
@@ -21,6 +22,7 @@ from workers.engine import ContextExceededError, EngineDeadError, EngineError, E
 from workers.engine_arguments import cpu_environment, engine_arguments, engine_environment
 from workers.errors import EngineNotInstalledError
 from workers.figures import EngineFigures
+from workers.phases import PhaseFile, tell
 from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,7 @@ class VllmEngine:
         self._can_sleep = False
         self._environment_set: list[str] = []
         self._figures = EngineFigures()
+        self._phases = PhaseFile(weights)
         self._llm: Any = None
         self._tokenizer: Any = None
         self._end_ids: list[int] = []
@@ -60,13 +63,22 @@ class VllmEngine:
             device=self._device,
         )
 
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start is, as the engine's processes tell it."""
+        return self._phases.read()
+
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
         # In a thread, so that signals are heard and heartbeats sent while a large model loads.
+        self._phases.open()
         try:
+            tell("loading vLLM")
             await in_daemon_thread(self._load)
         except (RuntimeError, ValueError, OSError, ImportError) as error:
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
+        finally:
+            self._phases.close()
 
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
@@ -104,7 +116,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            kv_cache_usage=figures.kv_cache_usage,
             extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 

@@ -2,7 +2,7 @@
 local GROUP = 'workers'
 local EVENTS_KEPT = 1000
 local PROGRESS_MICROSECONDS = 2000000
-local FINAL = {completed = true, failed = true, cancelled = true, expired = true}
+local FINAL = {completed = true, failed = true, cancelled = true}
 local call = redis.call
 
 local function key(name, id)
@@ -30,6 +30,26 @@ end
 local function set_status(job, status)
   call('HSET', key('job', job), 'status', status)
   emit(job, 'status')
+end
+
+-- Counts a response among its job's failures by type, if it is one; `by` is -1 when it is taken back.
+local function count_failure(job, response, by)
+  local failure = call('HMGET', response, 'failure', 'retryable')
+  if failure[1] then call('HINCRBY', key('job', job), 'failure:' .. failure[1], by) end
+  if failure[2] then call('HINCRBY', key('job', job), 'retryable', by) end
+end
+
+-- Adds what a response took to the sums of its job.
+local function count_usage(job, took)
+  for name, amount in pairs(took.sums) do
+    if amount > 0 then call('HINCRBY', key('job', job), 'sum:' .. name, amount) end
+  end
+  if #took.rasters == 0 then return end
+  local new = call('SADD', key('rasters', job), unpack(took.rasters))
+  if new > 0 then call('HINCRBY', key('job', job), 'sum:rasters', new) end
+  if took.seconds > 0 and took.seconds > number(job, 'sum:slowest_seconds') then
+    call('HSET', key('job', job), 'sum:slowest_seconds', tostring(took.seconds), 'sum:slowest_image', took.image)
+  end
 end
 
 -- Gives requests of the job's reservation back to the queue's limit.

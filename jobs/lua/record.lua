@@ -1,6 +1,7 @@
 -- Atomic: the first response to a request is kept, counted, told to watchers and to the sink; with the last one its
 -- bundle is acknowledged and its job completed. Later responses, and those of ended jobs, change nothing.
--- ARGV: job id, request id, bundle id or '', lane, entry, 'completed' or 'failed', packed response, metadata pairs
+-- ARGV: job id, request id, bundle id or '', lane, entry, 'completed' or 'failed', packed response, what it took as JSON,
+-- metadata pairs
 local job, request, bundle, outcome = ARGV[1], ARGV[2], ARGV[3], ARGV[6]
 local status = call('HGET', key('job', job), 'status')
 if not status or FINAL[status] then return 0 end
@@ -8,10 +9,12 @@ local response = key('response', job) .. request
 if call('EXISTS', response) == 1 then return 0 end
 
 local cursor = call('XADD', key('results', job), '*', 'request', request)
-call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(ARGV, 8))
+call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(ARGV, 9))
 call('HSET', key('texts', job), request, ARGV[7])
 call('XADD', key('unsunk'), '*', 'job', job, 'request', request, 'cursor', cursor)
 call('HINCRBY', key('job', job), outcome, 1)
+if outcome == 'failed' then count_failure(job, response, 1) end
+count_usage(job, cjson.decode(ARGV[8]))
 release(job, 1)
 
 local remaining, model = bundle_state(job, bundle)

@@ -1,20 +1,22 @@
--- Atomic: failure responses are set aside, and their requests are queued again in a job that is in progress again.
--- ARGV: job id, limit, token of this call (repeated when its reply was lost), then for each bundle: id, model, lane, payload, number of requests, request ids
+-- Atomic: failure responses are set aside, and their requests are queued again, with those that a cancelled job left
+-- unanswered, in a job that is in progress again.
+-- ARGV: job id, limit, token of this call (repeated when its reply was lost), data set digest, then for each bundle: id,
+-- model, lane, payload, number of requests, request ids
 local job, limit, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local status = call('HGET', key('job', job), 'status')
 if status and call('HGET', key('job', job), 'reopened_by') == token then return 'reopened' end
-if status ~= 'completed' then return status or 'missing' end
+if status ~= 'completed' and status ~= 'cancelled' then return status or 'missing' end
 
-local bundles, requests, i = {}, 0, 4
+local bundles, requests, failures, i = {}, 0, 0, 5
 while i <= #ARGV do
-  local bundle = {id = ARGV[i], model = ARGV[i + 1], lane = ARGV[i + 2], payload = ARGV[i + 3], failed = {}}
+  local bundle = {id = ARGV[i], model = ARGV[i + 1], lane = ARGV[i + 2], payload = ARGV[i + 3], failed = {}, open = 0}
   local last = i + 4 + tonumber(ARGV[i + 4])
   for r = i + 5, last do
-    if call('HGET', key('response', job) .. ARGV[r], 'outcome') == 'failed' then
-      bundle.failed[#bundle.failed + 1] = ARGV[r]
-    end
+    local outcome = call('HGET', key('response', job) .. ARGV[r], 'outcome')
+    if outcome == 'failed' then bundle.failed[#bundle.failed + 1] = ARGV[r] end
+    if outcome ~= 'completed' then bundle.open = bundle.open + 1 end
   end
-  requests = requests + #bundle.failed
+  requests, failures = requests + bundle.open, failures + #bundle.failed
   bundles[#bundles + 1] = bundle
   i = last + 1
 end
@@ -29,15 +31,20 @@ for _, bundle in ipairs(bundles) do
     call('RPUSH', key('history', job), text or cjson.encode({part = at[2], row = tonumber(at[3])}))
     call('XDEL', key('results', job), at[1])
     call('HDEL', key('texts', job), request)
+    count_failure(job, response, -1)
     call('UNLINK', response)
   end
-  if #bundle.failed > 0 then
-    enqueue_bundle(job, bundle.id, #bundle.failed, bundle.model, bundle.lane, bundle.payload)
+  if bundle.open > 0 then
+    enqueue_bundle(job, bundle.id, bundle.open, bundle.model, bundle.lane, bundle.payload)
   end
 end
 call('INCRBY', key('outstanding'), requests)
-call('HINCRBY', key('job', job), 'failed', -requests)
-call('HSET', key('job', job), 'reserved', requests, 'reopened_by', token)
+call('HSET', key('job', job), 'failed', number(job, 'failed') - failures)
+-- A job that was cancelled before all of it was queued has neither total, digest nor beginning.
+local total = number(job, 'completed') + number(job, 'failed') + requests
+call('HSET', key('job', job), 'reserved', requests, 'total', total, 'reopened_by', token)
+if ARGV[4] ~= '' then call('HSET', key('job', job), 'dataset_digest', ARGV[4]) end
+call('HSETNX', key('job', job), 'in_progress_at', now())
 call('HDEL', key('job', job), 'finished_at', 'progressed', 'progressed_at')
 set_status(job, 'in_progress')
 return 'reopened'

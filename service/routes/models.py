@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from catalogue.entry import CatalogueEntry, Decoding
 from catalogue.errors import CatalogueError, ModelUnknownError
 from jobs.errors import ServerUnavailableError
+from jobs.fleet import EnginePhase
 from service import examples
 from service.gateway import CurrentGateway, Gateway
 from service.openapi import example, problems
@@ -40,6 +41,7 @@ class ModelCard(BaseModel):
     decoding: Decoding
     workers: int = Field(description="workers that announce themselves for this model, alone or among others")
     loaded: int = Field(description="those of them in whose engine it is now; workers of several models take turns")
+    starting: list[EnginePhase] = Field(description="how far the engines are that start for it")
     queue: Backlog
 
 
@@ -86,6 +88,7 @@ async def _cards(gateway: Gateway, entries: list[CatalogueEntry]) -> list[ModelC
             decoding=entry.decoding,
             workers=sum(entry.id in worker.models for worker in workers),
             loaded=sum(entry.id == worker.loaded for worker in workers),
+            starting=[worker.phase for worker in workers if worker.phase and entry.id in worker.models],
             queue=Backlog(waiting=depth.waiting, leased=depth.leased),
         )
         for entry, depth in zip(entries, depths, strict=True)

@@ -1,8 +1,14 @@
 """Errors are one clear line, and a status that scripts can tell apart."""
 
+from importlib.metadata import version
+from pathlib import Path
+
 import pytest
 
+from cli.errors import ProblemError, exit_status
+from evaluation.errors import DatasetInvalidError
 from tests.cli.installation import MODEL, Installation
+from tiling.errors import ImageUnreadableError
 
 
 def test_an_absent_gateway_is_named_with_what_to_do(installation: Installation) -> None:
@@ -24,6 +30,10 @@ def test_debug_shows_where_an_error_comes_from(installation: Installation) -> No
     [
         (("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0-V2"), "S0-V2"),
         (("submit", "-d", "tiny", "-m", MODEL, "--set", "temperature"), "temperature"),
+        (("submit", "-d", "tiny", "-m", MODEL, "--priority", "high"), "'batch', 'interactive'"),
+        (("submit", "-d", "tiny", "-m", MODEL, "--metadata", "owner"), "--metadata"),
+        (("results", "--status", "bad"), "'ok', 'failed'"),
+        (("results", "--condition", "V9"), "'V4'"),
         (("view", "-m", MODEL), "IMAGE"),
         (("view", "x.png", "-m", MODEL, "--sample", "a", "--dataset", "tiny"), "IMAGE"),
     ],
@@ -33,11 +43,54 @@ def test_wrong_arguments_end_with_status_2(installation: Installation, arguments
     run = installation.run(*arguments)
     assert run.returncode == 2
     assert named in run.stderr
+    assert "a fault of gigavqa" not in run.stderr
+
+
+def test_names_are_printed_as_they_are(installation: Installation) -> None:
+    """`:100:` is no emoji, and square brackets are no style."""
+    run = installation.run("logs", ":100:[red]x[/red]")
+    assert run.returncode == 2
+    (installation.home / "logs").mkdir()
+    (installation.home / "logs" / "gateway.log").write_text(":100: [bold]a[/bold]\n")
+    assert installation.ok("logs", "gateway") == ":100: [bold]a[/bold]\n"
+    assert "':100:[red]x[/red]'" in installation.run("logs", ":100:[red]x[/red]").stderr
+
+
+def test_every_console_is_made_in_one_place() -> None:
+    """One that was made elsewhere would read markup and emoji in names again."""
+    root = Path(__file__).parents[2]
+    rooms = ("cli", "demo", "evaluation", "service", "workers")
+    files = [file for room in rooms for file in (root / room).rglob("*.py")]
+    assert [file.name for file in files if "Console(" in file.read_text()] == ["console.py"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ProblemError("no such job", 404), 2),
+        (ProblemError("not as asked", 422), 2),
+        (ProblemError("not now", 409), 4),
+        (ProblemError("full", 429), 4),
+        (ProblemError("the gateway failed", 500), 4),
+        (DatasetInvalidError([]), 2),
+        (ImageUnreadableError("x.png"), 2),
+        (FileNotFoundError("x.json"), 2),
+        (OSError("no space left on device"), 1),
+    ],
+)
+def test_a_status_says_who_is_to_mend_it(error: Exception, status: int) -> None:
+    """2 is for what was given, 4 for what the gateway holds, 1 for everything else."""
+    assert exit_status(error) == status
+
+
+def test_the_version_is_told(installation: Installation) -> None:
+    """As the package has it."""
+    assert installation.ok("--version") == f"gigavqa {version('gigavqa')}\n"
 
 
 def test_a_model_that_does_not_exist_is_an_error_naming_it(installation: Installation) -> None:
     """A name that is no catalogue id, folder or reachable checkpoint ends in one line."""
     run = installation.run("budget", "--model", "no-such-model", "100", "100")
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "no-such-model" in run.stderr
     assert "Traceback" not in run.stderr

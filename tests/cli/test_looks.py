@@ -20,7 +20,7 @@ def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> 
 def test_budget_refuses_what_the_family_refuses(installation: Installation) -> None:
     """A picture 300 times as long as broad ends in the budget's own error."""
     run = installation.run("budget", "--model", "qwen3-vl-8b", "30000", "100")
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "30000x100" in run.stderr
 
 
@@ -82,7 +82,7 @@ def test_a_picture_that_is_none_is_an_error_naming_the_file(installation: Instal
     fake = installation.home / "fake.png"
     fake.write_text("this is no picture")
     run = installation.run("view", str(fake), "-m", MODEL)
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "fake.png" in run.stderr
     assert "Traceback" not in run.stderr
 

@@ -65,7 +65,7 @@ def test_an_entry_is_not_replaced_unasked(installation: Installation) -> None:
     folder = checkpoint(installation, INTERNVL)
     path = Path(installation.ok("models", "add", str(folder)).strip())
     path.write_text(path.read_text().replace("max_tiles = 12", "max_tiles = 6"))
-    assert installation.run("models", "add", str(folder)).returncode == 1
+    assert installation.run("models", "add", str(folder)).returncode == 2
     assert tomllib.loads(path.read_text())["visual_budget"]["max_tiles"] == 6
     installation.ok("models", "add", str(folder), "--force")
     assert tomllib.loads(path.read_text())["visual_budget"]["max_tiles"] == 12

@@ -43,7 +43,7 @@ def test_a_line_that_is_no_response_is_named(installation: Installation) -> None
     with responses.open("a") as file:
         file.write('{"sample_id": "cctv-0000"}\n')
     run = installation.run("score", str(installation.home / "data" / "tiny"), str(responses))
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "responses.ndjson:5" in run.stderr
 
 

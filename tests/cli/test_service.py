@@ -1,13 +1,17 @@
 """A whole service under `gigavqa up`, on the simulated engine, driven by the command line alone."""
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 
 import httpx
 import pytest
+from PIL import Image
 
 from tests.cli.conftest import Service
-from tests.cli.installation import MODEL
+from tests.cli.installation import MODEL, sample, write_dataset
+from tests.waiting import wait_until
 
 SAMPLES, CELLS = 4, 2
 
@@ -25,7 +29,7 @@ def test_watch_prints_plain_lines_away_from_a_terminal(service: Service) -> None
     """A log file gets whole lines: the last one says that everything is done."""
     run = service.installation.run("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0:V1", "--watch")
     assert run.returncode == 0, run.stderr
-    assert f"completed: {SAMPLES} of {SAMPLES} requests done, 0 failed" in run.stderr.splitlines()[-1]
+    assert f"completed {SAMPLES} of {SAMPLES} requests answered" in run.stderr
     assert run.stdout.startswith("job_")
 
 
@@ -103,12 +107,155 @@ def test_decoding_is_overridden_by_name(service: Service) -> None:
         (("watch", "job_unknown"), "job_unknown"),
     ],
 )
-def test_what_the_gateway_refuses_ends_with_status_4(service: Service, arguments: tuple[str, ...], named: str) -> None:
-    """The problem document becomes lines that name what is wrong."""
+def test_what_the_gateway_finds_wrong_ends_with_status_2(
+    service: Service, arguments: tuple[str, ...], named: str
+) -> None:
+    """Wrong arguments are wrong arguments, whoever finds them; the line says it once."""
     run = service.installation.run(*arguments)
-    assert run.returncode == 4, run.stderr
-    assert named in run.stderr
+    assert run.returncode == 2, run.stderr
+    assert run.stderr.count(named) == 1
     assert "Traceback" not in run.stderr
+
+
+def test_what_is_not_possible_now_ends_with_status_4(service: Service, job: str) -> None:
+    """The arguments are good, and the job is in no state for it."""
+    run = service.installation.run("retry", job)
+    assert run.returncode == 4
+    assert "no failed request" in run.stderr
+
+
+def test_a_job_id_that_is_close_is_offered(service: Service, job: str) -> None:
+    """Also in `latest`-less commands: the error names the job that was meant."""
+    run = service.installation.run("watch", job[:-1])
+    assert run.returncode == 2
+    assert f"did you mean '{job}'" in run.stderr
+
+
+def test_a_plan_and_a_model_that_are_close_are_offered(service: Service) -> None:
+    """Of the plans and the catalogue that the gateway has."""
+    run = service.installation.run("submit", "-d", "tiny", "-m", MODEL, "--plan", "tabel1")
+    assert "did you mean 'table1'" in run.stderr
+    run = service.installation.run("submit", "-d", "tiny", "-m", "demo-qwen")
+    assert f"did you mean '{MODEL}'" in run.stderr
+
+
+def test_one_mistake_is_one_line_with_a_count(service: Service) -> None:
+    """max_tokens beyond the context is wrong for eight requests, once, and the line says what would fit."""
+    run = service.installation.run("submit", "-d", "tiny", "-m", MODEL, "--set", "max_tokens=100000")
+    assert run.returncode == 2
+    assert run.stderr.count("100000") == 1 and "8 requests" in run.stderr and "or less fits" in run.stderr
+    assert run.stderr.count("\n") <= 2
+
+
+def test_a_job_that_nobody_serves_says_so_at_once(service: Service) -> None:
+    """At submission and while it is watched, with the command that starts a worker; Ctrl-C leaves the job alone."""
+    installation, model = service.installation, "qwen3-vl-8b"
+    run = installation.run("submit", "-d", "tiny", "-m", model)
+    assert f"no worker serves {model}" in run.stderr and f"gigavqa up --model {model}" in run.stderr
+    job_id = run.stdout.strip()
+    log = installation.home / "watch.log"
+    with log.open("w") as file:
+        watcher = subprocess.Popen(
+            installation.command("watch", job_id), env=installation.environment, stdout=file, stderr=file
+        )
+        wait_until(lambda: "no worker serves" in log.read_text(), timeout=30, what="the reason")
+        wait_until(lambda: "in_progress" in log.read_text(), timeout=30, what="the job's state")
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(30) == 130
+    assert f"job {job_id} goes on" in log.read_text()
+    assert log.read_text().count("no worker serves") == 1
+    assert installation.json("cancel", job_id, "--json")["status"] == "cancelled"
+    run = installation.run("watch", job_id)
+    assert run.returncode == 5
+    assert f"gigavqa retry {job_id}" in run.stderr
+    assert installation.json("retry", job_id, "--json")["status"] == "in_progress"
+    installation.ok("cancel", job_id)
+
+
+def test_the_summary_tells_what_the_job_took_and_what_comes_next(service: Service) -> None:
+    """Four samples show one picture: three renderings are saved, and most of each prompt is known already."""
+    run = service.installation.run("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0:V2", "--repeats", "2", "--watch")
+    assert run.returncode == 0
+    said = run.stderr.splitlines()
+    assert any(line.startswith("pictures  8 shown, 1 different: 7 renderings saved") for line in said)
+    assert any(line.startswith("tokens ") and "% from the prefix cache" in line for line in said)
+    assert any("tiny/images/plaza.png" in line for line in said)
+    assert said[-1] == f"next      gigavqa report {run.stdout.strip()}"
+
+
+def test_failures_are_told_by_type_with_what_helps(service: Service) -> None:
+    """A truncated JPEG fails however often it is asked for: the picture is to be mended first."""
+    installation = service.installation
+    folder = write_dataset(installation.home / "data" / "cut", [sample(0, "images/cut.jpg")])
+    with Image.open(folder / "images" / "plaza.png") as picture:
+        picture.save(folder / "images" / "cut.jpg")
+    whole = (folder / "images" / "cut.jpg").read_bytes()
+    (folder / "images" / "cut.jpg").write_bytes(whole[: len(whole) // 2])
+    run = installation.run("submit", "-d", "cut", "-m", MODEL, "--cell", "S0:V2", "--watch")
+    assert run.returncode == 5
+    assert "1 of 1 requests failed: 1 ImageUnreadableError" in run.stderr
+    assert "asks again" not in run.stderr and "gigavqa dataset check cut --pixels" in run.stderr
+
+
+def test_metadata_stays_with_the_job(service: Service) -> None:
+    """Pairs of the command line are the job's metadata."""
+    job_id = service.installation.ok("submit", "-d", "tiny", "-m", MODEL, "--metadata", "owner=me", "--watch").strip()
+    assert service.installation.json("watch", job_id, "--json")["spec"]["metadata"] == {"owner": "me"}
+
+
+def test_a_job_is_deleted_when_it_is_confirmed(service: Service) -> None:
+    """Without anybody to ask and without --yes nothing is deleted."""
+    installation = service.installation
+    job_id = installation.ok("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0:V0", "--watch").strip()
+    refused = subprocess.run(
+        installation.command("delete", job_id),
+        env=installation.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2 and "--yes" in refused.stderr
+    assert "deleted" in installation.ok("delete", job_id, "--yes")
+    assert installation.run("watch", job_id).returncode == 2
+
+
+def test_workers_are_listed_with_what_they_hold(service: Service) -> None:
+    """The one worker is ready, with its model in the engine."""
+    (worker,) = service.installation.json("workers", "--json")
+    assert (worker["state"], worker["loaded"], worker["running"]) == ("ready", MODEL, 0)
+    assert MODEL in service.installation.ok("workers")
+
+
+def test_logs_are_read_by_name_and_followed(service: Service) -> None:
+    """A line that the gateway writes after the start of `logs -f` is shown."""
+    installation = service.installation
+    assert f"ready for {MODEL}" in installation.ok("logs", MODEL, "-n", "1000")
+    run = installation.run("logs", "gatewy")
+    assert run.returncode == 2 and "did you mean 'gateway'" in run.stderr
+    log = installation.home / "followed.log"
+    with log.open("w") as file:
+        command = installation.command("logs", "gateway", "-f", "-n", "0")
+        follower = subprocess.Popen(command, env=installation.environment, stdout=file, stderr=file)
+
+        def is_followed() -> bool:
+            httpx.get(f"{service.ready['url']}/v1/jobs/job_followed")
+            return "job_followed" in log.read_text()
+
+        wait_until(is_followed, timeout=30, what="the gateway's new line")
+        follower.send_signal(signal.SIGINT)
+        assert follower.wait(30) == 0
+
+
+def test_the_pages_example_of_the_api_runs_as_it_is_pasted(service: Service) -> None:
+    """Every command of docs/api.md's way of a job, in one shell, with this gateway and data set in place of its own."""
+    text = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    script = text.partition("```sh\n")[2].partition("```")[0]
+    script = script.replace("http://127.0.0.1:8470", service.ready["url"]).replace('"demo"', '"tiny"')
+    run = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert '"status":"completed"' in run.stdout.replace(" ", "")
+    assert "Text-only" in run.stdout
 
 
 def test_jobs_lists_the_newest_first(service: Service, job: str) -> None:

@@ -289,7 +289,7 @@ async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: R
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 2, 2)
     reopened = await queue.reopen(job.id, make_bundles(job.id, 4))
     assert (reopened.status, reopened.request_counts.failed) == (JobStatus.IN_PROGRESS, 0)
-    assert [response.request_id for response in await results.history(job.id)] == ["r1", "r3"]
+    assert await redis.llen(KEYS.history(job.id)) == 2
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert bundles_of(leases) == ["b1", "b3"]
     for lease in leases:
@@ -300,15 +300,73 @@ async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: R
     assert texts == {"r0": "B", "r1": "again", "r2": "B", "r3": "again"}
 
 
-async def test_only_completed_jobs_can_be_retried(redis: Redis) -> None:
-    """A job at work and a cancelled one are refused, each with its own error; full queues refuse retries too."""
+async def test_only_ended_jobs_can_be_retried(redis: Redis) -> None:
+    """A job at work and one that failed as a whole are refused, each with its own error; full queues refuse, too."""
     queue, job = JobQueue(redis), await new_job(redis)
     await queue.enqueue(job.id, make_bundles(job.id, 1), None)
     with pytest.raises(JobActiveError):
         await queue.reopen(job.id, make_bundles(job.id, 1))
-    await JobRegistry(redis).cancel(job.id)
+    await JobRegistry(redis).fail(job.id, ["its images are gone"])
     with pytest.raises(JobNotRetryableError):
         await queue.reopen(job.id, make_bundles(job.id, 1))
     failed = await run_job(redis, 2, failing={"r0", "r1"})
     with pytest.raises(JobTooLargeError):
         await JobQueue(redis, limit_requests=1).reopen(failed.id, make_bundles(failed.id, 2))
+
+
+async def outstanding(redis: Redis) -> int:
+    """Requests that are reserved in the queue, over all jobs."""
+    return int(await redis.get(KEYS.outstanding()) or 0)
+
+
+async def test_a_cancelled_job_goes_on_with_what_is_not_answered(redis: Redis) -> None:
+    """Of six requests one was answered and one failed before the cancellation: five are asked, and each counts once."""
+    queue, results, registry = JobQueue(redis), ResultStore(redis), JobRegistry(redis)
+    job = await new_job(redis)
+    await queue.enqueue(job.id, make_bundles(job.id, 3, 2), "digest")
+    (held,) = await queue.claim([MODEL], "w", 1, 0)
+    await results.record(answer(job.id, held.bundle.requests[0]), held)
+    await results.record(answer(job.id, held.bundle.requests[1], failure="EngineError"), held)
+    assert (await registry.cancel(job.id)).status is JobStatus.CANCELLED
+    assert await outstanding(redis) == 0
+
+    again = [bundle.model_copy(update={"id": f"again-{bundle.id}"}) for bundle in make_bundles(job.id, 3, 2)]
+    resumed = await queue.reopen(job.id, again, "digest")
+    counts = resumed.request_counts
+    assert (resumed.status, counts.total, counts.completed, counts.failed) == (JobStatus.IN_PROGRESS, 6, 1, 0)
+    assert (resumed.finished_at, await outstanding(redis)) == (None, 5)
+    leases = await queue.claim([MODEL], "w", 10, 0)
+    assert bundles_of(leases) == ["again-b0", "again-b1", "again-b2"]
+    new = [await results.record(answer(job.id, r), lease) for lease in leases for r in lease.bundle.requests]
+    assert new == [False, True, True, True, True, True]
+    job = await registry.get(job.id)
+    assert (job.status, job.request_counts.completed, job.failures) == (JobStatus.COMPLETED, 6, {})
+    assert (await outstanding(redis), await queue.depth(MODEL)) == (0, QueueDepth(0, 0))
+
+
+async def test_a_late_answer_of_before_the_cancellation_counts_once(redis: Redis) -> None:
+    """A worker that lost touch records after the job went on: its answer is kept, and the job still completes."""
+    queue, results, registry = JobQueue(redis), ResultStore(redis), JobRegistry(redis)
+    job = await new_job(redis)
+    await queue.enqueue(job.id, make_bundles(job.id, 1, 2), "digest")
+    (late,) = await queue.claim([MODEL], "late", 1, 0)
+    await registry.cancel(job.id)
+    await queue.hand_back(late)
+    await queue.reopen(job.id, [make_bundles(job.id, 1, 2)[0].model_copy(update={"id": "again"})], "digest")
+    assert await results.record(answer(job.id, late.bundle.requests[0], text="late"), late)
+    (lease,) = await queue.claim([MODEL], "w", 1, 0)
+    assert not await results.record(answer(job.id, lease.bundle.requests[0]), lease)
+    assert await results.record(answer(job.id, lease.bundle.requests[1]), lease)
+    await queue.hand_back(lease)
+    job = await registry.get(job.id)
+    assert (job.status, job.request_counts.completed) == (JobStatus.COMPLETED, 2)
+    assert (await queue.depth(MODEL)) == QueueDepth(0, 0)
+
+
+async def test_a_job_that_was_cancelled_before_it_was_queued_can_begin(redis: Redis) -> None:
+    """It gets the total, the digest and the beginning that it never had."""
+    queue, job = JobQueue(redis), await new_job(redis)
+    await JobRegistry(redis).cancel(job.id)
+    begun = await queue.reopen(job.id, make_bundles(job.id, 2), "digest")
+    assert (begun.request_counts.total, begun.dataset_digest) == (2, "digest")
+    assert begun.in_progress_at is not None

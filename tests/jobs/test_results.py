@@ -3,23 +3,39 @@
 import asyncio
 from datetime import UTC
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from jobs.codec import pack, unpack
-from jobs.errors import TextMissingError
 from jobs.keys import KEYS
 from jobs.leases import Lease
-from jobs.models import Bundle, JobStatus, Response
+from jobs.models import Bundle, JobStatus, RasterRecord, Response, UnreadableResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tiling.geometry import Size
+from tiling.views import View
 
 # What cannot be written as UTF-8 cannot come out of a model either.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+
+
+def raster(image: str) -> RasterRecord:
+    """The one raster of an image."""
+    return RasterRecord(
+        view=View(image=image),
+        source_size=Size(64, 48),
+        source_format="png",
+        region="0,0,64,48",
+        level=0,
+        downsample=1.0,
+        raster_size=Size(64, 32),
+        visual_tokens=2,
+        digest="d",
+        key=f"key-{image}",
+    )
 
 
 async def started(redis: Redis, num_bundles: int = 1, requests_each: int = 1) -> tuple[str, list[Lease]]:
@@ -65,8 +81,8 @@ async def test_the_first_response_to_a_request_stays(redis: Redis) -> None:
     request = lease.bundle.requests[0]
     assert await results.record(answer(job_id, request, text="first"), lease)
     assert not await results.record(answer(job_id, request, text="second", worker="other"), lease)
-    stored = await results.get(job_id, request.id)
-    assert stored and stored.turns[0].text == "first"
+    ((_, stored),) = await results.read(job_id)
+    assert stored.turns[0].text == "first"
     assert (await JobRegistry(redis).get(job_id)).request_counts.completed == 1
 
 
@@ -141,19 +157,50 @@ async def test_pages_follow_each_other_in_the_order_of_recording(redis: Redis) -
     assert await results.read(job_id, second[-1][0]) == []
 
 
+async def test_a_job_sums_up_what_its_responses_took(redis: Redis) -> None:
+    """Tokens add up, a raster that two requests were shown counts once, and the slowest rendering is named."""
+    job_id, leases = await started(redis, 3)
+    shown = {"r0": ("land", 0.5), "r1": ("land", 2.5), "r2": ("sea", 1.0)}
+    for lease in leases:
+        (request,) = lease.bundle.requests
+        image, seconds = shown[request.id]
+        record = raster(image)
+        response = answer(job_id, request).model_copy(update={"rasters": (record,), "rendering_seconds": seconds})
+        assert await ResultStore(redis).record(response, lease)
+        assert not await ResultStore(redis).record(response, lease)
+    usage = (await JobRegistry(redis).get(job_id)).usage
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (270, 0, 6)
+    assert (usage.views, usage.rasters, usage.slowest_image, usage.slowest_seconds) == (3, 2, "land", 2.5)
+
+
+async def test_failures_are_counted_by_type_and_by_whether_asking_again_helps(redis: Redis) -> None:
+    """A failure that is retried is taken back; the other types stay."""
+    job_id, leases = await started(redis, 3)
+    for lease, kind in zip(leases, ("ImageUnreadableError", "EngineError", "EngineError"), strict=True):
+        response = answer(job_id, lease.bundle.requests[0], failure=kind)
+        assert response.failure
+        failure = response.failure.model_copy(update={"retryable": lease.bundle.id == "b2"})
+        assert await ResultStore(redis).record(response.model_copy(update={"failure": failure}), lease)
+    job = await JobRegistry(redis).get(job_id)
+    assert (job.failures, job.retryable) == ({"ImageUnreadableError": 1, "EngineError": 2}, 1)
+    job = await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3)[2:])
+    assert (job.failures, job.retryable) == ({"ImageUnreadableError": 1, "EngineError": 1}, 0)
+
+
 async def test_an_open_request_has_no_response(redis: Redis) -> None:
-    """Nothing recorded is None, not an error."""
+    """Nothing recorded is nothing read, not an error."""
     job_id, _ = await started(redis)
-    assert await ResultStore(redis).get(job_id, "r0") is None
     assert await ResultStore(redis).read(job_id) == []
 
 
-async def test_a_missing_text_is_an_error(redis: Redis) -> None:
-    """A response that was recorded and cannot be found is never passed over."""
+async def test_a_missing_text_is_never_passed_over(redis: Redis) -> None:
+    """A response that was recorded and cannot be found is named in its place; the others are read."""
     job = await run_job(redis, 2)
     await redis.hdel(KEYS.texts(job.id), "r1")
-    with pytest.raises(TextMissingError, match="r1"):
-        await ResultStore(redis).read(job.id)
+    (_, read), (_, lost) = await ResultStore(redis).read(job.id)
+    assert isinstance(read, Response)
+    assert isinstance(lost, UnreadableResponse)
+    assert (lost.request_id, lost.part, lost.unreadable) == ("r1", None, "its text is gone from the server")
 
 
 async def test_a_bundle_of_several_lanes_is_counted_once(redis: Redis) -> None:

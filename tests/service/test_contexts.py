@@ -34,16 +34,29 @@ def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int,
     contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
     room = ENTRY.max_model_len - VISUAL - text
 
-    assert contexts.check(chat(num_turns, room)) is None
-    refused = contexts.check(chat(num_turns, room + 1))
-    assert refused is not None
+    assert contexts.admits(chat(num_turns, room))
+    assert not contexts.admits(chat(num_turns, room + 1))
+    (refused,) = contexts.findings()
     assert refused.sample == "sample"
     assert f"max_tokens {room + 1} exceed the context of {ENTRY.max_model_len} tokens" in refused.detail
 
 
+def test_one_cause_is_one_finding_with_a_count_and_the_remedy() -> None:
+    """Ninety requests that one `max_tokens` makes too long are one line, which says what fits the longest of them."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    for number in range(90):
+        assert not contexts.admits(chat(1 + number % 3, ENTRY.max_model_len))
+
+    (finding,) = contexts.findings()
+    longest = ENTRY.max_model_len - VISUAL - 8  # three questions of two words, and two answers
+    assert finding.requests == 90
+    assert "90 requests" in finding.detail and f"max_tokens {longest} or less fits" in finding.detail
+    assert contexts.admits(chat(3, longest))
+
+
 def test_earlier_answers_may_have_been_short() -> None:
     """A chat whose turns could together fill the context several times over is asked all the same."""
-    assert Contexts({MODEL: ENTRY}, lambda _: SIZE).check(chat(16, ENTRY.max_model_len // 2)) is None
+    assert Contexts({MODEL: ENTRY}, lambda _: SIZE).admits(chat(16, ENTRY.max_model_len // 2))
 
 
 def test_given_answers_count_with_their_words() -> None:
@@ -53,9 +66,9 @@ def test_given_answers_count_with_their_words() -> None:
     request = chat(1, ENTRY.max_model_len - VISUAL - 10)
     request = request.model_copy(update={"turns": (given, *request.turns)})
 
-    assert contexts.check(request) is None
+    assert contexts.admits(request)
     sampling = Sampling(max_tokens=request.sampling.max_tokens + 1)
-    assert contexts.check(request.model_copy(update={"sampling": sampling})) is not None
+    assert not contexts.admits(request.model_copy(update={"sampling": sampling}))
 
 
 def test_every_picture_counts() -> None:
@@ -63,8 +76,8 @@ def test_every_picture_counts() -> None:
     contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
     room = ENTRY.max_model_len - 2 * VISUAL - 2
 
-    assert contexts.check(chat(1, room, num_views=2)) is None
-    assert contexts.check(chat(1, room + 1, num_views=2)) is not None
+    assert contexts.admits(chat(1, room, num_views=2))
+    assert not contexts.admits(chat(1, room + 1, num_views=2))
 
 
 def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
@@ -73,5 +86,5 @@ def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
     contexts = Contexts({entry.id: entry}, lambda _: Size(9000, 7000))
     request = chat(1, entry.max_model_len - 5 * 421 - 2, num_views=5).model_copy(update={"model": entry.id})
 
-    assert contexts.check(request) is None
+    assert contexts.admits(request)
     assert 5 * entry.visual_budget.plan(Size(9000, 7000)).visual_tokens > entry.max_model_len

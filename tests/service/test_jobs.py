@@ -81,6 +81,29 @@ def test_a_request_that_fails_again_can_be_retried_again(gateway: RunningGateway
     assert gateway.job(job_id)["request_counts"] == {"total": 1, "completed": 1, "failed": 0}
 
 
+def test_a_retry_of_a_cancelled_job_asks_what_is_not_answered(gateway: RunningGateway) -> None:
+    """Two requests of four were answered before; the other two are asked, also after a second cancellation."""
+    job_id = gateway.submit().json()["id"]
+    assert play(gateway.redis_url, lambda request: "A" if request.sample_id < "cctv-0002" else None) == 4
+    assert gateway.client.post(f"/v1/jobs/{job_id}/retry").json()["request_counts"]["failed"] == 0
+    for _ in range(2):
+        assert gateway.client.post(f"/v1/jobs/{job_id}/cancel").json()["status"] == "cancelled"
+        resumed = gateway.client.post(f"/v1/jobs/{job_id}/retry").json()
+        assert resumed["status"] == "in_progress"
+        assert resumed["request_counts"] == {"total": 4, "completed": 2, "failed": 0}
+    assert sorted(request.sample_id for request in claim_all(gateway.redis_url)) == ["cctv-0002", "cctv-0003"]
+
+
+def test_a_job_sums_up_what_its_responses_took(gateway: RunningGateway) -> None:
+    """Failures are counted by type until they are asked again; views that show one raster are told from it."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0001" else "A")
+    job = gateway.job(job_id)
+    assert (job["failures"], job["retryable"]) == ({"ImageUnreadableError": 1}, 0)
+    assert (job["usage"]["views"], job["usage"]["rasters"]) == (4, 1)
+    assert gateway.client.post(f"/v1/jobs/{job_id}/retry").json()["failures"] == {}
+
+
 def test_a_job_without_failures_cannot_be_retried(gateway: RunningGateway) -> None:
     """Nothing failed, nothing to ask."""
     job_id = gateway.submit().json()["id"]

@@ -15,6 +15,7 @@ from service.routes.datasets import DatasetCard, DatasetList
 from service.routes.jobs import Deletion, JobList
 from service.routes.models import ModelCard, ModelList
 from service.routes.probes import Health, Readiness
+from service.routes.workers import WorkerList
 from service.settings import Settings
 from tests.service.gateways import RunningGateway
 
@@ -31,6 +32,7 @@ OPERATIONS = {
     "GET /v1/reports",
     "GET /v1/models",
     "GET /v1/models/{model_id}",
+    "GET /v1/workers",
     "GET /v1/datasets",
     "GET /v1/datasets/{name}",
     "GET /healthz",
@@ -47,6 +49,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.RESPONSE, ResultLine),
     (examples.MODELS, ModelList),
     (examples.MODEL_CARD, ModelCard),
+    (examples.WORKERS, WorkerList),
     (examples.DATASETS, DatasetList),
     (examples.DATASET, DatasetCard),
     (examples.READINESS, Readiness),

@@ -46,6 +46,17 @@ async def test_workers_are_shown_by_model_and_state(gateway: RunningGateway) -> 
     assert gateway.client.get(f"/v1/models/{MODEL}").json()["workers"] == 1
 
 
+async def test_a_worker_that_starts_is_shown_with_its_phase(gateway: RunningGateway) -> None:
+    """In the list of workers, and on the card of the model that it is to serve."""
+    redis, phase = connect(gateway.redis_url), {"name": "reading weights", "done_bytes": 1, "total_bytes": 2}
+    status = {"worker": "w-1", "models": [MODEL], "state": "starting", "phase": phase, "since": datetime.now(UTC)}
+    await Fleet(redis).announce(WorkerStatus.model_validate(status))
+    await redis.aclose()
+    (worker,) = gateway.client.get("/v1/workers").json()["data"]
+    assert (worker["state"], worker["phase"]) == ("starting", phase)
+    assert gateway.client.get(f"/v1/models/{MODEL}").json()["starting"] == [phase]
+
+
 async def test_a_worker_of_several_models_is_shown_with_the_one_it_has_loaded(gateway: RunningGateway) -> None:
     """It counts as a worker of each of its models, and as loaded for one."""
     redis, other = connect(gateway.redis_url), "qwen3-vl-8b"

@@ -7,6 +7,8 @@ full-size weights. A vLLM plugin (entry point group `vllm.general_plugins`): it 
 import functools
 from importlib import import_module
 
+from workers.phases import tell_phases
+
 _HERE = "workers.architectures"
 _CONFIGURATIONS = {
     "internvl_chat": "InternVLChatConfig",
@@ -21,11 +23,15 @@ _MODELS = {
 
 @functools.cache
 def register() -> None:
-    """Register configurations, processors and models; models are imported only where they are served."""
+    """Register configurations, processors and models; models are imported only where they are served.
+
+    Also makes the engine tell how far its start is.
+    """
     from transformers import AutoConfig, AutoProcessor, AutoTokenizer, PreTrainedTokenizerFast
     from vllm import ModelRegistry
     from vllm.transformers_utils.configs.kimi_vl import KimiVLConfig
 
+    tell_phases()
     for model_type, name in _CONFIGURATIONS.items():
         AutoConfig.register(model_type, getattr(import_module(f"{_HERE}.configurations"), name), exist_ok=True)
     AutoConfig.register("kimi_vl", KimiVLConfig, exist_ok=True)

@@ -35,6 +35,17 @@ def weights_bytes(weights: str, revision: str | None = None) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
 
 
+def cache_folder(weights: str) -> Path | None:
+    """Where the local cache keeps a Hugging Face id; None for a folder's weights, and when nothing is there yet."""
+    if Path(weights).is_dir():
+        return None
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=weights, repo_type="model")
+    return folder if folder.is_dir() else None
+
+
 def weights_digest(folder: Path) -> str:
     """SHA-256, in hexadecimal, over the safetensors files of a checkpoint in the order of their names."""
     digest = hashlib.sha256()

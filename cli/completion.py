@@ -1,0 +1,64 @@
+"""What the shell offers after TAB: models, data sets, plans, jobs, logs. Quick, and silent whatever is wrong."""
+
+from collections.abc import Callable, Iterable
+
+_PATIENCE_SECONDS = 0.5
+
+
+def _offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    from catalogue.errors import CatalogueError
+    from cli.errors import CommandError
+
+    try:
+        return [name for name in names() if name.startswith(incomplete)]
+    except (CatalogueError, CommandError, OSError):
+        return []  # the command itself says what is wrong; a line in the middle of a prompt helps nobody
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """Ids of the catalogue."""
+    from cli.lookup import catalogue
+
+    return _offered(incomplete, lambda: sorted(catalogue()))
+
+
+def complete_datasets(incomplete: str) -> list[str]:
+    """Data sets of the data root."""
+    from jobs.home import Home
+
+    folders = Home.from_environment().data
+    return _offered(incomplete, lambda: sorted(path.parent.name for path in folders.glob("*/dataset.toml")))
+
+
+def complete_plans(incomplete: str) -> list[str]:
+    """Named plans."""
+    from evaluation.plans import PLANS
+
+    return _offered(incomplete, lambda: PLANS)
+
+
+def complete_jobs(incomplete: str) -> list[str]:
+    """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
+    import os
+
+    import httpx
+
+    from cli.arguments import DEFAULT_URL
+
+    def ids() -> Iterable[str]:
+        url = os.environ.get("GIGAVQA_URL", DEFAULT_URL).rstrip("/")
+        try:
+            found = httpx.get(f"{url}/v1/jobs", timeout=_PATIENCE_SECONDS).raise_for_status().json()["data"]
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
+            return []
+        return ["latest", *(str(job["id"]) for job in found)]
+
+    return _offered(incomplete, ids)
+
+
+def complete_logs(incomplete: str) -> list[str]:
+    """Logs of this installation."""
+    from cli.logs import log_files
+    from jobs.home import Home
+
+    return _offered(incomplete, lambda: log_files(Home.from_environment().folder))

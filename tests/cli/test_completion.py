@@ -1,0 +1,56 @@
+"""What the shell offers after TAB, as the shell asks for it."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from tests.cli.conftest import Service
+from tests.cli.installation import MODEL, Installation
+
+
+def offered(installation: Installation, *words: str) -> list[str]:
+    """What completes the last of these words."""
+    asked = {"_GIGAVQA_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    run = subprocess.run(
+        installation.command(),
+        env=installation.environment | asked,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.stderr == ""
+    return run.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("gigavqa", "submit", "-m", "demo"), [MODEL]),
+        (("gigavqa", "up", "-m", "demo"), [MODEL]),
+        (("gigavqa", "submit", "-d", "t"), ["tiny"]),
+        (("gigavqa", "submit", "-p", "table"), ["table1", "table2", "table3"]),
+        (("gigavqa", "submit", "--priority", "b"), ["batch"]),
+    ],
+)
+def test_names_of_the_installation_are_offered(
+    installation: Installation, words: tuple[str, ...], names: list[str]
+) -> None:
+    """Models, data sets, plans, choices; nothing has to run."""
+    assert offered(installation, *words) == names
+
+
+def test_jobs_are_offered_newest_first(service: Service) -> None:
+    """Those that the gateway has, and `latest`."""
+    arguments = ("submit", "-d", "tiny", "-m", MODEL, "--sample", "cctv-0001")
+    first, second = (service.installation.ok(*arguments).strip() for _ in range(2))
+    assert offered(service.installation, "gigavqa", "watch", "job_") == [second, first]
+    assert offered(service.installation, "gigavqa", "report", "la") == ["latest"]
+    assert offered(service.installation, "gigavqa", "logs", "g") == ["gateway"]
+
+
+def test_without_a_gateway_nothing_is_offered_and_nothing_said(installation: Installation) -> None:
+    """Also where its address is none."""
+    assert offered(installation, "gigavqa", "watch", "job_") == []
+    assert offered(replace(installation, url="nonsense"), "gigavqa", "watch", "job_") == []

@@ -1,0 +1,69 @@
+"""`gigavqa up` says what is wrong before it starts anything."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from catalogue.load import load_catalogue
+from cli.errors import PackageMissingError
+from cli.preflight import require_modules
+from tests.cli.installation import MODEL, Installation
+
+
+def started_nothing(installation: Installation) -> bool:
+    """Whether neither a server nor a process that logs was started."""
+    return not (installation.home / "logs").exists() and not (installation.home / "server").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--engine", "nonsense"), "'vllm', 'simulated'"),
+        (("--engine-arg", "gpu_memory_utilisation=0.8"), "did you mean 'gpu_memory_utilization'"),
+        (("--engine-arg", "max_model_len=10"), "models add"),
+        (("--engine-arg", "seed"), "NAME=VALUE"),
+        (("--engine", "simulated", "--engine-arg", "seed=1"), "--engine-arg is for vLLM"),
+    ],
+)
+def test_an_engine_that_cannot_be_is_refused_first(
+    installation: Installation, arguments: tuple[str, ...], named: str
+) -> None:
+    """Status 2, one sentence with the choices, and nothing runs."""
+    run = installation.run("up", "-m", MODEL, "--port", "0", *arguments)
+    assert run.returncode == 2
+    assert named in run.stderr
+    assert started_nothing(installation)
+
+
+def test_weights_that_are_gone_are_named(installation: Installation, tmp_path: Path) -> None:
+    """An entry whose folder is no more."""
+    entry = load_catalogue()[MODEL].model_dump(mode="json", exclude_none=True)
+    (installation.home / "catalogue").mkdir()
+    text = tomli_w.dumps(entry | {"id": "gone", "weights": str(tmp_path / "gone")})
+    (installation.home / "catalogue" / "gone.toml").write_text(text)
+    run = installation.run("up", "-m", "gone", "--port", "0")
+    assert run.returncode == 2
+    assert str(tmp_path / "gone") in run.stderr
+    assert started_nothing(installation)
+
+
+def test_weights_that_nobody_can_fetch_are_one_sentence(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a network the sentence names the cache, the token and the way without either."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    for model in ("qwen3-vl-8b", "Qwen/Qwen9-VL"):
+        run = replace(installation).run("up", "-m", model, "--port", "0")
+        assert run.returncode == 2
+        assert all(word in run.stderr for word in ("HF_HOME", "HF_TOKEN", "folder"))
+        assert run.stderr.count("\n") == 1
+    assert started_nothing(installation)
+
+
+def test_a_missing_package_is_named_with_its_extra() -> None:
+    """The line can be typed."""
+    with pytest.raises(PackageMissingError, match=r"no_such_module.*pip install 'gigavqa\[gateway\]'"):
+        require_modules("gateway", ["json", "no_such_module"])
