@@ -16,6 +16,7 @@ from cli import (
     manage,
     models,
     prompt,
+    pyramids,
     report,
     results,
     score,
@@ -58,6 +59,7 @@ for panel, commands in {
         app.command(rich_help_panel=panel)(command)
 app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
 app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
+app.add_typer(pyramids.app, name="pyramids", rich_help_panel=_DATA)
 
 
 @app.callback()
@@ -78,7 +80,7 @@ def main() -> None:
     """Run the command line. An error is one line on standard error, with its class's exit status."""
     sys.excepthook = _report_unexpected
     try:
-        get_command(app)()
+        get_command(app)(prog_name="gigavqa")
     except _EXPECTED as error:
         if _Errors.debug:
             raise

@@ -1,6 +1,7 @@
 """Where commands print: answers to standard output, everything said on the way to standard error."""
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -8,8 +9,9 @@ from rich.console import Console
 
 _WIDE = 200
 
-# A pipe has no width: cells of tables must not be cut there.
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE)
+# A pipe has no width, unless COLUMNS says one: cells of tables must not be cut there.
+_HAS_WIDTH = sys.stdout.isatty() or "COLUMNS" in os.environ
+out = Console(highlight=False, soft_wrap=True, width=None if _HAS_WIDTH else _WIDE)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

@@ -37,7 +37,7 @@ def test_wrong_arguments_end_with_status_2(installation: Installation, arguments
 
 def test_a_model_that_does_not_exist_is_an_error_naming_it(installation: Installation) -> None:
     """A name that is no catalogue id, folder or reachable checkpoint ends in one line."""
-    run = installation.run("budget", "--model", "no-such-model", "100", "100")
-    assert run.returncode == 1
+    run = installation.run("budget", "no-such-model", "100x100")
+    assert run.returncode == 2
     assert "no-such-model" in run.stderr
     assert "Traceback" not in run.stderr

@@ -11,7 +11,7 @@ from tests.cli.installation import MODEL, Installation
 
 def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> None:
     """Qwen3-VL at the paper's budget: 4096 x 4096 pixels are 16384 tokens of 32 x 32 pixels."""
-    found = installation.json("budget", "--model", "qwen3-vl-8b", "10000", "10000")
+    found = installation.json("budget", "qwen3-vl-8b", "10000x10000")
     assert found["rasters"] == [[4096, 4096]]
     assert found["visual_tokens"] == 16384
     assert found["source"] == [10000, 10000]
@@ -19,8 +19,8 @@ def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> 
 
 def test_budget_refuses_what_the_family_refuses(installation: Installation) -> None:
     """A picture 300 times as long as broad ends in the budget's own error."""
-    run = installation.run("budget", "--model", "qwen3-vl-8b", "30000", "100")
-    assert run.returncode == 1
+    run = installation.run("budget", "qwen3-vl-8b", "30000x100")
+    assert run.returncode == 2
     assert "30000x100" in run.stderr
 
 
@@ -39,7 +39,7 @@ def test_view_writes_the_raster_of_the_budget(installation: Installation) -> Non
     target = installation.home / "seen.png"
     plaza = installation.home / "data" / "tiny" / "images" / "plaza.png"
     (seen,) = installation.json("view", str(plaza), "-m", MODEL, "-c", "V2", "-o", str(target), "--json")
-    budget = installation.json("budget", "-m", MODEL, "800", "600")
+    budget = installation.json("budget", MODEL, "800x600")
     with Image.open(target) as picture:
         assert [list(picture.size)] == budget["rasters"]
     assert seen["visual_tokens"] == budget["visual_tokens"]

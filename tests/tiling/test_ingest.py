@@ -120,9 +120,9 @@ def _ingest_and_count(arguments: tuple[Path, Path]) -> int:
     written = []
     write = ingest_module.write_pyramid
 
-    def counted(source: object, path: Path) -> None:
+    def counted(source: object, path: Path, progress: object) -> None:
         written.append(path)
-        write(source, path)  # type: ignore[arg-type]
+        write(source, path, progress)  # type: ignore[arg-type]
 
     ingest_module.write_pyramid = counted
     ingest(image, folder)
