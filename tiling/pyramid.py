@@ -26,7 +26,7 @@ _SMALLEST = 1024
 
 
 Progress = Callable[[int, int], object]
-"""Is told how many pixels of all levels are written, and how many there are, after every row of tiles."""
+"""Is told of how many pixels of all levels tiles are made, and how many there are, at every row of tiles."""
 
 
 def write_pyramid(source: Source, path: Path, progress: Progress | None = None) -> None:
@@ -90,9 +90,9 @@ class _Levels:
     def _tiles(self, bands: Iterator[Pixels], half: IO[bytes]) -> Iterator[bytes]:
         for band in _of_tile_height(bands):
             half.write(np.asarray(Image.fromarray(band).reduce(2)).data)
+            self._count(band.shape[0] * band.shape[1])  # the writer never comes back after its last tile
             starts = range(0, band.shape[1], _TILE)
             yield from self._pool.map(_encode, [band[:, left : left + _TILE] for left in starts])
-            self._count(band.shape[0] * band.shape[1])
 
 
 def _tags(source: Source) -> dict[str, Any]:

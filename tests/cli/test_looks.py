@@ -69,6 +69,40 @@ def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: 
             assert np.array_equal(np.asarray(one), np.asarray(other))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("-c", "V2", "--quadrant", "upper-left"), "V2 shows no local evidence"),
+        (("-c", "V3", "--quadrant", "middle"), "'middle' is none of upper-left"),
+        (("-c", "V3", "--roi", "37"), "outside 1 to 36"),
+        (("-c", "V3", "--cell", "3"), "ROW,COL"),
+        (("-c", "V3", "--region", "0,0,900,10"), "reaches outside an image of 800x600"),
+        (("-o", "nowhere/x.png"), "there is no folder nowhere"),
+        (("-o", "x.txt"), "call it x.png"),
+    ],
+)
+def test_wrong_arguments_of_view_are_one_sentence(
+    installation: Installation, arguments: tuple[str, ...], named: str
+) -> None:
+    """Said before anything is rendered, with status 2."""
+    run = installation.run("view", "tiny/images/plaza.png", "-m", MODEL, *arguments)
+    assert (run.returncode, named in run.stderr, run.stderr.count("\n")) == (2, True, 1), run.stderr
+
+
+def test_a_close_model_is_said(installation: Installation) -> None:
+    """By every command that takes one."""
+    for arguments in (("budget", "qwen3vl-8b", "9x9"), ("view", "tiny/images/plaza.png", "-m", "qwen3vl-8b")):
+        run = installation.run(*arguments)
+        assert (run.returncode, "did you mean 'qwen3-vl-8b'" in run.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("size", ["100", "0x5", "axb", "100x", "1e3x5"])
+def test_a_size_of_budget_that_is_none_is_refused(installation: Installation, size: str) -> None:
+    """The message says the form."""
+    run = installation.run("budget", MODEL, size)
+    assert (run.returncode, "WIDTHxHEIGHT" in run.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(("condition", "named"), [("V0", "V0"), ("V3", "--quadrant")])
 def test_view_says_what_is_missing(installation: Installation, condition: str, named: str) -> None:
     """V0 shows no image, and V3 needs evidence."""
