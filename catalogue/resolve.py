@@ -10,6 +10,7 @@ from catalogue.checkpoints import Checkpoint, Config, in_folder, on_hub
 from catalogue.entry import HUB_ID, CatalogueEntry
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
 from catalogue.families import FAMILIES, Family
+from catalogue.names import did_you_mean
 
 _MAX_CONTEXT = 131072  # tokens; checkpoints declare up to a million, whose KV cache few machines hold
 _MAX_ANSWER = 32768
@@ -28,6 +29,7 @@ def resolve_model(name: str, catalogue: Mapping[str, CatalogueEntry]) -> Catalog
         known = ", ".join(sorted(catalogue))
         raise CheckpointUnavailableError(
             f"'{name}' is neither a model of the catalogue ({known}), nor a checkpoint folder, nor a Hugging Face id"
+            f"{did_you_mean(name, catalogue)}"
         )
     return describe_checkpoint(checkpoint)
 

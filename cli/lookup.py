@@ -1,10 +1,9 @@
 """Finds what an argument names: a model, an image, a data set, a sample; or says what is close to it."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from catalogue.names import did_you_mean
 from cli.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -13,15 +12,6 @@ if TYPE_CHECKING:
     from evaluation.datasets import Dataset
     from evaluation.ultravr.samples import Sample
     from tiling.geometry import Size
-
-_MOST_SUGGESTED = 2
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'a' or 'b'?" with the names that are close to `name`, or nothing where none is."""
-    spelt = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED)
-    return f"; did you mean {' or '.join(repr(spelt[other]) for other in close)}?" if close else ""
 
 
 def catalogue() -> "Catalogue":
@@ -35,18 +25,15 @@ def catalogue() -> "Catalogue":
 def model_entry(name: str, known: "Catalogue | None" = None) -> "CatalogueEntry":
     """The entry of a catalogue id, a local checkpoint folder or a Hugging Face id of a supported family.
 
-    Raises ArgumentError for a name that can be none of them, and what `resolve_model` raises for the others.
+    Raises ArgumentError for what `resolve_model` refuses.
     """
-    from catalogue.entry import HUB_ID
+    from catalogue.errors import CatalogueError
     from catalogue.resolve import resolve_model
 
-    known = catalogue() if known is None else known
-    if name not in known and not Path(name).expanduser().is_dir() and not HUB_ID.fullmatch(name):
-        raise ArgumentError(
-            f"there is no model '{name}'{did_you_mean(name, known) or '.'} `gigavqa models` lists the catalogue; "
-            "a checkpoint's folder or a Hugging Face id of a supported family will do as well"
-        )
-    return resolve_model(name, known)
+    try:
+        return resolve_model(name, catalogue() if known is None else known)
+    except CatalogueError as error:
+        raise ArgumentError(str(error)) from error
 
 
 def image_path(name: str) -> Path:

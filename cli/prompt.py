@@ -45,7 +45,7 @@ def prompt(
 
     \b
     gigavqa prompt cctv-comparison-1 --dataset demo --protocol S3 --condition V2
-    gigavqa prompt rs-logical-verification-1 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
+    gigavqa prompt wsi-comparison-1 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
     """
     from cli.lookup import catalogue, dataset_folder, model_entry
     from cli.requests import request_of_sample

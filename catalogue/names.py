@@ -1,0 +1,13 @@
+"""Names that people mistype."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_MOST_SUGGESTED = 2
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'a' or 'b'?" with the names that are close to `name`, or nothing where none is."""
+    spelt = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED)
+    return f"; did you mean {' or '.join(repr(spelt[other]) for other in close)}?" if close else ""
