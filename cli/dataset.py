@@ -21,7 +21,7 @@ app = typer.Typer(
     help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
 )
 
-Folder = Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Where; the data root's `demo` if omitted.")]
+Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Where; the data root's `demo` if omitted.")]
 
 
 @app.command()
@@ -107,7 +107,7 @@ def show(
     sample: Annotated[
         str,
         typer.Argument(
-            metavar="[SAMPLE]",
+            metavar="SAMPLE",
             help="Show this sample whole; without it, all are listed.",
             autocompletion=complete_samples,
             show_default=False,

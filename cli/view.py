@@ -20,7 +20,7 @@ _EVIDENCE = "Local evidence (V3, V4)"
 def view(
     model: Model,
     image: Annotated[
-        str, typer.Argument(metavar="[IMAGE]", help="An image file, or its name in the data root.", show_default=False)
+        str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.", show_default=False)
     ] = "",
     condition: Annotated[str, typer.Option("--condition", "-c", metavar="V1..V4", help="What is shown.")] = "V2",
     output: Annotated[

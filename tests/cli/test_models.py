@@ -41,6 +41,13 @@ def test_what_exceeds_the_context_is_marked(installation: Installation) -> None:
     assert line.count(" !") == 2
 
 
+def test_a_picture_too_small_for_quadrants_is_told_so(installation: Installation) -> None:
+    """V3 and V4 are refused, and the rest stands."""
+    lines = installation.ok("models", "--size", "1x1").splitlines()
+    line = next(line for line in reversed(lines) if "qwen3-vl-8b" in line)
+    assert line.split()[-3:-1] == ["refused", "refused"]
+
+
 def test_a_size_that_is_none_is_refused(installation: Installation) -> None:
     """The message says the form."""
     run = installation.run("models", "--size", "big")

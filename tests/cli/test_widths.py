@@ -55,7 +55,7 @@ def test_samples_are_found_at_every_width(installation: Installation, width: int
     write_dataset(installation.home / "data" / "all", list(GOOD.values()))
     lines, _ = at(installation, width, "dataset", "show", "all")
     assert [line.split()[0] for line in lines[1:]] == list(GOOD)
-    assert all("…" in line or cell_len(line) <= width for line in lines)
+    assert all(record["question"][:20] in line for record, line in zip(GOOD.values(), lines[1:], strict=True))
 
 
 @pytest.mark.parametrize("width", [24, *WIDTHS])
