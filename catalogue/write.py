@@ -19,9 +19,13 @@ def write_entry(entry: CatalogueEntry, folder: Path, *, replace: bool = False) -
     fields = entry.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     # Written out in full, so that a later release with other defaults serves the model as it was described.
     fields |= {"visual_budget": entry.visual_budget.model_dump(mode="json"), "decoding": entry.decoding.model_dump()}
-    handle, draft = tempfile.mkstemp(prefix=f".{entry.id}-", dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        tomli_w.dump(fields, file)
-    Path(draft).chmod(0o644)
-    Path(draft).replace(path)
+    handle, name = tempfile.mkstemp(prefix=f".{entry.id}-", dir=folder)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            tomli_w.dump(fields, file)
+        draft.chmod(0o644)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
     return path

@@ -16,6 +16,7 @@ from cli import (
     manage,
     models,
     prompt,
+    pyramids,
     report,
     results,
     score,
@@ -65,6 +66,7 @@ for panel, commands in {
         app.command(rich_help_panel=panel)(command)
 app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
 app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
+app.add_typer(pyramids.app, name="pyramids", rich_help_panel=_DATA)
 
 
 def _print_version(asked: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.completion import complete_jobs
+from cli.completion import complete_datasets, complete_jobs, complete_models, complete_samples
 
 Model = Annotated[
     str,
@@ -13,7 +13,31 @@ Model = Annotated[
         "-m",
         metavar="MODEL",
         help="Catalogue id (`gigavqa models`), local checkpoint folder, or Hugging Face id of a supported family.",
+        autocompletion=complete_models,
     ),
+]
+Dataset = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="A data set's name in the data root, or its folder.",
+        autocompletion=complete_datasets,
+        show_default=False,
+    ),
+]
+DatasetOption = Annotated[
+    str,
+    typer.Option(
+        "--dataset",
+        "-d",
+        metavar="DATASET",
+        help="A data set's name in the data root, or its folder.",
+        autocompletion=complete_datasets,
+        show_default=False,
+    ),
+]
+Sample = Annotated[
+    str, typer.Argument(metavar="SAMPLE", help="The sample's id.", autocompletion=complete_samples, show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.", autocompletion=complete_jobs)]

@@ -1,41 +1,56 @@
 """`gigavqa budget`: what a model's native preprocessing makes of a picture, without a picture."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.arguments import Model
+from cli.completion import complete_models
 from cli.console import print_json
+from cli.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from tiling.geometry import Size
 
 
 def budget(
-    width: Annotated[int, typer.Argument(metavar="W", min=1, help="Width of the picture in pixels.")],
-    height: Annotated[int, typer.Argument(metavar="H", min=1, help="Height of the picture in pixels.")],
-    model: Model,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Catalogue id (`gigavqa models`), checkpoint folder, or Hugging Face id of a supported family.",
+            autocompletion=complete_models,
+        ),
+    ],
+    size: Annotated[str, typer.Argument(metavar="WxH", help="The picture's size in pixels.")],
     images: Annotated[int, typer.Option(min=1, help="How many pictures the prompt has; some families count.")] = 1,
 ) -> None:
-    """Print which rasters a model makes of a W x H picture, and their visual tokens, as JSON.
+    """Print which rasters a model makes of a picture of a size, and their visual tokens, as JSON.
 
     `fixed_point` says whether the model's own preprocessing leaves the raster as it is; else it resizes it to `target`.
 
     \b
-    gigavqa budget --model qwen3-vl-8b 26753 15052
-    gigavqa budget --model demo-qwen3-vl 16000 12800 | jq .visual_tokens
+    gigavqa budget qwen3-vl-8b 26753x15052
+    gigavqa budget demo-qwen3-vl 16000x12800 | jq .visual_tokens
     """
-    print_json(describe_budget(model, width, height, images))
+    from cli.lookup import picture_size
+
+    print_json(describe_budget(model, picture_size(size), images))
 
 
-def describe_budget(model: str, width: int, height: int, images: int = 1) -> dict[str, Any]:
-    """The decision of the model's visual budget for a picture of `width` x `height` pixels, one of `images`."""
+def describe_budget(model: str, size: "Size", images: int = 1) -> dict[str, Any]:
+    """The decision of the model's visual budget for a picture of `size`, one of `images`. Raises ArgumentError."""
     from cli.lookup import model_entry
-    from tiling.geometry import Size
+    from tiling.errors import BudgetError
 
     entry = model_entry(model)
-    plan = entry.visual_budget.plan(Size(width, height), images)
+    try:
+        plan = entry.visual_budget.plan(size, images)
+    except BudgetError as error:
+        raise ArgumentError(f"{entry.id}: {error}") from error
     return {
         "model": entry.id,
         "family": entry.family,
-        "source": [width, height],
+        "source": list(size),
         "rasters": [list(plan.raster)],
         "visual_tokens": plan.visual_tokens,
         "filter": plan.filter,

@@ -1,6 +1,8 @@
-"""What the shell offers after TAB: models, data sets, plans, jobs, logs. Quick, and silent whatever is wrong."""
+"""What the shell offers after TAB: names of models, data sets, jobs and more. Quick, and silent whatever is wrong."""
 
 from collections.abc import Callable, Iterable
+
+import typer
 
 _PATIENCE_SECONDS = 0.5
 
@@ -24,10 +26,25 @@ def complete_models(incomplete: str) -> list[str]:
 
 def complete_datasets(incomplete: str) -> list[str]:
     """Data sets of the data root."""
-    from jobs.home import Home
+    from cli.lookup import dataset_names
 
-    folders = Home.from_environment().data
-    return _offered(incomplete, lambda: sorted(path.parent.name for path in folders.glob("*/dataset.toml")))
+    return _offered(incomplete, dataset_names)
+
+
+def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
+    """Samples of the data set that the command line names already, by option or argument."""
+    from cli.lookup import dataset_folder
+
+    name = context.params.get("dataset")
+    if not isinstance(name, str):
+        return []
+
+    def ids() -> Iterable[str]:
+        from evaluation.datasets import placed_samples
+
+        return sorted(sample.id for _, _, sample in placed_samples(dataset_folder(name)))
+
+    return _offered(incomplete, ids)
 
 
 def complete_plans(incomplete: str) -> list[str]:

@@ -25,13 +25,19 @@ class Evidence:
     regions: tuple[str, ...] = ()
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
-        """Every named part as a IIIF region of an image of `size` level-0 pixels."""
+        """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+        from tiling.errors import RegionError
         from tiling.evidence import quadrant_region, roi_region
+        from tiling.geometry import resolve_region
 
-        parts: list[Region] = [quadrant_region(size, name) for name in self.quadrants]
-        parts += [roi_region(size, index) for index in self.rois]
-        parts += [self._sheet(image, size)] if self.cell else []
-        return [*map(str, parts), *self.regions]
+        try:
+            parts: list[Region] = [quadrant_region(size, name) for name in self.quadrants]
+            parts += [roi_region(size, index) for index in self.rois]
+            parts += [self._sheet(image, size)] if self.cell else []
+            parts += [resolve_region(region, size) for region in self.regions]
+        except RegionError as error:
+            raise ArgumentError(f"{image.name}: {error}") from error
+        return [str(part) for part in parts]
 
     def _sheet(self, image: Path, size: Size) -> Region:
         from tiling.evidence import sheet_region
@@ -47,7 +53,11 @@ def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: i
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
     from tiling.headers import read_header
 
-    _require_image(condition)
+    condition = _showing(condition)
+    if condition in {"V1", "V2"} and evidence != Evidence():
+        raise ArgumentError(
+            f"{condition} shows no local evidence; --quadrant, --roi, --cell and --region need V3 or V4"
+        )
     full = View(image=image.name)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
@@ -66,11 +76,12 @@ def views_of_sample(
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
     from cli.requests import request_of_sample
 
-    _require_image(condition)
+    condition = _showing(condition)
     request, root = request_of_sample(dataset, sample, "S0", condition, entry, thumbnail=thumbnail)
     return [(root.locate(view.image), view) for view in request.views]
 
 
-def _require_image(condition: str) -> None:
-    if condition not in {"V1", "V2", "V3", "V4"}:
+def _showing(condition: str) -> str:
+    if condition.upper() not in {"V1", "V2", "V3", "V4"}:
         raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
+    return condition.upper()

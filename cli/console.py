@@ -1,6 +1,7 @@
 """Where commands print: answers to standard output, everything said on the way to standard error."""
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -14,8 +15,9 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=width, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
 
-# A pipe has no width: cells of tables must not be cut there.
-out = _console(width=None if sys.stdout.isatty() else _WIDE)
+# A pipe has no width, unless COLUMNS says one: cells of tables must not be cut there.
+_HAS_WIDTH = sys.stdout.isatty() or "COLUMNS" in os.environ
+out = _console(width=None if _HAS_WIDTH else _WIDE)
 err = _console(stderr=True)
 
 

@@ -1,24 +1,27 @@
-"""`gigavqa dataset`: make the demo data set, import the paper's files, check a folder, list the data root."""
+"""`gigavqa dataset`: make the demo data set, import the paper's files, check a data set, list all, show samples."""
 
-from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from cli.arguments import Json
+from cli.arguments import Dataset, Json
+from cli.completion import complete_samples
 from cli.console import err, out, print_json
-from cli.errors import CommandError
+from cli.errors import ArgumentError
+from cli.tables import Column, print_table
 
 if TYPE_CHECKING:
-    from evaluation.datasets import Dataset
-    from evaluation.errors import Problem
+    from tiling.headers import Header
 
 app = typer.Typer(
-    help="Make the demo data set, import, check a data set's folder, list the data root.", no_args_is_help=True
+    help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
 )
 
-Folder = Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="Where; the data root's `demo` if omitted.")]
+Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Where; the data root's `demo` if omitted.")]
 
 
 @app.command()
@@ -48,29 +51,90 @@ def demo(
 
 @app.command()
 def check(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A data set's folder, or its name in the data root.")],
+    dataset: Dataset,
     checklists: Annotated[
         bool, typer.Option("--checklists/--no-checklists", help="Apply the paper's own checklists (appendix F).")
     ] = True,
+    pixels: Annotated[
+        bool, typer.Option("--pixels", help="Decode every picture whole; without it, headers alone are read.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
     json: Json = False,
 ) -> None:
-    """Check a data set: every record, every image's header, evidence inside the image, and the paper's checklists.
+    """Check a data set: every record, every image, evidence inside the image, and the paper's checklists.
 
-    Without the checklists, only what keeps a sample from being asked and scored is a problem.
+    An error keeps a sample from being asked: the status is then 2. A warning lets it be asked, and keeps it from a
+    condition, a protocol or a table: the status is 0, but for --strict.
 
     \b
-    gigavqa dataset check ~/.gigavqa/data/demo
-    gigavqa dataset check demo --json | jq .problems
+    gigavqa dataset check demo
+    gigavqa dataset check ~/.gigavqa/data/demo --pixels --strict
+    gigavqa dataset check demo --json | jq .errors
     """
+    from cli.findings import report_findings
     from cli.lookup import dataset_folder
     from evaluation.inspection import inspect_dataset
     from tiling.headers import read_header
     from tiling.roots import ImageRoot
 
-    path = dataset_folder(folder)
+    path = dataset_folder(dataset)
     root = ImageRoot(path)
-    found = inspect_dataset(path, lambda image: read_header(root.locate(image)).size, checklists=checklists)
-    _finish(path, found.dataset, found.problems, json)
+    with _decoding() if pixels else nullcontext(read_header) as read:
+        found = inspect_dataset(path, lambda image: read(root.locate(image)).size, checklists=checklists)
+    report_findings(path, found, strict=strict, json=json)
+
+
+@contextmanager
+def _decoding() -> "Iterator[Callable[[Path], Header]]":
+    """Read headers and decode what follows them; a terminal shows which image it is."""
+    from tiling.headers import read_header
+    from tiling.soundness import decode_whole
+
+    with err.status("decoding") if err.is_terminal else nullcontext() as status:
+
+        def decode(image: Path) -> "Header":
+            if status:
+                status.update(f"decoding {escape(image.name)}")
+            decode_whole(image)
+            return read_header(image)
+
+        yield decode
+
+
+@app.command()
+def show(
+    dataset: Dataset,
+    sample: Annotated[
+        str,
+        typer.Argument(
+            metavar="SAMPLE",
+            help="Show this sample whole; without it, all are listed.",
+            autocompletion=complete_samples,
+            show_default=False,
+        ),
+    ] = "",
+    json: Json = False,
+) -> None:
+    """List the samples of a data set, or show one of them: question, options, answer, steps and evidence.
+
+    \b
+    gigavqa dataset show demo
+    gigavqa dataset show demo cctv-comparison-1
+    gigavqa dataset show demo --json | jq -r '.[].id'
+    """
+    from cli.lookup import dataset_folder, load_checked, sample_in
+    from cli.samples import print_sample, print_samples
+    from evaluation.importing import record_of
+
+    loaded = load_checked(dataset_folder(dataset))
+    chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
+    if json:
+        records = [record_of(one) for one in chosen]
+        print_json(records[0] if sample else records)
+    elif sample:
+        print_sample(chosen[0])
+    else:
+        print_samples(chosen)
 
 
 @app.command("import")
@@ -96,6 +160,7 @@ def import_(
     gigavqa dataset import ultravr/json ultravr --images ultravr/images
     gigavqa dataset check ultravr
     """
+    from cli.findings import counted, lines_of
     from evaluation.errors import DatasetInvalidError
     from evaluation.importing import import_dataset
     from jobs.home import Home
@@ -103,14 +168,14 @@ def import_(
 
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
-        raise CommandError(f"{target} exists already, or is no place below the data root: choose another name")
+        raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
     try:
         made = import_dataset(source, images, target, check_image=read_header, copy=copy, leave_out_bad=leave_out_bad)
     except DatasetInvalidError as error:
-        lines = "".join(f"\n  {problem}" for problem in error.problems)
-        raise CommandError(f"nothing imported: {len(error.problems)} problems{lines}") from error
-    for problem in made.left_out:
-        err.print(f"left out: {problem}", markup=False)
+        lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
+        raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}") from error
+    for line in lines_of(made.left_out):
+        err.print(f"left out: {line}", markup=False)
     out.print(f"{made.samples} samples and {made.images} images in {made.folder}", markup=False)
 
 
@@ -121,8 +186,6 @@ def list_(json: Json = False) -> None:
     \b
     gigavqa dataset list
     """
-    from rich.table import Table
-
     from jobs.home import Home
     from service.datasets import Datasets
 
@@ -131,45 +194,8 @@ def list_(json: Json = False) -> None:
     if json:
         print_json([summary.model_dump() for summary in found])
         return
-    table = Table("data set", "benchmark", "title", box=None)
-    for summary in found:
-        table.add_row(summary.name, summary.benchmark, summary.title)
     if found:
-        out.print(table)
+        columns = (Column("data set"), Column("benchmark", leaves=1), Column("title", least=20))
+        print_table(columns, [(summary.name, summary.benchmark, summary.title) for summary in found])
     else:
         err.print(f"no data set in {root}; `gigavqa dataset demo` makes one", markup=False)
-
-
-def _finish(folder: Path, dataset: "Dataset | None", problems: list["Problem"], json: bool) -> None:
-    if json:
-        print_json(_describe(folder, dataset, problems))
-    elif dataset:
-        _print_counts(dataset)
-    if problems:
-        lines = "" if json else "".join(f"\n  {problem}" for problem in problems)
-        raise CommandError(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in {folder}{lines}")
-    if not json:
-        out.print("no problem found")
-
-
-def _describe(folder: Path, dataset: "Dataset | None", problems: list["Problem"]) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    counts = Counter(f"{sample.domain}/{sample.category}" for sample in dataset.samples) if dataset else {}
-    return {
-        "folder": str(folder),
-        "ok": not problems,
-        "digest": dataset.digest if dataset else None,
-        "samples": counts,
-        "problems": [asdict(problem) for problem in problems],
-    }
-
-
-def _print_counts(dataset: "Dataset") -> None:
-    from rich.table import Table
-
-    table = Table("domain", "category", "samples", box=None, title=dataset.title, title_justify="left")
-    counts = Counter((sample.domain, sample.category) for sample in dataset.samples)
-    for (domain, category), count in sorted(counts.items()):
-        table.add_row(domain, category, str(count))
-    out.print(table)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tiling.errors import BudgetError
+from tiling.errors import BudgetError, RegionError
 from tiling.evidence import QUADRANTS, quadrant_region
 from tiling.geometry import Size, fit_longest_side
 
@@ -18,7 +18,7 @@ class Demands:
     """Visual tokens of the full picture, and by condition those of all its pictures plus those of an answer.
 
     V3 and V4 count four quadrants, the most that a sample of CCTV or remote sensing shows. None where the family
-    refuses a picture.
+    refuses a picture, or the picture has no quadrants.
     """
 
     visual_tokens: int | None
@@ -27,13 +27,13 @@ class Demands:
 
 def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
     """Count what a picture of `size` pixels demands of a model; text comes on top."""
-    quadrants = [quadrant_region(size, name).size for name in QUADRANTS]
-    shown = {
+    quadrants = _quadrants(size)
+    shown: dict[str, list[Size] | None] = {
         "V0": [],
         "V1": [fit_longest_side(size, _THUMBNAIL)],
         "V2": [size],
         "V3": quadrants,
-        "V4": [size, *quadrants],
+        "V4": quadrants and [size, *quadrants],
     }
     visual = {condition: _visual_tokens(entry, sizes) for condition, sizes in shown.items()}
     answer = entry.decoding.max_tokens
@@ -41,7 +41,16 @@ def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
     return Demands(visual["V2"], context)
 
 
-def _visual_tokens(entry: "CatalogueEntry", sizes: list[Size]) -> int | None:
+def _quadrants(size: Size) -> list[Size] | None:
+    try:
+        return [quadrant_region(size, name).size for name in QUADRANTS]
+    except RegionError:
+        return None
+
+
+def _visual_tokens(entry: "CatalogueEntry", sizes: list[Size] | None) -> int | None:
+    if sizes is None:
+        return None
     try:
         return sum(entry.visual_budget.plan(size, len(sizes)).visual_tokens for size in sizes)
     except BudgetError:

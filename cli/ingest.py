@@ -1,12 +1,17 @@
 """`gigavqa ingest`: a lossless tiled pyramid of a flat image, made once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.arguments import Json
-from cli.console import out, print_json
+from cli.console import err, out, print_json
+
+if TYPE_CHECKING:
+    from tiling.pyramid import Progress
 
 
 def ingest(
@@ -17,25 +22,53 @@ def ingest(
             "--output", "-o", metavar="DIR", help="Folder of the pyramids; the installation's own if omitted."
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Make one of an image that is a pyramid already.")] = False,
     json: Json = False,
 ) -> None:
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
 
     Jobs do this themselves when several views of one flat image are needed; doing it ahead saves the first job's time.
-    Made once for each image content; asking again costs nothing.
+    Made once for each image content; asking again costs nothing, and of a pyramid none is made. `gigavqa pyramids` says
+    what they take, and deletes those of pictures that are gone.
 
     \b
     gigavqa ingest ~/pictures/plaza.jpg
-    gigavqa ingest demo/images/*.png --json
+    gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
     from cli.lookup import image_path
     from jobs.home import Home
-    from tiling.ingest import ingest as make_pyramid
+    from tiling.ingest import is_pyramid
 
     folder = output or Home.from_environment().pyramids
-    for name in images:
-        pyramid = make_pyramid(image_path(name), folder)
+    for name, path in [(name, image_path(name)) for name in images]:
+        is_one = not force and is_pyramid(path)
+        pyramid = None if is_one else _make(name, path, folder)
         if json:
-            print_json({"image": name, "pyramid": str(pyramid)})
-        else:
+            print_json({"image": name, "is_pyramid": is_one, "pyramid": str(pyramid) if pyramid else None})
+        elif pyramid:
             out.print(str(pyramid), markup=False)
+        else:
+            err.print(f"{name} is a pyramid already: views read it as it is, and nothing was made", markup=False)
+
+
+def _make(name: str, path: Path, folder: Path) -> Path:
+    from tiling.digest import content_digest
+    from tiling.ingest import make_pyramid, pyramid_path
+
+    with _progress(name) as progress:
+        make_pyramid(path, folder, progress)
+    return pyramid_path(content_digest(path), folder)
+
+
+@contextmanager
+def _progress(name: str) -> "Iterator[Progress | None]":
+    """A bar on a terminal, which leaves with the work; nothing elsewhere."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    if not err.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(Path(name).name, total=None)
+        yield lambda written, total: bar.update(task, completed=written, total=total)

@@ -7,9 +7,10 @@ import typer
 from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
+from cli.tables import Column, print_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
 
     from catalogue.entry import CatalogueEntry
     from cli.demands import Demands
@@ -29,7 +30,7 @@ def models(
     """List the models of the catalogue: yours (GIGAVQA_HOME/catalogue/*.toml) and those that come with the product.
 
     With --size: visual tokens of the picture, and for each condition the context that its pictures and an answer of
-    full length need (V3 and V4: with four quadrants as evidence). What exceeds the model's context is marked.
+    full length need (V3 and V4: with four quadrants as evidence). What exceeds the model's context is marked with "!".
 
     \b
     gigavqa models
@@ -39,19 +40,20 @@ def models(
     if context.invoked_subcommand:
         return
     from cli.demands import demands_of
-    from cli.lookup import catalogue
+    from cli.lookup import catalogue, picture_size
 
     known = catalogue()
     entries = [known[model_id] for model_id in sorted(known)]
-    picture = _size(size) if size else None
+    picture = picture_size(size) if size else None
     demands = [demands_of(entry, picture) if picture else None for entry in entries]
     if json:
         print_json([_describe(entry, needs) for entry, needs in zip(entries, demands, strict=True)])
         return
-    out.print(_table(entries))
+    _print_entries(entries)
     if picture:
-        out.print(f"\nA picture of {picture.width} x {picture.height} pixels, and the context that conditions need:\n")
-        out.print(_demand_table(entries, demands))
+        told = f"A picture of {picture.width} x {picture.height} pixels, and the context that each condition needs"
+        out.print(f"\n{told} (! more than the model has):\n", soft_wrap=False)
+        _print_demands(entries, demands)
 
 
 @app.command()
@@ -103,15 +105,6 @@ def _checked(entry: "CatalogueEntry", changes: dict[str, Any]) -> "CatalogueEntr
         raise ArgumentError("; ".join(str(problem["msg"]) for problem in error.errors())) from error
 
 
-def _size(text: str) -> Any:
-    from tiling.geometry import Size
-
-    width, _, height = text.lower().partition("x")
-    if width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0:
-        return Size(int(width), int(height))
-    raise ArgumentError(f"--size '{text}' is not WIDTHxHEIGHT in pixels")
-
-
 def _describe(entry: "CatalogueEntry", demands: "Demands | None") -> dict[str, Any]:
     budget, published = entry.visual_budget, entry.published_budget
     described = entry.model_dump(mode="json") | {
@@ -125,46 +118,59 @@ def _describe(entry: "CatalogueEntry", demands: "Demands | None") -> dict[str, A
     return described
 
 
-def _table(entries: list["CatalogueEntry"]) -> "Table":
-    from rich.table import Column, Table
-
-    columns = ("visual tokens", "published", "resolution", "context", "GPUs", "licence", "tested")
-    table = Table(Column("model", no_wrap=True), Column("weights", no_wrap=True), *columns, box=None)
-    for entry in entries:
-        budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
-        table.add_row(
-            entry.id,
-            entry.weights + (" (random)" if entry.random_weights else ""),
-            _tokens(budget.nominal_visual_tokens, budget.max_visual_tokens),
-            _tokens(published.nominal_visual_tokens, published.max_visual_tokens),
-            f"{budget.effective_resolution:,}²",
-            f"{entry.max_model_len:,}",
-            f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "-",
-            entry.licence,
-            entry.tested,
-        )
-    return table
+def _print_entries(entries: list["CatalogueEntry"]) -> None:
+    columns = (
+        Column("model"),
+        Column("weights", leaves=3),
+        Column("visual tokens", right=True),
+        Column("at most", leaves=4, right=True),
+        Column("published", leaves=5, right=True),
+        Column("resolution", leaves=1, right=True),
+        Column("context", right=True),
+        Column("GPUs", leaves=2),
+        Column("licence", leaves=6),
+        Column("tested", leaves=7),
+    )
+    print_table(columns, [_row(entry) for entry in entries], more="`--json` has them")
 
 
-def _tokens(nominal: int, most: int) -> str:
-    return f"{nominal:,}" if nominal == most else f"{nominal:,} (at most {most:,})"
+def _row(entry: "CatalogueEntry") -> list[str]:
+    budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
+    return [
+        entry.id,
+        entry.weights + (" (random)" if entry.random_weights else ""),
+        f"{budget.nominal_visual_tokens:,}",
+        f"{budget.max_visual_tokens:,}",
+        f"{published.nominal_visual_tokens:,}",
+        f"{budget.effective_resolution:,}²",
+        f"{entry.max_model_len:,}",
+        f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "-",
+        entry.licence,
+        entry.tested,
+    ]
 
 
-def _demand_table(entries: list["CatalogueEntry"], demands: "list[Demands | None]") -> "Table":
-    from rich.table import Column, Table
-
-    conditions = ("V0", "V1", "V2", "V3", "V4")
-    table = Table(Column("model", no_wrap=True), "visual tokens", *conditions, "context", box=None)
-    for entry, needs in zip(entries, demands, strict=True):
-        if needs is None:
-            continue
-        visual = "refused" if needs.visual_tokens is None else f"{needs.visual_tokens:,}"
-        cells = [_need(needs.context[condition], entry.max_model_len) for condition in conditions]
-        table.add_row(entry.id, visual, *cells, f"{entry.max_model_len:,}")
-    return table
+def _print_demands(entries: list["CatalogueEntry"], demands: "list[Demands | None]") -> None:
+    leaving = {"V0": 4, "V1": 2, "V2": 0, "V3": 1, "V4": 0}
+    columns = (
+        Column("model"),
+        Column("visual tokens", leaves=3, right=True),
+        *(Column(condition, leaves, right=True) for condition, leaves in leaving.items()),
+        Column("context", right=True),
+    )
+    rows = [_demand_row(entry, needs) for entry, needs in zip(entries, demands, strict=True) if needs]
+    print_table(columns, rows, more="`--json` has them")
 
 
-def _need(tokens: int | None, context: int) -> str:
+def _demand_row(entry: "CatalogueEntry", needs: "Demands") -> "list[str | Text]":
+    visual = "refused" if needs.visual_tokens is None else f"{needs.visual_tokens:,}"
+    cells = [_need(tokens, entry.max_model_len) for tokens in needs.context.values()]
+    return [entry.id, visual, *cells, f"{entry.max_model_len:,}"]
+
+
+def _need(tokens: int | None, context: int) -> "str | Text":
+    from rich.text import Text
+
     if tokens is None:
         return "refused"
-    return f"{tokens:,}" if tokens <= context else f"[bold red]{tokens:,} > context[/]"
+    return f"{tokens:,}" if tokens <= context else Text(f"{tokens:,} !", "bold red")

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.arguments import Json
+from cli.arguments import DatasetOption, Json, Sample
+from cli.completion import complete_models
 from cli.console import out, print_json
 from cli.errors import ArgumentError
 
@@ -18,15 +19,19 @@ _OWN_ANSWER = "(the model's own answer)"
 
 
 def prompt(
-    sample: Annotated[str, typer.Argument(metavar="SAMPLE", help="The sample's id.")],
-    dataset: Annotated[
-        str,
-        typer.Option("--dataset", "-d", metavar="NAME", help="The data set's name in the data root, or its folder."),
-    ],
+    sample: Sample,
+    dataset: DatasetOption,
     protocol: Annotated[str, typer.Option("--protocol", metavar="S0..S5", help="How it is asked.")] = "S0",
     condition: Annotated[str, typer.Option("--condition", "-c", metavar="V0..V4", help="What is shown.")] = "V2",
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="MODEL", help="Tell this model's rasters and visual tokens.")
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="Tell this model's rasters and visual tokens.",
+            autocompletion=complete_models,
+        ),
     ] = None,
     turn: Annotated[
         int | None, typer.Option("--turn", min=1, help="Print the chat up to this turn's question, and no further.")
@@ -39,8 +44,8 @@ def prompt(
     """Print what a model is shown and told: views with their regions, and the texts of all turns.
 
     \b
-    gigavqa prompt cctv-0001 --dataset demo --protocol S3 --condition V2
-    gigavqa prompt cctv-0001 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
+    gigavqa prompt cctv-comparison-1 --dataset demo --protocol S3 --condition V2
+    gigavqa prompt wsi-comparison-1 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
     """
     from cli.lookup import catalogue, dataset_folder, model_entry
     from cli.requests import request_of_sample

@@ -16,18 +16,25 @@ def request_of_sample(
 ) -> "tuple[InferenceRequest, ImageRoot]":
     """Return a sample's request and the root that its views' images lie below; `spec` are further fields of a JobSpec.
 
-    Raises ArgumentError for a pair that no job can ask, and what the expansion of a job raises.
+    Raises ArgumentError for what no job can ask.
     """
-    from evaluation.datasets import load_dataset
+    from cli.errors import ArgumentError
+    from cli.lookup import load_checked, sample_in
+    from evaluation.errors import EvaluationError
     from evaluation.expansion import expand
     from jobs.models import JobSpec
     from tiling.roots import ImageRoot
 
-    root = ImageRoot(folder.absolute().parent)
+    folder = folder.absolute()
+    dataset, root = load_checked(folder), ImageRoot(folder.parent)
+    asked = sample_in(dataset, sample).id
     job = JobSpec(
-        dataset=folder.name, models=(entry.id,), cells=(_cell(protocol, condition),), samples=(sample,), **spec
+        dataset=folder.name, models=(entry.id,), cells=(_cell(protocol, condition),), samples=(asked,), **spec
     )
-    ((_, request),) = expand(load_dataset(folder), job, {entry.id: entry}, size_in(root))
+    try:
+        ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
+    except EvaluationError as error:
+        raise ArgumentError(str(error)) from error
     return request, root
 
 
@@ -45,6 +52,6 @@ def _cell(protocol: str, condition: str) -> Any:
     from jobs.models import Cell
 
     try:
-        return Cell.model_validate({"protocol": protocol, "condition": condition})
+        return Cell.model_validate({"protocol": protocol.upper(), "condition": condition.upper()})
     except ValidationError:
         raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

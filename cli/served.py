@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 
-import tomli_w
-
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from catalogue.resolve import resolve_model
+from catalogue.write import write_entry
 from cli.errors import ArgumentError
+from cli.lookup import model_entry
 from cli.supervisor import Announce
 from jobs.home import Home
 
@@ -15,14 +14,16 @@ from jobs.home import Home
 def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
     """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
 
-    Raises what `resolve_model` raises, and ArgumentError when another model has the same id.
+    Raises what `model_entry` raises, and ArgumentError when another model has the same id.
     """
     entries = []
     for name in names:
         catalogue = load_catalogue(home.catalogue)
-        entry = resolve_model(name, catalogue)
+        entry = model_entry(name, catalogue)
         if entry.id not in catalogue:
-            _write(entry, home, announce)
+            # Of two that start at once, both write the same.
+            path = write_entry(entry, home.catalogue, replace=True)
+            announce(f"catalogue entry written: {path} (edit it to change budget, decoding or engine arguments)")
         elif catalogue[entry.id].weights != entry.weights:
             raise ArgumentError(
                 f"'{name}' would be served as '{entry.id}', which the catalogue has with other weights "
@@ -32,12 +33,3 @@ def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tupl
             entry = catalogue[entry.id]
         entries.append(entry)
     return tuple(entries)
-
-
-def _write(entry: CatalogueEntry, home: Home, announce: Announce) -> None:
-    path = home.catalogue / f"{entry.id}.toml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(tomli_w.dumps(entry.model_dump(mode="json", exclude_none=True)), encoding="utf-8")
-    temporary.replace(path)
-    announce(f"catalogue entry written: {path} (edit it to change budget, decoding or engine arguments)")

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.arguments import Json, Model
-from cli.console import out, print_json
+from cli.arguments import DatasetOption, Json, Model
+from cli.completion import complete_samples
+from cli.console import print_json
 from cli.errors import ArgumentError
+from cli.tables import Column, print_table
 
 if TYPE_CHECKING:
     from tiling.rendering import Raster
@@ -18,19 +20,25 @@ _EVIDENCE = "Local evidence (V3, V4)"
 def view(
     model: Model,
     image: Annotated[
-        str, typer.Argument(metavar="[IMAGE]", help="An image file, or its name in the data root.", show_default=False)
+        str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.", show_default=False)
     ] = "",
     condition: Annotated[str, typer.Option("--condition", "-c", metavar="V1..V4", help="What is shown.")] = "V2",
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PNG", help="Several rasters are numbered: out-1.png, out-2.png.")
     ] = Path("view.png"),
     thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Take views from a sample of this data set.")
-    ] = None,
+    dataset: DatasetOption = "",
     sample: Annotated[
-        str | None, typer.Option(metavar="ID", help="The sample; shown exactly as a job shows it.")
-    ] = None,
+        str,
+        typer.Option(
+            "--sample",
+            "-s",
+            metavar="SAMPLE",
+            help="A sample of the data set; shown exactly as a job shows it.",
+            autocompletion=complete_samples,
+            show_default=False,
+        ),
+    ] = "",
     quadrant: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="upper-left, upper-right ... (repeatable).", rich_help_panel=_EVIDENCE),
@@ -55,12 +63,13 @@ def view(
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --quadrant upper-left --quadrant lower-right
-    gigavqa view --dataset demo --sample cctv-0001 -m demo-qwen3-vl -c V4 -o seen.png
+    gigavqa view -d demo -s cctv-comparison-1 -m demo-qwen3-vl -c V4 -o seen.png
     """
     from cli.conditions import Evidence, views_of_image, views_of_sample
     from cli.lookup import dataset_folder, image_path, model_entry
 
     entry = model_entry(model)
+    _require_writable(output)
     if sample or dataset:
         if image or not (sample and dataset):
             raise ArgumentError("a sample is shown with --dataset NAME and --sample ID, and no IMAGE")
@@ -85,7 +94,17 @@ def _write(declared: "list[tuple[Path, Any]]", budget: Any, output: Path, json: 
     if json:
         print_json(written)
     else:
-        _print_table(written)
+        _print(written)
+
+
+def _require_writable(output: Path) -> None:
+    """Say before anything is rendered that it could not be written."""
+    from PIL import Image
+
+    if not output.absolute().parent.is_dir():
+        raise ArgumentError(f"--output {output}: there is no folder {output.parent}")
+    if output.suffix.lower() not in Image.registered_extensions():
+        raise ArgumentError(f"--output {output} is no picture file: call it {output.with_suffix('.png').name}")
 
 
 def _save(raster: "Raster", target: Path) -> None:
@@ -110,12 +129,18 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
     }
 
 
-def _print_table(written: list[dict[str, Any]]) -> None:
-    from rich.table import Table
+def _print(written: list[dict[str, Any]]) -> None:
+    columns = (
+        Column("file"),
+        Column("raster"),
+        Column("visual tokens", right=True),
+        Column("region (level-0 pixels)", leaves=1),
+        Column("read from level", leaves=2),
+    )
+    print_table(columns, [_row(item) for item in written], more="`--json` has them")
 
-    table = Table("file", "raster", "visual tokens", "region (level-0 pixels)", "read from level", box=None)
-    for item in written:
-        width, height = item["raster"]
-        level = f"{item['level']} (1/{item['downsample']:g})"
-        table.add_row(item["file"], f"{width} x {height}", f"{item['visual_tokens']:,}", item["region"], level)
-    out.print(table)
+
+def _row(item: dict[str, Any]) -> list[str]:
+    width, height = item["raster"]
+    level = f"{item['level']} (1/{item['downsample']:g})"
+    return [item["file"], f"{width} x {height}", f"{item['visual_tokens']:,}", item["region"], level]

@@ -1,8 +1,9 @@
 """Loads data sets: a folder with `dataset.toml`, `samples/` and `images/`; or just files of records, for scoring."""
 
 import hashlib
+import reprlib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,16 @@ from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.shapes import Origin, sample_fields
 
 BENCHMARKS = frozenset({"ultravr"})
+_PLAIN_WORDS = {
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "tuple_type": "must be a list",
+    "missing": "is missing",
+}
+"""What a record must hold, in the words of JSON instead of Python's."""
+
+_REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
+_SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
 _SUFFIXES = LINE_SUFFIXES | {".json"}
 
 
@@ -41,9 +52,8 @@ def load_dataset(folder: Path) -> Dataset:
     problems: list[Problem] = []
     settings = _settings(folder, problems)
     files = record_files(folder / "samples")
-    if not files:
-        problems.append(Problem("samples", None, None, "holds no .json or .jsonl file"))
     samples = load_samples(files, folder, problems, images=_images_by_stem(folder), images_required=True)
+    problems.extend(_of_emptiness("samples", files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
     return Dataset(
@@ -65,12 +75,22 @@ def load_loose(path: Path) -> Dataset:
         base, files = path, record_files(path / "samples" if (path / "samples").is_dir() else path)
     else:
         base, files = path.parent, [path]
-    problems = [] if files else [Problem(str(path), None, None, "holds no .json or .jsonl file")]
+    problems: list[Problem] = []
     samples = load_samples(files, base, problems)
+    problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
     settings = [file for file in [base / "dataset.toml"] if path.is_dir() and file.is_file()]
     return Dataset(path.stem, "ultravr", path.stem, "", tuple(samples), _digest([*settings, *files], base))
+
+
+def _of_emptiness(
+    place: str, files: Sequence[Path], samples: Sequence[Sample], problems: Sequence[Problem]
+) -> Iterator[Problem]:
+    if not files:
+        yield Problem(place, None, None, "holds no .json or .jsonl file of records")
+    elif not samples and not problems:
+        yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
 
 
 def record_files(folder: Path) -> list[Path]:
@@ -138,14 +158,17 @@ def _samples_of_record(record: Record, name: str, origin: Origin) -> Iterator[tu
 def _problems_of(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
     for detail in error.errors(include_url=False):
         place = ".".join(str(part) for part in detail["loc"])
-        message = detail["msg"].removeprefix("Value error, ")
+        message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+        message = _REMEDIES.get((place, detail["type"]), message)
+        if detail["type"] not in _SAYS_ITS_INPUT:
+            message += f", not {reprlib.repr(detail['input'])}"
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 
 
 def _settings(folder: Path, problems: list[Problem]) -> dict[str, str]:
     fallback = {"name": folder.name, "benchmark": "ultravr"}
     try:
-        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8"))
+        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         problems.append(Problem("dataset.toml", None, None, f"is missing in {folder.name}"))
         return fallback
@@ -162,8 +185,11 @@ def _wrong_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
             yield f"{key}: must be a text"
     if settings.get("name") != folder.resolve().name:
         yield f"name: '{settings.get('name')}' differs from the folder's name '{folder.resolve().name}'"
-    if settings.get("benchmark") not in BENCHMARKS:
-        yield f"benchmark: '{settings.get('benchmark')}' is not known; known: {', '.join(sorted(BENCHMARKS))}"
+    benchmark = settings.get("benchmark")
+    if isinstance(benchmark, str | None) and benchmark not in BENCHMARKS:
+        known = ", ".join(sorted(BENCHMARKS))
+        wrong = f"'{benchmark}' is not known" if benchmark else "is missing"
+        yield f"benchmark: {wrong}; known: {known}"
 
 
 def _images_by_stem(folder: Path) -> dict[str, str]:

@@ -13,31 +13,41 @@ from tiling.errors import TilingError
 from tiling.geometry import Size
 
 SizeOf = Callable[[str], Size]
-"""Reads an image's size from its header, by its name in the data set's folder; raises TilingError."""
+"""Reads an image's size, and as much of the image as is wanted, by its name in the data set's folder.
+
+Raises TilingError.
+"""
 
 
 @dataclass
 class Inspection:
-    """What was found: the data set where it can be loaded at all, and every problem by file and record."""
+    """What was found: the data set where it can be loaded at all, and problems by file and record.
+
+    `errors` keep a sample from being asked; `warnings` let it be asked, and keep it from a condition or a table.
+    """
 
     dataset: Dataset | None = None
-    problems: list[Problem] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
 
 
 def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -> Inspection:
-    """Check every record, every image's header, evidence inside the image, and the paper's checklists (appendix F).
+    """Check every record, every image, evidence inside the image, and the paper's checklists (appendix F).
 
-    Without `checklists`, only what keeps a sample from being asked and scored is a problem.
+    Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
     """
     found = Inspection()
     try:
         found.dataset = load_dataset(folder)
     except DatasetInvalidError as error:
-        found.problems.extend(error.problems)
+        found.errors.extend(error.problems)
     sizes = _Sizes(size_of)
     for file, line, sample in placed_samples(folder):
-        messages = [*_of_images(sample, sizes), *(check_sample(sample) if checklists else ())]
-        found.problems.extend(Problem(file, line, sample.id, message) for message in messages)
+        wrong = list(_of_images(sample, sizes))
+        found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
+        doubts = [] if wrong else list(_of_evidence(sample, sizes))
+        doubts += check_sample(sample) if checklists else ()
+        found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
     return found
 
 
@@ -46,28 +56,34 @@ class _Sizes:
 
     def __init__(self, size_of: SizeOf) -> None:
         self._size_of = size_of
-        self._known: dict[str, Size | str] = {}
+        self._known: dict[str, Size | TilingError] = {}
 
-    def of(self, image: str) -> Size | str:
-        """Return an image's size, or what is wrong with it."""
+    def of(self, image: str) -> Size:
+        """Return an image's size; raises the same TilingError every time."""
         if image not in self._known:
             try:
                 self._known[image] = self._size_of(image)
             except TilingError as error:
-                self._known[image] = str(error)
-        return self._known[image]
+                self._known[image] = error
+        known = self._known[image]
+        if isinstance(known, TilingError):
+            raise known
+        return known
 
 
 def _of_images(sample: Sample, sizes: _Sizes) -> Iterator[str]:
-    found = {image: sizes.of(image) for image in sample.images}
-    wrong = {image: message for image, message in found.items() if isinstance(message, str)}
-    yield from (f"{image}: {message}" for image, message in wrong.items())
-    if sample.images and not wrong:
-        yield from _of_evidence(sample, {image: size for image, size in found.items() if isinstance(size, Size)})
+    for image in sample.images:
+        try:
+            sizes.of(image)
+        except TilingError as error:
+            yield str(error) if image in str(error) else f"{image}: {error}"
 
 
-def _of_evidence(sample: Sample, sizes: dict[str, Size]) -> Iterator[str]:
+def _of_evidence(sample: Sample, sizes: _Sizes) -> Iterator[str]:
+    if not sample.images:
+        return
     try:
-        show(Scene(sample, sample.images, sizes.__getitem__, seed="inspection"), "V3")
+        show(Scene(sample, sample.images, sizes.of, seed="inspection"), "V3")
     except EvidenceMissingError as error:
-        yield str(error).removeprefix(f"sample '{sample.id}': ")
+        reason = str(error).removeprefix(f"sample '{sample.id}': ")
+        yield f"V3 and V4 cannot show it: {reason}"

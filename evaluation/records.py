@@ -1,6 +1,7 @@
 """Reads JSON records from files, and knows the line at which each begins."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,10 @@ from evaluation.errors import Problem
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 _DECODER = json.JSONDecoder()
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_FAULTS = (ValueError, RecursionError)
+"""What Python's JSON raises: beside syntax, for numbers of thousands of digits and for arrays in arrays without end."""
+
 _SPACE = " \t\r\n"
 
 
@@ -46,21 +51,42 @@ def _read_lines(path: Path, name: str) -> Iterator[Record | Problem]:
             if not line.strip():
                 continue
             try:
-                yield Record(json.loads(line), number, index)
-            except json.JSONDecodeError as error:
-                yield Problem(name, number, None, f"is not JSON: {error.msg} at column {error.colno}")
+                record = Record(json.loads(line), number, index)
+            except _FAULTS as error:
+                yield Problem(name, number, None, _told(error))
+            else:
+                yield _whole(record, name) if _ESCAPED_HALF.search(line) else record
             index += 1
 
 
 def _read_document(text: str, name: str) -> Iterator[Record | Problem]:
     start = _skip(text, 0)
+    is_suspect = bool(_ESCAPED_HALF.search(text))
     try:
         if text.startswith("[", start):
-            yield from _read_list(text, start)
+            records = _read_list(text, start)
         else:
-            yield Record(json.loads(text), text.count("\n", 0, start) + 1, 0, alone=True)
-    except json.JSONDecodeError as error:
-        yield Problem(name, error.lineno, None, f"is not JSON: {error.msg} at column {error.colno}")
+            records = iter([Record(json.loads(text), text.count("\n", 0, start) + 1, 0, alone=True)])
+        for record in records:
+            yield _whole(record, name) if is_suspect else record
+    except _FAULTS as error:
+        yield Problem(name, getattr(error, "lineno", None), None, _told(error))
+
+
+def _whole(record: Record, name: str) -> Record | Problem:
+    """The record if all its texts can be written; a cut text may hold half of a pair of escapes."""
+    try:
+        json.dumps(record.value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = str(error.object)[error.start]
+        return Problem(name, record.line, None, f"a text holds half a character, {half!r}: it was cut within an emoji")
+    return record
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: {error.msg} at column {error.colno}"
+    return "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {error}"
 
 
 def _read_list(text: str, start: int) -> Iterator[Record]:

@@ -70,7 +70,7 @@ def _remedy(name: str) -> str:
 
 def _summary(folder: Path) -> DatasetSummary:
     try:
-        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8"))
+        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         settings = {"description": f"dataset.toml cannot be read: {error}"}
     return DatasetSummary(

@@ -6,8 +6,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from tiling.digest import content_digest
-from tiling.pyramid import write_pyramid
-from tiling.sources import open_source
+from tiling.formats import OPENSLIDE_ONLY
+from tiling.pyramid import Progress, write_pyramid
+from tiling.sources import Source, open_source
 
 _MIN_PIXELS = 16_000_000  # below, a view takes less time than looking for its pyramid saves
 _VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 6}
@@ -26,9 +27,23 @@ def ingest_pays(path: Path, num_views: int) -> bool:
     Only of large images without levels of their own; a JPEG's decoder scales, so it takes more views than a PNG.
     """
     with open_source(path) as source:
-        is_flat = source.format == "jpeg" or len(source.levels) == 1
         enough = num_views >= _VIEWS_THAT_PAY.get(source.format, _VIEWS_THAT_PAY_ELSE)
-        return is_flat and enough and source.size.area >= _MIN_PIXELS
+        return not _has_levels(source) and enough and source.size.area >= _MIN_PIXELS
+
+
+def is_pyramid(path: Path) -> bool:
+    """Whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
+
+    Not so a slide that only OpenSlide reads: services do not serve it as it is. Raises TilingError subclasses.
+    """
+    if path.suffix.lower() in OPENSLIDE_ONLY:
+        return False
+    with open_source(path) as source:
+        return _has_levels(source)
+
+
+def _has_levels(source: Source) -> bool:
+    return source.format != "jpeg" and len(source.levels) > 1
 
 
 def ingest(path: Path, folder: Path) -> Path:
@@ -41,7 +56,7 @@ def ingest(path: Path, folder: Path) -> Path:
     return pyramid_path(content_digest(path), folder)
 
 
-def make_pyramid(path: Path, folder: Path) -> bool:
+def make_pyramid(path: Path, folder: Path, progress: Progress | None = None) -> bool:
     """Do what `ingest` says; return whether this call made the pyramid, rather than found it."""
     digest = content_digest(path)
     pyramid = pyramid_path(digest, folder)
@@ -52,7 +67,7 @@ def make_pyramid(path: Path, folder: Path) -> bool:
         partial = folder / f"{digest}.partial"
         try:
             with open_source(path) as source:
-                write_pyramid(source, partial)
+                write_pyramid(source, partial, progress)
             _publish(partial, pyramid)
         finally:
             partial.unlink(missing_ok=True)

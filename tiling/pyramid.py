@@ -5,7 +5,7 @@ Tiles are zstd at level 1 after horizontal differencing, with a checksum each, s
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +25,11 @@ _TILE = 512
 _SMALLEST = 1024
 
 
-def write_pyramid(source: Source, path: Path) -> None:
+Progress = Callable[[int, int], object]
+"""Is told of how many pixels of all levels tiles are made, and how many there are, at every row of tiles."""
+
+
+def write_pyramid(source: Source, path: Path, progress: Progress | None = None) -> None:
     """Decode all of `source` strictly and write its pyramid to `path`, in the stored frame with the same orientation.
 
     Needs memory for a few bands of 512 rows, and room for temporary files of a third of the pixels beside `path`.
@@ -33,14 +37,37 @@ def write_pyramid(source: Source, path: Path) -> None:
     size = source.decoder.levels[0].size
     bands = source.decoder.bands(0, Region(0, 0, *size))
     with TiffWriter(path, bigtiff=True) as writer, ThreadPoolExecutor(os.cpu_count()) as pool:
-        _Levels(writer, pool, path.parent).write(bands, size, _tags(source))
+        _Levels(writer, pool, path.parent, _counting(progress, size)).write(bands, size, _tags(source))
+
+
+def _counting(progress: Progress | None, size: Size) -> Callable[[int], object]:
+    """Add up the pixels that it is called with, out of those of all levels of an image of `size`."""
+    if progress is None:
+        return lambda pixels: None
+    total, level, written = size.area, size, 0
+    while max(level) > _SMALLEST:
+        level = _half(level)
+        total += level.area
+
+    def add(pixels: int) -> None:
+        nonlocal written
+        written += pixels
+        progress(written, total)
+
+    return add
+
+
+def _half(size: Size) -> Size:
+    return Size(-(-size.width // 2), -(-size.height // 2))
 
 
 class _Levels:
     """Writes one level while it keeps the next in a temporary file."""
 
-    def __init__(self, writer: TiffWriter, pool: ThreadPoolExecutor, folder: Path) -> None:
-        self._writer, self._pool, self._folder = writer, pool, folder
+    def __init__(
+        self, writer: TiffWriter, pool: ThreadPoolExecutor, folder: Path, count: Callable[[int], object]
+    ) -> None:
+        self._writer, self._pool, self._folder, self._count = writer, pool, folder, count
 
     def write(self, bands: Iterator[Pixels], size: Size, tags: dict[str, Any]) -> None:
         with tempfile.TemporaryFile(dir=self._folder) as half:
@@ -57,12 +84,13 @@ class _Levels:
             )
             if max(size) > _SMALLEST:
                 half.seek(0)
-                half_size = Size(-(-size.width // 2), -(-size.height // 2))
+                half_size = _half(size)
                 self.write(_read_back(half, half_size), half_size, {"subfiletype": 1})
 
     def _tiles(self, bands: Iterator[Pixels], half: IO[bytes]) -> Iterator[bytes]:
         for band in _of_tile_height(bands):
             half.write(np.asarray(Image.fromarray(band).reduce(2)).data)
+            self._count(band.shape[0] * band.shape[1])  # the writer never comes back after its last tile
             starts = range(0, band.shape[1], _TILE)
             yield from self._pool.map(_encode, [band[:, left : left + _TILE] for left in starts])
 

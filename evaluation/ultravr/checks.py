@@ -29,6 +29,8 @@ def check_sample(sample: Sample) -> list[str]:
 
     Rules on what steps say are checked only where the steps have the fixed ids and formats.
     """
+    if not sample.steps:
+        return [*check_record(sample), "has no steps, so that S2, S4 and S5 cannot ask it"]
     problems = [*check_record(sample), *check_steps(sample)]
     if any(problem.startswith("step") for problem in problems):
         return problems

@@ -16,17 +16,23 @@ MODEL = "demo-qwen3-vl"
 
 @dataclass(frozen=True)
 class Installation:
-    """One home folder; `url` is the address of its gateway once there is one."""
+    """One home folder; `url` is the address of its gateway once there is one, `columns` its terminal's width."""
 
     home: Path
     url: str = "http://127.0.0.1:9"
+    columns: int = 200
 
     @property
     def environment(self) -> dict[str, str]:
         """What its processes see: the folders and the gateway of this installation alone."""
         alien = ("GIGAVQA_", "REDIS_URL", "RESULTS_URI")
         clean = {name: value for name, value in os.environ.items() if not name.startswith(alien)}
-        return clean | {"GIGAVQA_HOME": str(self.home), "GIGAVQA_URL": self.url, "COLUMNS": "200", "TERM": "dumb"}
+        return clean | {
+            "GIGAVQA_HOME": str(self.home),
+            "GIGAVQA_URL": self.url,
+            "COLUMNS": str(self.columns),
+            "TERM": "dumb",
+        }
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of `gigavqa ARGUMENTS`."""

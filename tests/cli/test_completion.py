@@ -54,3 +54,28 @@ def test_without_a_gateway_nothing_is_offered_and_nothing_said(installation: Ins
     """Also where its address is none."""
     assert offered(installation, "gigavqa", "watch", "job_") == []
     assert offered(replace(installation, url="nonsense"), "gigavqa", "watch", "job_") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("gigavqa budget qwen3-", ["qwen3-vl-8b"]),
+        ("gigavqa view x.png --model demo-", [MODEL]),
+        ("gigavqa prompt x --dataset ti", ["tiny"]),
+        ("gigavqa dataset check t", ["tiny"]),
+        ("gigavqa dataset show tiny cctv-000", [f"cctv-000{number}" for number in range(4)]),
+        ("gigavqa view --dataset tiny --sample cctv-0003", ["cctv-0003"]),
+        ("gigavqa dataset show nothing c", []),
+    ],
+)
+def test_names_are_offered_to_local_commands(installation: Installation, words: str, names: list[str]) -> None:
+    """Those that begin with what stands there."""
+    assert offered(installation, *words.split(" ")) == names
+
+
+def test_a_broken_catalogue_offers_nothing_and_says_nothing(installation: Installation) -> None:
+    """The command itself says what is wrong."""
+    entry = installation.home / "catalogue" / "broken.toml"
+    entry.parent.mkdir()
+    entry.write_text("id = ")
+    assert offered(installation, "gigavqa", "budget", "q") == []

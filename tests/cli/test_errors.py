@@ -90,7 +90,7 @@ def test_the_version_is_told(installation: Installation) -> None:
 
 def test_a_model_that_does_not_exist_is_an_error_naming_it(installation: Installation) -> None:
     """A name that is no catalogue id, folder or reachable checkpoint ends in one line."""
-    run = installation.run("budget", "--model", "no-such-model", "100", "100")
+    run = installation.run("budget", "no-such-model", "100x100")
     assert run.returncode == 2
     assert "no-such-model" in run.stderr
     assert "Traceback" not in run.stderr

@@ -11,7 +11,7 @@ from tests.cli.installation import MODEL, Installation
 
 def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> None:
     """Qwen3-VL at the paper's budget: 4096 x 4096 pixels are 16384 tokens of 32 x 32 pixels."""
-    found = installation.json("budget", "--model", "qwen3-vl-8b", "10000", "10000")
+    found = installation.json("budget", "qwen3-vl-8b", "10000x10000")
     assert found["rasters"] == [[4096, 4096]]
     assert found["visual_tokens"] == 16384
     assert found["source"] == [10000, 10000]
@@ -19,7 +19,7 @@ def test_budget_prints_rasters_and_visual_tokens(installation: Installation) -> 
 
 def test_budget_refuses_what_the_family_refuses(installation: Installation) -> None:
     """A picture 300 times as long as broad ends in the budget's own error."""
-    run = installation.run("budget", "--model", "qwen3-vl-8b", "30000", "100")
+    run = installation.run("budget", "qwen3-vl-8b", "30000x100")
     assert run.returncode == 2
     assert "30000x100" in run.stderr
 
@@ -39,7 +39,7 @@ def test_view_writes_the_raster_of_the_budget(installation: Installation) -> Non
     target = installation.home / "seen.png"
     plaza = installation.home / "data" / "tiny" / "images" / "plaza.png"
     (seen,) = installation.json("view", str(plaza), "-m", MODEL, "-c", "V2", "-o", str(target), "--json")
-    budget = installation.json("budget", "-m", MODEL, "800", "600")
+    budget = installation.json("budget", MODEL, "800x600")
     with Image.open(target) as picture:
         assert [list(picture.size)] == budget["rasters"]
     assert seen["visual_tokens"] == budget["visual_tokens"]
@@ -67,6 +67,40 @@ def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: 
             Image.open(of_sample.with_stem(f"sample-{number}")) as other,
         ):
             assert np.array_equal(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("-c", "V2", "--quadrant", "upper-left"), "V2 shows no local evidence"),
+        (("-c", "V3", "--quadrant", "middle"), "'middle' is none of upper-left"),
+        (("-c", "V3", "--roi", "37"), "outside 1 to 36"),
+        (("-c", "V3", "--cell", "3"), "ROW,COL"),
+        (("-c", "V3", "--region", "0,0,900,10"), "reaches outside an image of 800x600"),
+        (("-o", "nowhere/x.png"), "there is no folder nowhere"),
+        (("-o", "x.txt"), "call it x.png"),
+    ],
+)
+def test_wrong_arguments_of_view_are_one_sentence(
+    installation: Installation, arguments: tuple[str, ...], named: str
+) -> None:
+    """Said before anything is rendered, with status 2."""
+    run = installation.run("view", "tiny/images/plaza.png", "-m", MODEL, *arguments)
+    assert (run.returncode, named in run.stderr, run.stderr.count("\n")) == (2, True, 1), run.stderr
+
+
+def test_a_close_model_is_said(installation: Installation) -> None:
+    """By every command that takes one."""
+    for arguments in (("budget", "qwen3vl-8b", "9x9"), ("view", "tiny/images/plaza.png", "-m", "qwen3vl-8b")):
+        run = installation.run(*arguments)
+        assert (run.returncode, "did you mean 'qwen3-vl-8b'" in run.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("size", ["100", "0x5", "axb", "100x", "1e3x5"])
+def test_a_size_of_budget_that_is_none_is_refused(installation: Installation, size: str) -> None:
+    """The message says the form."""
+    run = installation.run("budget", MODEL, size)
+    assert (run.returncode, "WIDTHxHEIGHT" in run.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("condition", "named"), [("V0", "V0"), ("V3", "--quadrant")])

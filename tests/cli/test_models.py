@@ -38,7 +38,14 @@ def test_what_exceeds_the_context_is_marked(installation: Installation) -> None:
     """Phi's context of 16384 tokens does not hold five pictures and an answer."""
     lines = installation.ok("models", "--size", "20000x20000").splitlines()
     line = next(line for line in reversed(lines) if "phi-4" in line)
-    assert line.count("> context") == 2
+    assert line.count(" !") == 2
+
+
+def test_a_picture_too_small_for_quadrants_is_told_so(installation: Installation) -> None:
+    """V3 and V4 are refused, and the rest stands."""
+    lines = installation.ok("models", "--size", "1x1").splitlines()
+    line = next(line for line in reversed(lines) if "qwen3-vl-8b" in line)
+    assert line.split()[-3:-1] == ["refused", "refused"]
 
 
 def test_a_size_that_is_none_is_refused(installation: Installation) -> None:

@@ -90,7 +90,13 @@ def test_what_no_job_can_ask_is_refused(
 
 
 def test_an_unknown_sample_is_named(steps: Installation) -> None:
-    """The error says which data set has no such sample."""
-    run = steps.run("prompt", "nobody", "--dataset", "walks")
+    """The error says which data set has no such sample, what is close, and how all are listed."""
+    run = steps.run("prompt", "hree", "--dataset", "walks")
     assert run.returncode == 2
-    assert "'walks' has no sample nobody" in run.stderr
+    assert "'walks' has no sample 'hree'; did you mean 'here'? `gigavqa dataset show walks`" in run.stderr
+
+
+def test_conditions_and_protocols_may_be_written_small(steps: Installation) -> None:
+    """s0 under v1 is S0 under V1."""
+    printed = prompt(steps, "--protocol", "s0", "-c", "v1")
+    assert (printed["protocol"], printed["condition"]) == ("S0", "V1")

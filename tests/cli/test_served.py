@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalogue.load import load_catalogue
+from catalogue.resolve import resolve_model
+from catalogue.write import write_entry
 from cli.errors import ArgumentError
 from cli.served import served_entries
 from jobs.home import Home
@@ -33,6 +35,25 @@ def test_a_checkpoint_folder_becomes_an_entry_that_gateway_and_workers_read(tmp_
     home = home_of(tmp_path)
     (entry,) = served_entries(home, [str(checkpoint(tmp_path / "My-Model"))], lambda line: None)
     assert load_catalogue(home.catalogue)["my-model"] == entry
+
+
+def test_an_entry_is_written_as_models_add_writes_it(tmp_path: Path) -> None:
+    """One writer: the same text, whoever asks, and no draft beside it."""
+    home = home_of(tmp_path)
+    (entry,) = served_entries(home, [str(checkpoint(tmp_path / "mine"))], lambda line: None)
+    other = write_entry(entry, tmp_path / "other")
+    assert [path.name for path in home.catalogue.iterdir()] == ["mine.toml"]
+    assert (home.catalogue / "mine.toml").read_text() == other.read_text()
+
+
+def test_a_write_that_fails_leaves_no_draft(tmp_path: Path) -> None:
+    """A folder that stands where the entry should is an error, and the only thing there."""
+    home = home_of(tmp_path)
+    (home.catalogue / "mine.toml" / "inside").mkdir(parents=True)
+    entry = resolve_model(str(checkpoint(tmp_path / "mine")), {})
+    with pytest.raises(OSError, match=r"mine\.toml"):
+        write_entry(entry, home.catalogue, replace=True)
+    assert [path.name for path in home.catalogue.iterdir()] == ["mine.toml"]
 
 
 def test_an_entry_that_the_operator_edited_stays(tmp_path: Path) -> None:

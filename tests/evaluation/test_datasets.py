@@ -194,6 +194,27 @@ def test_a_list_that_breaks_off_is_named_by_line(tmp_path: Path) -> None:
     assert problem.startswith("samples/a.json:4: is not JSON")
 
 
+@pytest.mark.parametrize("name", ["all.json", "all.jsonl"])
+def test_half_a_character_is_named_and_hides_no_other_record(tmp_path: Path, name: str) -> None:
+    """A text that was cut within an emoji can be neither sent nor stored; a whole emoji can."""
+    whole, cut, bad = (good_record("rs-logic") | {"id": id_} for id_ in ("whole", "cut", "bad"))
+    records = [whole | {"question": "Is it \U0001f600?"}, cut | {"note": "Is it \ud83d"}, bad | {"answer": "Z"}]
+    lines = [json.dumps(record) for record in records]
+    text = "\n".join(lines) if name.endswith("l") else f"[{','.join(chr(10) + line for line in lines)}]"
+
+    first, second = problems(tmp_path / "tiny", name, text)
+
+    assert "a text holds half a character, '\\ud83d'" in first
+    assert "bad: answer 'Z' is none of the options" in second
+
+
+def test_a_file_without_records_is_a_problem(tmp_path: Path) -> None:
+    """An empty list loads as nothing, which nobody means."""
+    assert problems(tmp_path / "tiny", "a.json", "[]") == [
+        "samples: holds no record: each is one JSON object, in a list or one a line"
+    ]
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

@@ -5,43 +5,50 @@ from typing import Any
 
 import pytest
 
-from evaluation.inspection import inspect_dataset
+from evaluation.inspection import Inspection, inspect_dataset
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.good_records import GOOD, good_record, step_of
 from tiling.errors import ImageNotFoundError
 from tiling.geometry import Size
 
 
-def messages(folder: Path, **settings: Any) -> list[str]:
-    """Problems of a data set whose images are all of one size."""
-    return [str(problem) for problem in inspect_dataset(folder, lambda image: Size(4000, 3000), **settings).problems]
+def looked_at(folder: Path, **settings: Any) -> Inspection:
+    """A data set whose images are all of one size."""
+    return inspect_dataset(folder, lambda image: Size(4000, 3000), **settings)
+
+
+def warned(folder: Path, **settings: Any) -> list[str]:
+    """Warnings of a data set without errors."""
+    found = looked_at(folder, **settings)
+    assert found.errors == []
+    return [str(problem) for problem in found.warnings]
 
 
 def test_good_records_have_no_problem(tmp_path: Path) -> None:
     """Every kind of record of the paper."""
-    assert messages(write_dataset(tmp_path / "tiny", *GOOD.values())) == []
+    assert warned(write_dataset(tmp_path / "tiny", *GOOD.values())) == []
 
 
 def test_a_broken_rule_of_the_checklists_is_named_by_file_and_record(tmp_path: Path) -> None:
-    """A count that is not the number of boxes; without the checklists it keeps nobody from asking."""
+    """A count that is not the number of boxes keeps nobody from asking, and is not told without the checklists."""
     record = good_record("cctv-comparison")
     step_of(record, "S3").update(ground_truth=7)
     folder = write_dataset(tmp_path / "tiny", GOOD["rs-logic"], record)
-    (first, *_) = messages(folder)
+    (first, *_) = warned(folder)
 
     assert first.startswith("samples/")
     assert "cctv-comparison: S3 is 7, but S2 lists 2 boxes" in first
-    assert messages(folder, checklists=False) == []
+    assert warned(folder, checklists=False) == []
 
 
 def test_evidence_outside_the_image_is_named(tmp_path: Path) -> None:
     """An anomaly in row 12 of a grid of 10 rows lies nowhere."""
     record = good_record("ad-coordinate") | {"answer": "(12, 7)"}
     del record["evidence"]
-    found = messages(write_dataset(tmp_path / "tiny", record), checklists=False)
+    found = warned(write_dataset(tmp_path / "tiny", record), checklists=False)
 
     assert len(found) == 1
-    assert "ad-coordinate: cell (12, 7) is outside a grid of 10 x 10" in found[0]
+    assert "ad-coordinate: V3 and V4 cannot show it: cell (12, 7) is outside a grid of 10 x 10" in found[0]
 
 
 def test_a_sample_without_evidence_is_named(tmp_path: Path) -> None:
@@ -49,7 +56,7 @@ def test_a_sample_without_evidence_is_named(tmp_path: Path) -> None:
     record = good_record("wsi-comparison")
     del record["evidence"]
     step_of(record, "Q2.1").update(ground_truth=None)
-    found = messages(write_dataset(tmp_path / "tiny", record), checklists=False)
+    found = warned(write_dataset(tmp_path / "tiny", record), checklists=False)
 
     assert len(found) == 1
     assert "neither evidence.rois nor step Q2.1" in found[0]
@@ -64,7 +71,7 @@ def test_an_image_that_is_missing_is_named_for_every_sample(tmp_path: Path) -> N
 
     found = inspect_dataset(folder, missing, checklists=False)
 
-    assert [problem.record for problem in found.problems] == ["cctv-comparison", "cctv-logic"]
+    assert [problem.record for problem in found.errors] == ["cctv-comparison", "cctv-logic"]
     assert found.dataset is not None
 
 
@@ -84,7 +91,7 @@ def test_quirks_of_slide_records_are_read(
     record = good_record("wsi-comparison") | changes
     found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image: Size(600, 600))
 
-    assert found.problems == []
+    assert (found.errors, found.warnings) == ([], [])
     assert found.dataset is not None
     value = getattr(found.dataset.samples[0], field)
     assert expected.items() <= value.items() if isinstance(expected, dict) else value == expected
@@ -95,7 +102,9 @@ def test_a_slide_record_without_options_is_named(tmp_path: Path) -> None:
     record = good_record("wsi-comparison")
     del record["options"]
 
-    assert "options are missing" in messages(write_dataset(tmp_path / "tiny", record))[0]
+    (error,) = looked_at(write_dataset(tmp_path / "tiny", record)).errors
+
+    assert "options are missing" in error.message
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,7 @@ def test_a_multi_select_may_be_one_text(tmp_path: Path, written: str, read: obje
 
     assert found.dataset is not None
     assert found.dataset.samples[0].steps[0].ground_truth == read
-    assert bool(found.problems) == isinstance(read, str)
+    assert bool(found.warnings) == isinstance(read, str)
 
 
 def test_regions_may_be_one_text(tmp_path: Path) -> None:
@@ -124,4 +133,15 @@ def test_regions_may_be_one_text(tmp_path: Path) -> None:
     step_of(record, "Q2.1").update(ground_truth="9, 8")
     found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image: Size(600, 600))
 
-    assert found.problems == []
+    assert (found.errors, found.warnings) == ([], [])
+
+
+@pytest.mark.parametrize("name", ["cctv-comparison", "ad-coordinate"])
+def test_a_sample_without_steps_can_be_asked(tmp_path: Path, name: str) -> None:
+    """Its warning says which protocols cannot ask it, of every domain alike."""
+    record = good_record(name)
+    del record["reasoning_supervision"]
+
+    (warning,) = warned(write_dataset(tmp_path / "tiny", record))
+
+    assert warning.endswith(f"{name}: has no steps, so that S2, S4 and S5 cannot ask it")

@@ -12,7 +12,7 @@ from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, psnr, read_all, 
 from tiling import ingest as ingest_module
 from tiling.digest import content_digest
 from tiling.errors import ImageUnreadableError
-from tiling.ingest import ingest, ingest_pays
+from tiling.ingest import ingest, ingest_pays, is_pyramid, make_pyramid
 from tiling.rendering import render
 from tiling.sources import open_source
 from tiling.views import View
@@ -120,9 +120,9 @@ def _ingest_and_count(arguments: tuple[Path, Path]) -> int:
     written = []
     write = ingest_module.write_pyramid
 
-    def counted(source: object, path: Path) -> None:
+    def counted(source: object, path: Path, progress: object) -> None:
         written.append(path)
-        write(source, path)  # type: ignore[arg-type]
+        write(source, path, progress)  # type: ignore[arg-type]
 
     ingest_module.write_pyramid = counted
     ingest(image, folder)
@@ -165,3 +165,24 @@ class TestPaying:
     def test_it_pays_from_some_views_on(self, folder: Path, name: str, num_views: int, *, pays: bool) -> None:
         """Three of a PNG, six of a JPEG, never for what has levels or is small."""
         assert ingest_pays(folder / name, num_views) is pays
+
+
+def test_progress_counts_the_pixels_of_all_levels(image: Path, tmp_path: Path) -> None:
+    """From the first row of tiles to the last of the smallest level."""
+    told: list[tuple[int, int]] = []
+    make_pyramid(image, tmp_path / "pyramids", lambda written, total: told.append((written, total)))
+    total = 2101 * 1105 + 1051 * 553 + 526 * 277
+    assert told[0] == (2101 * 512, total)
+    assert told[-1] == (total, total)
+    assert [written for written, _ in told] == sorted({written for written, _ in told})
+
+
+@pytest.mark.parametrize(("name", "is_one"), [("flat.png", False), ("flat.jpg", False), ("levels.tif", True)])
+def test_a_pyramid_is_told_from_a_flat_image(tmp_path: Path, name: str, *, is_one: bool) -> None:
+    """A JPEG's decoder scales, and has no levels to read from."""
+    path = tmp_path / name
+    if is_one:
+        save_pyramid(PICTURE, path)
+    else:
+        Image.fromarray(PICTURE).save(path)
+    assert is_pyramid(path) is is_one

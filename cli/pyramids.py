@@ -1,0 +1,116 @@
+"""`gigavqa pyramids`: what ingest has made, and room on the disk."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.arguments import Json
+from cli.console import err, out, print_json
+from cli.errors import CommandError
+from cli.tables import Column, print_table
+
+if TYPE_CHECKING:
+    from tiling.housekeeping import Kept
+
+app = typer.Typer(
+    help="List the pyramids that were made of flat images, and delete those of no use.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the pyramids of this installation, their sizes, and the pictures of the data root that they were made of.
+
+    \b
+    gigavqa pyramids list
+    gigavqa pyramids list --json | jq 'map(.bytes) | add'
+    """
+    found = _kept()
+    if json:
+        print_json([_describe(kept) for kept in found])
+    elif found:
+        _print(found)
+    else:
+        err.print("there is no pyramid; jobs and `gigavqa ingest` make them", markup=False)
+
+
+@app.command()
+def prune(
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also those of pictures that are there; jobs make them again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete the pyramids of which the data root has no picture any more, after saying what that frees.
+
+    A picture that was edited, or copied without its time, counts as another one.
+
+    \b
+    gigavqa pyramids prune
+    gigavqa pyramids prune --all --yes
+    """
+    useless = [kept for kept in _kept() if all_ or not kept.pictures]
+    if useless and not yes:
+        _print(useless, to_delete=True)
+        typer.confirm(f"Delete {_counted(useless)}?", abort=True, err=True)
+    from tiling.housekeeping import delete
+
+    deleted = [kept for kept in useless if delete(kept)]
+    for kept in useless:
+        if kept not in deleted:
+            err.print(f"kept: {kept.path.name} is being made at this moment", markup=False)
+    if json:
+        print_json({"deleted": [_describe(kept) for kept in deleted], "bytes": sum(k.num_bytes for k in deleted)})
+    else:
+        out.print(f"deleted: {_counted(deleted)}" if deleted else "nothing deleted", markup=False)
+
+
+def _kept() -> "list[Kept]":
+    from jobs.home import Home
+    from tiling.housekeeping import kept_pyramids
+
+    home = Home.from_environment()
+    if not home.data.is_dir():
+        raise CommandError(f"the data root {home.data} is not there, so that no pyramid's picture can be found")
+    return kept_pyramids(home.pyramids, home.data)
+
+
+def _counted(kept: "list[Kept]") -> str:
+    noun = "pyramid" if len(kept) == 1 else "pyramids"
+    return f"{len(kept)} {noun}, {_size(sum(one.num_bytes for one in kept))}"
+
+
+def _size(num_bytes: int) -> str:
+    if num_bytes >= 1e9:
+        return f"{num_bytes / 1e9:.2f} GB"
+    return f"{num_bytes / 1e6:.1f} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:.0f} kB"
+
+
+def _print(found: "list[Kept]", *, to_delete: bool = False) -> None:
+    columns = (
+        Column("picture", least=20),
+        Column("size", right=True),
+        Column("made", leaves=1),
+        Column("pyramid", leaves=2),
+    )
+    rows = [[_pictures(kept), _size(kept.num_bytes), f"{kept.made_at:%Y-%m-%d}", kept.path.name] for kept in found]
+    print_table(columns, rows, more="" if to_delete else "`--json` has them")
+    if not to_delete:
+        out.print(f"\n{_counted(found)}", markup=False)
+
+
+def _pictures(kept: "Kept") -> str:
+    if kept.is_partial:
+        return "(not finished)"
+    return ", ".join(kept.pictures) or "(none there is)"
+
+
+def _describe(kept: "Kept") -> dict[str, Any]:
+    return {
+        "pyramid": str(kept.path),
+        "bytes": kept.num_bytes,
+        "made_at": kept.made_at.isoformat(),
+        "pictures": list(kept.pictures),
+        "partial": kept.is_partial,
+    }

@@ -1,0 +1,93 @@
+"""Which pictures the pyramids of a folder were made of, and the room that those of no picture take."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from tiling.digest import content_digest
+from tiling.errors import ImageUnsupportedError, TilingError
+from tiling.geometry import Size
+from tiling.headers import read_stored_header
+
+_MADE = re.compile(r"[0-9a-f]{32}\.(tif|partial)")
+"""Names of what ingest makes; whatever else lies there is somebody's own."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A pyramid, or what an ingest that was killed left of one.
+
+    `pictures` are the names below the data root of the images with this content; links to the pyramid itself count.
+    """
+
+    path: Path
+    num_bytes: int
+    made_at: datetime
+    pictures: tuple[str, ...]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it never became a pyramid."""
+        return self.path.suffix == ".partial"
+
+
+def kept_pyramids(folder: Path, data: Path) -> list[Kept]:
+    """What `folder` holds, largest first, with the pictures of it below the data root `data`.
+
+    Reads the headers of all images below `data`, and 1 MiB of those that are as large as a pyramid is.
+    """
+    paths = [path for path in folder.glob("*") if _MADE.fullmatch(path.name)]
+    pictures = _pictures([path for path in paths if path.suffix == ".tif"], data) if paths else {}
+    found = [_kept(path, pictures.get(path.resolve(), ())) for path in paths]
+    return sorted(found, key=lambda kept: (-kept.num_bytes, kept.path.name))
+
+
+def delete(kept: Kept) -> bool:
+    """Delete a pyramid, or a partial one unless it is being made; returns whether it is gone."""
+    try:
+        with FileLock(kept.path.with_suffix(".lock"), timeout=0):
+            kept.path.unlink(missing_ok=True)
+    except Timeout:
+        return False
+    return True
+
+
+def _kept(path: Path, pictures: tuple[str, ...]) -> Kept:
+    stat = path.stat()
+    return Kept(path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), pictures)
+
+
+def _pictures(pyramids: list[Path], data: Path) -> dict[Path, tuple[str, ...]]:
+    by_digest = {path.stem: path.resolve() for path in pyramids}
+    sizes = {size for path in pyramids if (size := _size_s(path))}
+    found: dict[Path, list[str]] = {path: [] for path in by_digest.values()}
+    for image in sorted(_images(data)):
+        if image.resolve() in found:
+            found[image.resolve()].append(image.relative_to(data).as_posix())
+        elif _may_be_of(image, sizes) and (pyramid := by_digest.get(content_digest(image))):
+            found[pyramid].append(image.relative_to(data).as_posix())
+    return {path: tuple(names) for path, names in found.items()}
+
+
+def _images(data: Path) -> Iterator[Path]:
+    return (path for path in data.rglob("*") if path.is_file() and path.suffix not in {".json", ".jsonl", ".toml"})
+
+
+def _may_be_of(image: Path, sizes: set[Size]) -> bool:
+    try:
+        return read_stored_header(image).size_s in sizes
+    except ImageUnsupportedError:
+        return True  # a slide that only OpenSlide reads
+    except TilingError:
+        return False
+
+
+def _size_s(pyramid: Path) -> Size | None:
+    try:
+        return read_stored_header(pyramid).size_s
+    except TilingError:
+        return None

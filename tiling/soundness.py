@@ -1,0 +1,19 @@
+"""Whether a picture can be decoded to its last pixel, which its header does not tell."""
+
+from pathlib import Path
+
+from tiling.geometry import Region
+from tiling.sources import open_source
+
+
+def decode_whole(path: Path) -> None:
+    """Decode every pixel that a file holds, strictly, in bands.
+
+    A JPEG's smaller levels are scaled from the same bytes, so that its first one tells all. Raises TilingError
+    subclasses where anything is truncated or damaged.
+    """
+    with open_source(path) as source:
+        levels = source.decoder.levels[:1] if source.format == "jpeg" else source.decoder.levels
+        for number, level in enumerate(levels):
+            for _ in source.decoder.bands(number, Region(0, 0, *level.size)):
+                pass
