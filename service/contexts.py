@@ -8,7 +8,8 @@ from catalogue.entry import CatalogueEntry
 from jobs.models import InferenceRequest
 from service.errors import Finding
 from tiling.errors import TilingError
-from tiling.geometry import Size, resolve_region
+from tiling.geometry import Size
+from tiling.recipes import plan_view
 from tiling.views import View
 
 
@@ -83,8 +84,7 @@ class Contexts:
         budget = self._catalogue[model].visual_budget
         key = (model, view, num_images if budget.counts_images else 1)
         if key not in self._tokens:
-            region = resolve_region(view.region, self._size_of(view.image))
-            self._tokens[key] = budget.plan(view.downsampled(region.size), num_images).visual_tokens
+            self._tokens[key] = plan_view(self._size_of(view.image), view, budget, num_images).plan.visual_tokens
         return self._tokens[key]
 
 

@@ -1,5 +1,27 @@
 """What can be wrong with a picture. Every class's docstring states the fact; messages name the file."""
 
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DECODER_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow, tifffile, imagecodecs and OpenSlide raise for files that hold what they should not."""
+
 
 class TilingError(Exception):
     """A view could not be turned into correct pixels."""
@@ -31,3 +53,14 @@ class RegionError(TilingError):
 
 class BudgetError(TilingError):
     """The model family's preprocessing refuses an image of this size or aspect ratio."""
+
+
+@contextmanager
+def decoder_faults(path: Path) -> Iterator[None]:
+    """Turn what a decoder raises into ImageUnreadableError, and a lack of memory into ImageTooLargeError."""
+    try:
+        yield
+    except DECODER_FAULTS as error:
+        raise ImageUnreadableError(f"{path}: {' '.join(str(error).split()) or type(error).__name__}") from error
+    except MemoryError as error:
+        raise ImageTooLargeError(f"{path}: decoding it needs more memory than there is") from error

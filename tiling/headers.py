@@ -1,5 +1,7 @@
 """Size and format of an image from its header alone, with libraries that every machine has."""
 
+import os
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +10,12 @@ from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPI
 from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
-from tiling.errors import ImageUnreadableError
+from tiling.errors import DECODER_FAULTS, decoder_faults
 from tiling.formats import Container, container_of
 from tiling.geometry import Size
 from tiling.limits import Layout, check_pixels
 from tiling.orientation import TAG, orient_size, valid_orientation
-from tiling.tiff import tiff_faults, tiff_layout
+from tiling.tiff import tiff_layout
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to tiling.limits.
 _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
@@ -22,6 +24,9 @@ _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
     "webp": WebPImagePlugin.WebPImageFile,
     "jp2": Jpeg2KImagePlugin.Jpeg2KImageFile,
 }
+
+
+_PNG_TAIL_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -65,26 +70,39 @@ def read_stored_header(path: Path) -> StoredHeader:
 
 
 def _tiff(path: Path) -> tuple[StoredHeader, Layout]:
-    with tiff_faults(path), TiffFile(path) as file:
+    with decoder_faults(path), TiffFile(path) as file:
         found = tiff_layout(file, path)
     layout: Layout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     return StoredHeader("tiff", found.format, found.size_s, found.orientation), layout
 
 
 def _flat(path: Path, container: Container) -> tuple[StoredHeader, Layout]:
-    try:
-        with _PLUGINS[container](path) as image:
-            size = Size(*image.size)
-            return StoredHeader(container, container, size, _orientation(image)), _layout(image, container)
-    except (SyntaxError, OSError, ValueError) as error:
-        raise ImageUnreadableError(f"{path}: {error}") from error
+    with decoder_faults(path), _PLUGINS[container](path) as image:
+        exif = image.info.get("exif", b"") or (_exif_behind_pixels(path) if container == "png" else b"")
+        return StoredHeader(container, container, Size(*image.size), _orientation(exif)), _layout(image, container)
 
 
-def _orientation(image: ImageFile) -> int:
-    # image.getexif() would decode a whole PNG in search of a chunk behind the pixels
+def _orientation(data: bytes) -> int:
+    """The orientation that EXIF data gives; data that cannot be read give none, as in every viewer."""
     exif = Image.Exif()
-    exif.load(image.info.get("exif", b""))
-    return valid_orientation(exif.get(TAG))
+    try:
+        exif.load(data)
+        return valid_orientation(exif.get(TAG))
+    except DECODER_FAULTS:
+        return 1
+
+
+def _exif_behind_pixels(path: Path) -> bytes:
+    """The eXIf chunk in the last 256 KiB of a PNG. Pillow's own `getexif` would decode the whole image to get there."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _PNG_TAIL_BYTES))
+        tail = file.read()
+    at = tail.rfind(b"eXIf")
+    if at < 4:
+        return b""
+    length = int.from_bytes(tail[at - 4 : at])
+    data, checksum = tail[at + 4 : at + 4 + length], tail[at + 4 + length : at + 8 + length]
+    return data if zlib.crc32(data, zlib.crc32(b"eXIf")).to_bytes(4) == checksum else b""
 
 
 def _layout(image: ImageFile, container: Container) -> Layout:

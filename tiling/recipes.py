@@ -3,9 +3,11 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tiling.budgets.base import RasterPlan, VisualBudget
 from tiling.digest import content_digest
+from tiling.errors import BudgetError, RegionError
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size, resolve_region
 from tiling.headers import Header, read_header
@@ -60,7 +62,23 @@ def identify(path: Path) -> Identity:
 def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:
     """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
-    region = resolve_region(view.region, header.size)
-    downsampled = view.downsampled(region.size)
-    plan = budget.plan(downsampled, num_images)
-    return Recipe(view, header.size, header.format, identity.digest, region, downsampled, plan)
+    look = plan_view(header.size, view, budget, num_images)
+    return Recipe(view, header.size, header.format, identity.digest, *look)
+
+
+class PlannedView(NamedTuple):
+    """A view's region in level-0 pixels, its size after the view's own sizing, and the raster that is made of it."""
+
+    region: Region
+    downsampled: Size
+    plan: RasterPlan
+
+
+def plan_view(size: Size, view: View, budget: VisualBudget, num_images: int = 1) -> PlannedView:
+    """Decide what a view of an image of `size` becomes; raises RegionError and BudgetError, which name the image."""
+    try:
+        region = resolve_region(view.region, size)
+        downsampled = view.downsampled(region.size)
+        return PlannedView(region, downsampled, budget.plan(downsampled, num_images))
+    except (RegionError, BudgetError) as error:
+        raise type(error)(f"{view.image} ({size.width}x{size.height}): {error}") from error

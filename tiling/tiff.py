@@ -5,9 +5,7 @@ Needs tifffile alone, no codec, so that a header can be read on any machine.
 
 import logging
 import re
-import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,16 +13,13 @@ from typing import Literal
 
 from tifffile import TiffFile, TiffPage
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from tiling.errors import ImageUnreadableError, ImageUnsupportedError, decoder_faults
 from tiling.geometry import Size
 from tiling.orientation import TAG, valid_orientation
 
-_DECODING_FAULTS = (ValueError, OSError, RuntimeError, struct.error)
-_STRUCTURE_FAULTS = (*_DECODING_FAULTS, LookupError, TypeError, AttributeError, ArithmeticError)
-"""What tifffile raises where tags are missing or hold what they should not."""
-
 _MAX_PAGES = 64
 _MAX_STRIP_BYTES = 512 * 2**20
+_MAX_TILE_BYTES = 64 * 2**20  # each thread that decodes holds one; 4096 x 4096 RGB has 48 MiB
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
 _COMPRESSIONS = frozenset({1, 5, 7, 8, 32773, 32946, 33005, 34712, 34925, 50000, 50001})
 ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
@@ -57,24 +52,6 @@ class TiffLayout:
         return bool(self.pages[0].is_tiled)
 
 
-@contextmanager
-def tiff_faults(path: Path) -> Iterator[None]:
-    """Turn what tifffile raises for a broken structure into ImageUnreadableError."""
-    try:
-        yield
-    except _STRUCTURE_FAULTS as error:
-        raise ImageUnreadableError(f"{path}: {error}") from error
-
-
-@contextmanager
-def decoding_faults(path: Path) -> Iterator[None]:
-    """Turn what tifffile and imagecodecs raise for damaged pixels into ImageUnreadableError."""
-    try:
-        yield
-    except _DECODING_FAULTS as error:
-        raise ImageUnreadableError(f"{path}: {error}") from error
-
-
 def page_size(page: TiffPage) -> Size:
     """Width and height of a page in pixels."""
     return Size(page.imagewidth, page.imagelength)
@@ -91,7 +68,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
     Raises ImageUnreadableError for broken structure and ImageUnsupportedError for pixels that cannot be shown as they
     are meant: several planes, floating point, compressions without a decoder.
     """
-    with tiff_faults(path):
+    with decoder_faults(path):
         first = file.pages[0]
         if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
             raise ImageUnreadableError(f"{path}: the first page holds no image")
@@ -101,7 +78,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
             _check_pixels_known(file, first, path)
         return TiffLayout(
             format=_format(file),
-            pages=tuple(_levels(file, first)),
+            pages=tuple(_levels(file, first, path)),
             orientation=valid_orientation(first.tags.valueof(TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
@@ -130,12 +107,28 @@ def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
         raise ImageUnsupportedError(f"{path}: pixels of type {page.dtype} ({page.bitspersample} bit) are not served")
     if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
         raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
-    strip = page.rowsperstrip * page.imagewidth * page.samplesperpixel * page.bitspersample // 8
-    if not page.is_tiled and page.compression != 1 and min(strip, page.nbytes) > _MAX_STRIP_BYTES:
+    if kind == "palette" and page.colormap is None:
+        raise ImageUnreadableError(f"{path}: a palette image without its colour map")
+    _check_segments(page, path)
+
+
+def _check_segments(page: TiffPage, path: Path) -> None:
+    """Refuse tiles and strips that would have to be decoded whole and take more memory than a view should."""
+    pixel_bits = page.samplesperpixel * page.bitspersample
+    if page.is_tiled:
+        tile = page.tilewidth * page.tilelength * pixel_bits // 8
+        if tile > _MAX_TILE_BYTES:
+            raise ImageUnsupportedError(
+                f"{path}: tiles of {page.tilewidth}x{page.tilelength} pixels ({tile} bytes) are too large to read a "
+                f"part of the image; write it with tiles of 256 to 2048 pixels"
+            )
+        return
+    strip = page.rowsperstrip * page.imagewidth * pixel_bits // 8
+    if page.compression != 1 and min(strip, page.nbytes) > _MAX_STRIP_BYTES:
         raise ImageUnsupportedError(f"{path}: one compressed strip of {strip} bytes cannot be read in parts")
 
 
-def _levels(file: TiffFile, first: TiffPage) -> Iterator[TiffPage]:
+def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
     """Level 0 and the smaller tiled pages of the same shape: in an SVS, page 1 is a thumbnail in strips."""
     yield first
     if not first.is_tiled:
@@ -143,6 +136,7 @@ def _levels(file: TiffFile, first: TiffPage) -> Iterator[TiffPage]:
     last = first
     for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
         if isinstance(page, TiffPage) and page.is_tiled and _is_smaller_copy(page, last, first):
+            _check_segments(page, path)
             yield page
             last = page
 

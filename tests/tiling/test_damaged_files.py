@@ -18,6 +18,7 @@ from tiling.errors import (
     ImageUnsupportedError,
     RegionError,
     TilingError,
+    decoder_faults,
 )
 from tiling.geometry import Region
 from tiling.headers import read_header
@@ -189,11 +190,65 @@ def test_a_tiff_that_promises_more_than_memory_is_refused(tmp_path: Path) -> Non
     """A strip that must be decoded whole, a terabyte large."""
     path = tmp_path / "strip.tif"
     tifffile.imwrite(path, PICTURE, photometric="rgb", compression="zlib", rowsperstrip=500, metadata=None)
-    with tifffile.TiffFile(path, mode="r+") as file:
-        for tag, value in ((256, 90_000), (257, 90_000), (278, 90_000)):
-            file.pages[0].tags[tag].overwrite(value)
+    rewrite_tags(path, {256: 90_000, 257: 90_000, 278: 90_000})
     with pytest.raises(ImageUnsupportedError, match="one compressed strip"):
         render_full(path)
+
+
+def rewrite_tags(path: Path, values: dict[int, object]) -> None:
+    """Let the first page of a TIFF say something else."""
+    with tifffile.TiffFile(path, mode="r+") as file:
+        for tag, value in values.items():
+            file.pages[0].tags[tag].overwrite(value)
+
+
+@pytest.mark.parametrize("side", [40_000, 16_000])
+def test_tiles_too_large_to_hold_are_refused_by_the_header(tmp_path: Path, side: int) -> None:
+    """A tile is decoded whole, by each thread that renders, whatever the image's own size."""
+    path = tmp_path / "tile.tif"
+    tifffile.imwrite(path, PICTURE, photometric="rgb", compression="zlib", tile=(512, 512), metadata=None)
+    rewrite_tags(path, {322: side, 323: side})
+    for read in (read_header, open_source):
+        with pytest.raises(ImageUnsupportedError, match=rf"tile\.tif: tiles of {side}x{side} pixels"):
+            read(path)
+
+
+def test_a_tile_that_claims_more_bytes_than_it_has_pixels_is_damaged(tmp_path: Path) -> None:
+    """Its byte count is not taken as a size to reserve."""
+    path = tmp_path / "tile.tif"
+    tifffile.imwrite(path, PICTURE, photometric="rgb", compression="zlib", tile=(512, 512), metadata=None)
+    rewrite_tags(path, {325: (2**31, 2**31)})
+    with pytest.raises(ImageUnreadableError, match=r"tile\.tif: a tile or strip claims 2147483648 bytes"):
+        render_full(path)
+
+
+def test_a_palette_without_its_colours_is_damaged(tmp_path: Path) -> None:
+    """By its header already, so that a job names it before it runs."""
+    path = tmp_path / "palette.tif"
+    picture.quantize().save(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(struct.pack("<HH", 320, 3), struct.pack("<HH", 60_000, 3), 1))
+    for read in (read_header, open_source):
+        with pytest.raises(ImageUnreadableError, match=r"palette\.tif: a palette image without its colour map"):
+            read(path)
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
+def test_exif_that_breaks_off_turns_nothing(tmp_path: Path) -> None:
+    """The picture is shown as viewers show it."""
+    path = tmp_path / "turned.jpg"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for kept in range(1, len(exif.tobytes())):
+        picture.save(path, exif=exif.tobytes()[:kept])
+        assert read_header(path).size in {(700, 500), (500, 700)}
+
+
+def test_a_lack_of_memory_is_named_and_typed(tmp_path: Path) -> None:
+    """Whatever library ran out of it."""
+    path = tmp_path / "large.png"
+    with pytest.raises(ImageTooLargeError, match=r"large\.png: .* more memory"), decoder_faults(path):
+        raise MemoryError
 
 
 def test_a_limit_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

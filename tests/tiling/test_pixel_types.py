@@ -139,3 +139,18 @@ def test_orientation_is_applied(tmp_path: Path, name: str, orientation: int) -> 
     pixels = read_all(path)
     assert read_header(path).size == size_of(pixels) == size_of(expected)
     assert psnr(pixels, expected) > 50
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_orientation_behind_the_pixels_of_a_png_is_applied(tmp_path: Path, orientation: int) -> None:
+    """The chunk may stand behind them; the header finds it there without decoding."""
+    path = tmp_path / "a.png"
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture.save(path, exif=exif)
+    data = path.read_bytes()
+    start = data.index(b"eXIf") - 4
+    end = start + 12 + int.from_bytes(data[start : start + 4])
+    path.write_bytes(data[:start] + data[end:-12] + data[start:end] + data[-12:])
+    assert read_header(path).size == size_of(as_pillow_sees(path))
+    np.testing.assert_array_equal(read_all(path), as_pillow_sees(path))

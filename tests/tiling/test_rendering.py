@@ -9,6 +9,7 @@ from PIL import Image
 
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, textured
 from tiling.budgets.qwen import QwenBudget
+from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Region, Size, resolve_region
 from tiling.recipes import identify, plan_raster
 from tiling.rendering import Raster, choose_level, render
@@ -154,3 +155,10 @@ class TestKey:
 
 def _size(raster: Raster) -> Size:
     return Size(raster.pixels.shape[1], raster.pixels.shape[0])
+
+
+@pytest.mark.parametrize("region", ["0,0,2000,1", "0,0,3000,10"])
+def test_a_view_that_cannot_be_planned_names_its_image(folder: Path, region: str) -> None:
+    """Too long for the family, or outside the image: among thousands of pictures it must be found."""
+    with pytest.raises((BudgetError, RegionError), match=r"^a\.png \(2677x1505\): "):
+        render(folder / "a.png", View(image="a.png", region=region), SMALL_BUDGET)

@@ -1,13 +1,14 @@
 """Vendor whole-slide formats through OpenSlide."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import openslide
 from PIL import Image
 
-from tiling.errors import ImageUnreadableError
+from tiling.errors import ImageUnreadableError, decoder_faults
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
 
@@ -23,16 +24,14 @@ class SlideDecoder(Decoder):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        with decoder_faults(path), _slide_faults(path):
             self._slide = openslide.OpenSlide(path)
-        except openslide.OpenSlideError as error:
-            raise ImageUnreadableError(f"{path}: {error}") from error
-        properties = self._slide.properties
-        self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
-        self.levels = describe_levels([Size(*size) for size in self._slide.level_dimensions])
-        microns = properties.get(openslide.PROPERTY_NAME_MPP_X)
-        self.microns_per_pixel = float(microns) if microns else None
-        self._background = "#" + properties.get(openslide.PROPERTY_NAME_BACKGROUND_COLOR, "FFFFFF")
+            properties = self._slide.properties
+            self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
+            self.levels = describe_levels([Size(*size) for size in self._slide.level_dimensions])
+            microns = properties.get(openslide.PROPERTY_NAME_MPP_X)
+            self.microns_per_pixel = float(microns) if microns else None
+            self._background = "#" + properties.get(openslide.PROPERTY_NAME_BACKGROUND_COLOR, "FFFFFF")
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode in bands of 256 rows; OpenSlide refuses everything after its first error, so a slide is reopened."""
@@ -47,10 +46,16 @@ class SlideDecoder(Decoder):
         self._slide.close()
 
     def _read(self, location: tuple[int, int], level: int, size: tuple[int, int]) -> Pixels:
-        try:
+        with decoder_faults(self._path), _slide_faults(self._path):
             tile = self._slide.read_region(location, level, size)
-        except openslide.OpenSlideError as error:
-            raise ImageUnreadableError(f"{self._path}: {error}") from error
         background = Image.new("RGB", size, self._background)
         background.paste(tile, mask=tile.getchannel("A"))
         return np.asarray(background)
+
+
+@contextmanager
+def _slide_faults(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except openslide.OpenSlideError as error:
+        raise ImageUnreadableError(f"{path}: {error}") from error

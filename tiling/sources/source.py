@@ -1,5 +1,6 @@
 """One image file, whatever library reads it, in the oriented frame."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -8,7 +9,7 @@ import numpy as np
 from tifffile import TiffFile
 
 from tiling.digest import content_digest
-from tiling.errors import RegionError
+from tiling.errors import RegionError, decoder_faults
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size
 from tiling.headers import StoredHeader, read_stored_header
@@ -19,7 +20,7 @@ from tiling.sources.jpeg2000 import Jpeg2000Decoder
 from tiling.sources.slides import SlideDecoder
 from tiling.sources.tiff import TiffDecoder
 from tiling.sources.vips import VipsDecoder, can_decode
-from tiling.tiff import tiff_faults, tiff_layout
+from tiling.tiff import tiff_layout
 
 
 class Source:
@@ -100,13 +101,14 @@ def _flat_decoder(path: Path, header: StoredHeader) -> Decoder:
 
 
 def _open_tiff(path: Path, header: StoredHeader) -> Source:
-    with tiff_faults(path):
-        file = TiffFile(path)
-    layout = tiff_layout(file, path)
-    if layout.read_by_openslide:
-        file.close()
-        return Source(path, header.format, SlideDecoder(path), orientation=1)
-    return Source(path, header.format, TiffDecoder(path, file, layout), header.orientation)
+    with decoder_faults(path), ExitStack() as on_error:
+        file = on_error.enter_context(TiffFile(path))
+        layout = tiff_layout(file, path)
+        if layout.read_by_openslide:
+            return Source(path, header.format, SlideDecoder(path), orientation=1)
+        decoder = TiffDecoder(path, file, layout)
+        on_error.pop_all()
+        return Source(path, header.format, decoder, header.orientation)
 
 
 def _open_slide(path: Path) -> Source:

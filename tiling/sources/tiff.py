@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
-from tiling.errors import ImageUnreadableError
+from tiling.errors import ImageUnreadableError, decoder_faults
 from tiling.geometry import Region
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.tiff import TiffLayout, decoding_faults, page_size, photometric_kind
+from tiling.tiff import TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
+_COMPRESSION_OVERHEAD = 64 * 1024
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
 
@@ -28,15 +30,16 @@ class TiffDecoder(Decoder):
         self._path = path
         self._file = file
         self._pages = layout.pages
-        self._descriptor = os.open(path, os.O_RDONLY)
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
         self._colours = _colours(layout.pages[0])
+        self._descriptor = os.open(path, os.O_RDONLY)
+        self._num_bytes = os.fstat(self._descriptor).st_size
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
         page = self._pages[level]
-        with decoding_faults(self._path):
+        with decoder_faults(self._path):
             if page.is_contiguous and not page.is_tiled and page.planarconfig == 1:
                 yield from self._plain_bands(page, region_l)
             else:
@@ -100,6 +103,8 @@ class TiffDecoder(Decoder):
 
     def _plane(self, page: TiffPage, index: int) -> NDArray[Any]:
         offset, count = page.dataoffsets[index], page.databytecounts[index]
+        if count > 2 * prod(page.chunks) * page.dtype.itemsize + _COMPRESSION_OVERHEAD:
+            raise ImageUnreadableError(f"{self._path}: a tile or strip claims {count} bytes, more than its pixels have")
         data = self._read(offset, count) if count else None
         samples, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
         if samples is None:  # the file says that it left this tile out
@@ -108,7 +113,7 @@ class TiffDecoder(Decoder):
         return plane
 
     def _read(self, offset: int, count: int) -> bytes:
-        data = os.pread(self._descriptor, count, offset)
+        data = os.pread(self._descriptor, count, offset) if offset + count <= self._num_bytes else b""
         if len(data) < count:
             raise ImageUnreadableError(f"{self._path}: the file ends within its pixels")
         return data
