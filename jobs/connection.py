@@ -1,23 +1,44 @@
-"""How every process connects: a restart of the server within half a minute is waited out, not raised."""
+"""How every process connects: a restart of the server is waited out for half a minute; one that evicts is refused."""
 
 import asyncio
+import logging
+import re
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from jobs.errors import ServerEvictsError
+
+log = logging.getLogger(__name__)
 
 BLOCK_SECONDS = 5.0
 """Longest time that a blocking read waits on the server; callers that want to wait longer read again."""
 
 _SOCKET_TIMEOUT = BLOCK_SECONDS + 15.0
 _RETRIES = 45  # with the backoff below, 35-45 s of waiting in all
+_AWAY = (RedisConnectionError, RedisTimeoutError)
+_REFUSING = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
+_REFUSAL = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
 
 
 def connect(url: str, *, max_connections: int = 32) -> Redis:
     """Make a client of the server at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
-    Commands are repeated with exponential backoff on connection errors. Replies are bytes.
+    Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
+    the server's policy for full memory, and the command that wanted it raises ServerEvictsError.
     """
     pool = BlockingConnectionPool.from_url(
         url,
@@ -27,10 +48,34 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         socket_timeout=_SOCKET_TIMEOUT,
         socket_connect_timeout=5,
         retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
+        retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
         health_check_interval=0,
     )
-    pool.connection_class = _heeding_cancellation(pool.connection_class)
+    pool.connection_class = _refusing_eviction(_heeding_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
+
+
+async def refuse_eviction(url: str, *, within_seconds: float = 5.0) -> None:
+    """Look at the policy of the server at `url` once; one that does not answer by then is passed over.
+
+    Raises ServerEvictsError.
+    """
+    client = connect(url)
+    try:
+        await asyncio.wait_for(client.ping(), within_seconds)
+    except (TimeoutError, *_AWAY):
+        log.warning("the server at REDIS_URL does not answer yet")
+    finally:
+        await client.aclose()
+
+
+def is_server_away(error: Exception) -> bool:
+    """Whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
+
+    It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
+    """
+    refused = isinstance(error, _REFUSING) or (isinstance(error, ResponseError) and _REFUSAL.search(str(error)))
+    return isinstance(error, _AWAY) or bool(refused)
 
 
 def _heeding_cancellation(connection_class: Any) -> type:
@@ -49,3 +94,37 @@ def _heeding_cancellation(connection_class: Any) -> type:
             raise asyncio.CancelledError
 
     return type(connection_class.__name__, (connection_class,), {"send_packed_command": send_packed_command})
+
+
+def _refusing_eviction(connection_class: Any) -> type:
+    """Extend a class of connections so that each asks for the server's policy before it is used."""
+
+    async def connect_check_health(self: Any, **options: bool) -> None:
+        if self.is_connected:
+            return
+        await connection_class.connect_check_health(self, **options)
+        policy = await _policy(self)
+        if policy is None:
+            log.warning("the server does not tell its maxmemory-policy; it must be noeviction, or jobs can be lost")
+        elif policy != "noeviction":
+            await self.disconnect()
+            raise ServerEvictsError(
+                f"the server's maxmemory-policy is {policy}, so jobs and responses vanish when its memory is full; "
+                "set `maxmemory-policy noeviction`"
+            )
+
+    return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
+
+
+async def _policy(connection: Any) -> str | None:
+    """Ask for the policy in both ways, of which managed servers forbid the second."""
+    for command in (("INFO", "memory"), ("CONFIG", "GET", "maxmemory-policy")):
+        try:
+            await connection.send_command(*command, check_health=False)
+            reply = await connection.read_response()
+        except NoPermissionError:
+            continue
+        text = b" ".join(reply).decode() if isinstance(reply, list) else reply.decode()
+        if found := re.search(r"maxmemory[_-]policy[: ]([\w-]+)", text):
+            return found.group(1)
+    return None

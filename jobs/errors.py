@@ -6,7 +6,11 @@ class JobsError(Exception):
 
 
 class ServerUnavailableError(JobsError):
-    """The embedded server could not be started: no binary, or it ended before it answered."""
+    """There is no server to use: the embedded one has no binary, or ended before it answered."""
+
+
+class ServerEvictsError(ServerUnavailableError):
+    """The server drops keys when its memory is full, so it would lose jobs without a word."""
 
 
 class JobNotFoundError(JobsError):

@@ -78,7 +78,7 @@ class Keys:
         return f"{self.job(job_id)}:leased"
 
     def suspects(self, job_id: str) -> str:
-        """Hash from bundle id to the request that runs on probation."""
+        """Hash from bundle id to `DELIVERY STARTS REQUEST`: the one of its requests begun last on probation."""
         return f"{self.job(job_id)}:suspects"
 
     def results(self, job_id: str) -> str:

@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 
 from jobs.codec import pack, unpack
 from jobs.connection import BLOCK_SECONDS
-from jobs.crashes import crashed_response
+from jobs.crashes import Suspicion
 from jobs.errors import JobActiveError, JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS, PRIORITIES, Keys
 from jobs.leases import Lease
@@ -48,7 +48,8 @@ class JobQueue:
     """Bundles between the gateway that enqueues them and the workers that claim them.
 
     `limit_requests` bounds the requests that are queued and not recorded, over all jobs. A lease that is not renewed
-    for `lease_seconds` passes to whoever claims next; the last of `max_attempts` is made on probation.
+    for `lease_seconds` passes to whoever claims next; a bundle that was lost in all of `max_attempts` but one goes on
+    probation, where what kills workers is found (`jobs.crashes`).
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class JobQueue:
         await self._scripts.run("hand_back", *self._held(lease), lease.deliveries, *self._named(lease), *ids)
 
     async def begin_probation(self, lease: Lease, request_id: str) -> bool:
-        """Mark the request that runs next; it takes the blame if the worker dies. False when the lease was lost."""
+        """Mark the request that runs next; it takes the blame if workers die of it. False when the lease was lost."""
         return bool(await self._scripts.run("suspect", *self._held(lease), *self._named(lease), request_id))
 
     async def cancelled(self, job_ids: Iterable[str]) -> set[str]:
@@ -259,7 +260,7 @@ class JobQueue:
             return await self._scripts.run(name, *arguments)
 
     def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
-        stream, entry_id, deliveries, queued_ms, crashes, payload = row[:6]
+        stream, entry_id, deliveries, queued_ms, crashes, payload, mark = row
         return Lease(
             bundle=unpack(Bundle, payload),
             attempt=int(crashes) + deliveries,
@@ -269,6 +270,7 @@ class JobQueue:
             stream=stream.decode(),
             entry_id=entry_id.decode(),
             deliveries=deliveries,
+            mark=mark.decode(),
         )
 
     async def _claim_probation(self, models: Sequence[str], worker: str) -> list[Lease]:
@@ -281,16 +283,12 @@ class JobQueue:
         return []
 
     async def _judge(self, lease: Lease) -> bool:
-        """Record what killed the last worker of a bundle on probation; False when no request of it is left."""
+        """Record what has killed the workers of a bundle on probation; False when no request of it is left."""
         if lease.deliveries == 1:
             return True
-        suspect = await self._redis.hget(self._keys.suspects(lease.job_id), lease.bundle.id)
-        blamed = [request for request in lease.bundle.requests if suspect and request.id == suspect.decode()]
-        if not blamed and lease.deliveries > self._max_attempts:
-            blamed = list(lease.bundle.requests)  # workers die of the bundle before any of its requests runs
-        recorded = [await self._results.record(crashed_response(lease, request), lease) for request in blamed]
-        if any(recorded):
-            await self._scripts.run("acquit", *self._held(lease), *self._named(lease))
+        suspicion = Suspicion.of(lease)
+        for request in suspicion.blamed(lease):
+            await self._results.record(suspicion.response(lease, request), lease)
         ids = [request.id for request in lease.bundle.requests]
         return len(await self._results.recorded(lease.job_id, ids)) < len(ids)
 

@@ -11,7 +11,7 @@ from jobs.keys import Keys
 
 Name = Literal[
     "create", "fail", "cancel", "drop", "reserve", "append", "start", "claim", "claimable", "renew",
-    "hand_back", "suspect", "acquit", "record", "reopen", "trim", "sunk",
+    "hand_back", "suspect", "record", "reopen", "trim", "sunk",
 ]  # fmt: skip
 
 _FOLDER = Path(__file__).parent / "lua"

@@ -1,8 +1,11 @@
 """`python -m service`: runs one gateway until it is told to stop."""
 
 import argparse
+import asyncio
 import sys
 
+from jobs.connection import refuse_eviction
+from jobs.errors import ServerEvictsError
 from service.app import create_app
 from service.errors import SettingsInvalidError
 from service.server import GatewayServer, configure_logging
@@ -21,6 +24,12 @@ def main() -> int:
     except SettingsInvalidError as error:
         print(f"gigavqa gateway: {error}", file=sys.stderr)
         return 2
+    try:
+        if settings.home.redis_url:
+            asyncio.run(refuse_eviction(settings.home.redis_url))
+    except ServerEvictsError as error:
+        print(f"gigavqa gateway: {error}", file=sys.stderr)
+        return 1
     server = GatewayServer(create_app(settings), settings.host, settings.port)
     server.run()
     return 0 if server.started else 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 from jobs.leases import Lease
-from jobs.models import InferenceRequest, Sampling, TurnResponse
+from jobs.models import InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.errors import TilingError
@@ -61,8 +61,8 @@ class BundlePlayer:
         await self._preparation.expect(left)
 
         async def play_request(request: InferenceRequest) -> None:
-            await self._play_request(lease, request)
-            on_recorded(1)
+            response = await self._play_request(lease, request)
+            await _to_its_end(self._record(lease, response, on_recorded))
 
         if lease.probation:
             await self._play_one_by_one(lease, left, play_request)
@@ -75,7 +75,7 @@ class BundlePlayer:
                 return  # lost: another worker goes on
             await play(request)
 
-    async def _play_request(self, lease: Lease, request: InferenceRequest) -> None:
+    async def _play_request(self, lease: Lease, request: InferenceRequest) -> Response:
         outcome = Outcome()
         try:
             await self._play_chat(lease, request, outcome)
@@ -84,17 +84,20 @@ class BundlePlayer:
         except EngineDeadError as error:
             if not lease.probation:
                 raise
-            # Alone with the engine, again and again: this request is what kills it.
-            outcome.failure = make_failure(error, retryable=False)
+            # Alone with the engine, again and again: this request is what kills it, or the machine does.
+            outcome.failure = make_failure(error, retryable=True)
         except EngineLostError:
             raise
         except Exception as error:
             log.exception("job %s, request %s: unexpected error", lease.job_id, request.id)
             self._instruments.unexpected.inc()
             outcome.failure = make_failure(error, retryable=True)
-        response = make_response(lease, request, outcome, self._keeper.info)
+        return make_response(lease, request, outcome, self._keeper.info)
+
+    async def _record(self, lease: Lease, response: Response, on_recorded: Callable[[int], None]) -> None:
         new = await patiently(lambda: self._results.record(response, lease))
         self._instruments.count(response, new=new)
+        on_recorded(1)
 
     async def _play_chat(self, lease: Lease, request: InferenceRequest, outcome: Outcome) -> None:
         priority = _ENGINE_PRIORITY[lease.bundle.priority]
@@ -112,6 +115,16 @@ class BundlePlayer:
                 finally:
                     self.running -= 1
                     outcome.turns = player.answers
+
+
+async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Do `work` also when this task is cancelled meanwhile, which shows only then: what was generated is kept."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 async def _play_together(requests: Sequence[InferenceRequest], play: Play) -> None:

@@ -13,7 +13,7 @@ from workers.bundles import BundlePlayer
 from workers.engine import EngineDeadError
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
-from workers.patience import SERVER_AWAY, patiently
+from workers.patience import patiently
 from workers.settings import WorkerSettings
 from workers.turns import Turn
 
@@ -57,6 +57,7 @@ class Consumer:
         self._found_none = False
         self._bundle_size = 1
         self._probation_due = time.monotonic() + settings.probation_wait_seconds
+        self._renewed = time.monotonic()
 
     @property
     def num_requests(self) -> int:
@@ -109,15 +110,18 @@ class Consumer:
                 await asyncio.wait([held.playing])
 
     async def _claim(self, room: int, probation: bool) -> list[Lease]:
-        block = self._settings.claim_block_seconds
-        leases = await patiently(
-            lambda: self._queue.claim([self._model], self._worker, room, block, probation=probation)
-        )
+        leases = await patiently(partial(self._renew_and_claim, room, probation))
         if probation:
             self._probation_due = time.monotonic() + self._settings.probation_wait_seconds
         for lease in leases:
             self._instruments.queue_seconds.observe(lease.queued_seconds)
         return leases
+
+    async def _renew_and_claim(self, room: int, probation: bool) -> list[Lease]:
+        if time.monotonic() - self._renewed > self._settings.lease_seconds / 2:
+            await self._renew()  # the server was away, and a claim would find what is held here first of all
+        block = self._settings.claim_block_seconds
+        return await self._queue.claim([self._model], self._worker, room, block, probation=probation)
 
     def _room(self) -> int:
         """Bundles to claim: as many requests again as are played at once wait behind them, their views rendered."""
@@ -141,7 +145,7 @@ class Consumer:
             await self._player.play(held.lease, partial(self._recorded, held))
             outcome = "finished"
         except asyncio.CancelledError:
-            outcome = "lost" if held.lost else "handed_back"
+            outcome = self._given_up(held)
         except EngineDeadError:
             log.error("bundle %s: given up, the engine died too often beside it", held.lease.bundle.id)
             outcome = "abandoned"  # the lease runs out, which spends an attempt and leads to probation
@@ -173,7 +177,15 @@ class Consumer:
         if given_up:
             await asyncio.wait([held.playing for held in given_up])
         for held in given_up & self._held:  # cancelled before it began
-            await self._part(held, "lost" if held.lost else "handed_back")
+            await self._part(held, self._given_up(held))
+
+    def _given_up(self, held: _Held) -> str:
+        if not held.unrecorded:
+            return "finished"  # just then, which ends the lease as well
+        if held.lost:
+            log.warning("bundle %s: the lease was lost to another worker", held.lease.bundle.id)
+            return "lost"
+        return "handed_back"
 
     def _upkeep(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
         return [
@@ -185,21 +197,17 @@ class Consumer:
         while True:
             await asyncio.sleep(seconds)
             try:
-                await work()
-            except SERVER_AWAY as error:
-                log.warning("the server is away: %s", error)
+                await patiently(work)
             except Exception:
                 log.exception("unexpected error; the next attempt is due in %g s", seconds)
                 self._instruments.unexpected.inc()
 
     async def _renew(self) -> None:
         held = {held.lease.entry_id + held.lease.stream: held for held in self._held}
-        if not held:
-            return
         lost = await self._queue.renew([entry.lease for entry in held.values()])
+        self._renewed = time.monotonic()
         gone = {held[lease.entry_id + lease.stream] for lease in lost} & self._held
         for entry in gone:
-            log.warning("bundle %s: the lease was lost to another worker", entry.lease.bundle.id)
             entry.lost = True
         await self._give_up(gone)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from jobs.fleet import Fleet, WorkerStatus
 from workers.instrumentation import Instruments
-from workers.patience import SERVER_AWAY, patiently
+from workers.patience import if_there, patiently
 from workers.rotation import Rotation
 from workers.settings import WorkerSettings
 from workers.stage import Served, Surroundings
@@ -93,11 +93,8 @@ class Worker:
 
     async def _beat_forever(self) -> None:
         while True:
-            try:
-                await self._rotation.look()
-                await self._beat()
-            except SERVER_AWAY as error:
-                log.warning("the server is away: %s", error)
+            await self._rotation.look()
+            await if_there(self, self._beat)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), self._settings.heartbeat_seconds)
             self._news.clear()

@@ -48,6 +48,13 @@ def _operators(url: str) -> Finding:
         client.close()
     name = info.get("server_name", "redis")
     found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
+    if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
+        return Finding(
+            "server",
+            "fail",
+            f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
+            "set `maxmemory-policy noeviction`",
+        )
     if not info.get("aof_enabled"):
         return Finding(
             "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"

@@ -18,7 +18,6 @@ elseif call('HGET', key('job', job), 'status') == 'cancelling' then
   drop_bundle(job, bundle, remaining, model)
 else
   call('XCLAIM', stream, GROUP, worker, 0, entry, 'IDLE', 1000000000, 'RETRYCOUNT', attempt - 1, 'JUSTID')
-  call('HDEL', key('suspects', job), bundle)
   end_lease(job, bundle, model)
 end
 return 1

@@ -2,10 +2,13 @@
 
 import json
 import socket
+from pathlib import Path
 
 import pytest
+import redis
 
 from cli.checks import machine, state
+from jobs.server import start_server
 from tests.cli.installation import Installation
 
 CHECKS = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "GPU", "server", "data root", "disk", "port"}
@@ -26,6 +29,18 @@ def test_a_server_that_does_not_answer_is_a_failure(monkeypatch: pytest.MonkeyPa
     finding = state.server()
     assert finding.status == "fail"
     assert "REDIS_URL" in finding.advice
+
+
+def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server behind REDIS_URL that drops keys when its memory is full, and what to set."""
+    server = start_server(tmp_path)
+    redis.Redis.from_url(server.url).config_set("maxmemory-policy", "allkeys-lru")
+    monkeypatch.setenv("REDIS_URL", server.url)
+    finding = state.server()
+    server.stop()
+    assert finding.status == "fail"
+    assert "allkeys-lru" in finding.found
+    assert "noeviction" in finding.advice
 
 
 def test_a_port_that_another_program_holds_is_a_warning() -> None:

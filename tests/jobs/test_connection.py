@@ -1,14 +1,17 @@
-"""A restart of the server is waited out."""
+"""A restart of the server is waited out, and a server that evicts is refused."""
 
 import asyncio
+import logging
 import os
 import signal
 from pathlib import Path
 
 import pytest
+import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from jobs.connection import connect
+from jobs.connection import connect, refuse_eviction
+from jobs.errors import ServerEvictsError
 from jobs.server import ServerProcess, start_server
 
 
@@ -59,3 +62,44 @@ async def test_a_cancelled_task_ends_at_whatever_moment_it_is_cancelled(server: 
         done, _ = await asyncio.wait([task], timeout=10)
         assert done, f"cancelled after {turns} turns"
     await client.aclose()
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl", "allkeys-random"])
+async def test_a_server_that_evicts_is_refused(own_server: ServerProcess, policy: str) -> None:
+    """Every policy but one; the sentence says which is set and which must be."""
+    redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", policy)
+    client = connect(own_server.url)
+    with pytest.raises(ServerEvictsError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
+        await client.ping()
+    with pytest.raises(ServerEvictsError):
+        await refuse_eviction(own_server.url)
+    redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", "noeviction")
+    assert await client.ping()
+    await client.aclose()
+
+
+@pytest.mark.parametrize("forbidden", ["config", "info"])
+async def test_the_policy_is_known_where_one_of_its_commands_is_forbidden(
+    own_server: ServerProcess, forbidden: str
+) -> None:
+    """Managed servers forbid CONFIG; INFO tells the same, and the other way round."""
+    operator = redis.Redis.from_url(own_server.url)
+    operator.config_set("maxmemory-policy", "allkeys-lru")
+    operator.execute_command("ACL", "SETUSER", "default", f"-{forbidden}")
+    with pytest.raises(ServerEvictsError):
+        await refuse_eviction(own_server.url)
+
+
+async def test_a_server_that_does_not_tell_its_policy_is_used_with_a_warning(
+    own_server: ServerProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing can be known, so it is said what must be."""
+    redis.Redis.from_url(own_server.url).execute_command("ACL", "SETUSER", "default", "-config", "-info")
+    with caplog.at_level(logging.WARNING):
+        await refuse_eviction(own_server.url)
+    assert "must be noeviction" in caplog.text
+
+
+async def test_a_server_that_is_away_at_the_start_is_looked_at_later(tmp_path: Path) -> None:
+    """The start of a gateway is not held up by it."""
+    await refuse_eviction(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)

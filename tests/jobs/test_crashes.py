@@ -13,6 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.crashes import DEATHS_ALONE
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus, Response, Turn
@@ -95,7 +96,8 @@ async def test_a_poison_request_dies_alone(server: ServerProcess, redis: Redis) 
     assert sorted(response.request_id for response in responses) == sorted(f"r{n}" for n in range(21))
     (failed,) = [response for response in responses if response.failure]
     assert failed.failure and (failed.request_id, failed.failure.type) == ("r10", "WorkerCrashed")
-    assert deaths == 3
+    assert failed.failure.retryable
+    assert deaths == 2 + DEATHS_ALONE
     job = await JobRegistry(redis).get(job.id)
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 20, 1)
     assert await JobQueue(redis).depth(MODEL) == QueueDepth(0, 0)
@@ -144,15 +146,60 @@ async def test_the_probation_lane_is_served_when_asked_and_one_bundle_at_a_time(
     assert await queue.depth(MODEL) == QueueDepth(waiting=1, leased=1)
 
 
-async def test_a_suspect_is_blamed_only_when_its_worker_died(redis: Redis) -> None:
-    """A bundle handed back from probation, as on SIGTERM, blames nobody."""
+async def die_of(queue: JobQueue, request_id: str, times: int) -> None:
+    """Claim the bundle on probation, begin the request and fall silent, so many times."""
+    for _ in range(times):
+        assert await queue.begin_probation(await probation(queue, "dies"), request_id)
+
+
+async def test_a_suspect_is_blamed_only_for_deaths_in_a_row_beside_it_alone(redis: Redis) -> None:
+    """Workers may be killed beside an innocent request; one death too many gives it up, and asking again may help."""
     job, queue = await on_probation(redis, 1, 2)
-    lease = await probation(queue, "draining")
-    assert await queue.begin_probation(lease, "r0")
+    await die_of(queue, "r0", DEATHS_ALONE)
+    assert await responses_of(redis, job.id) == []
+    lease = await probation(queue, "w")
+    (blamed,) = await responses_of(redis, job.id)
+    assert blamed.failure and (blamed.request_id, blamed.failure.retryable) == ("r0", True)
+    assert blamed.attempt == lease.attempt - 1 == 1 + DEATHS_ALONE
+    assert f"{DEATHS_ALONE} times in a row" in blamed.failure.message
+
+
+async def test_deaths_beside_different_requests_blame_nobody(redis: Redis) -> None:
+    """Workers that die while they run one request after the other are no sign of poison."""
+    job, queue = await on_probation(redis, 1, DEATHS_ALONE + 1)
+    for number in range(DEATHS_ALONE):
+        lease = await probation(queue, "dies")
+        await queue.begin_probation(lease, f"r{number}")
+        await ResultStore(redis).record(answer(job.id, lease.bundle.requests[number]), lease)
+    await die_of(queue, f"r{DEATHS_ALONE}", 1)
+    await probation(queue, "w")
+    assert all(response.ok for response in await responses_of(redis, job.id))
+
+
+async def test_a_bundle_handed_back_from_probation_blames_nobody(redis: Redis) -> None:
+    """As on SIGTERM: what was handed back is no death, however often, and those before it still count."""
+    job, queue = await on_probation(redis, 1, 2)
+    await die_of(queue, "r0", DEATHS_ALONE - 1)
+    for _ in range(DEATHS_ALONE):
+        lease = await probation(queue, "draining")
+        assert await queue.begin_probation(lease, "r0")
+        await queue.hand_back(lease)
+    assert (await probation(queue, "draining")).attempt == lease.attempt
     await queue.hand_back(lease)
-    again = await probation(queue, "w")
-    assert again.attempt == lease.attempt
-    assert await ResultStore(redis).recorded(job.id, ["r0", "r1"]) == set()
+    assert await responses_of(redis, job.id) == []
+    await die_of(queue, "r0", 1)
+    await probation(queue, "w")
+    assert [response.request_id for response in await responses_of(redis, job.id)] == ["r0"]
+
+
+async def test_a_mark_that_is_repeated_counts_once(redis: Redis) -> None:
+    """A worker whose reply was lost marks the request again, which is no second start."""
+    job, queue = await on_probation(redis, 1, 1)
+    lease = await probation(queue, "dies")
+    for _ in range(DEATHS_ALONE + 1):
+        assert await queue.begin_probation(lease, "r0")
+    await probation(queue, "w")
+    assert await responses_of(redis, job.id) == []
 
 
 async def test_a_suspect_that_was_answered_is_not_blamed(redis: Redis) -> None:

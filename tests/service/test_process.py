@@ -10,7 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from redis import Redis
 
+from jobs.server import start_server
 from service.settings import Settings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
@@ -54,6 +56,17 @@ def answers(url: str) -> bool:
 def status(url: str, job_id: str) -> str:
     """The status of a job."""
     return str(httpx.get(f"{url}/v1/jobs/{job_id}").json()["status"])
+
+
+def test_a_gateway_does_not_start_on_a_server_that_evicts(launch: Launch, tmp_path: Path) -> None:
+    """Status 1, and one sentence that says what to set."""
+    server = start_server(tmp_path / "evicting")
+    Redis.from_url(server.url).config_set("maxmemory-policy", "allkeys-lru")
+    process, _ = launch(REDIS_URL=server.url)
+    assert process.wait(timeout=60) == 1
+    server.stop()
+    (line,) = (tmp_path / "gateway.log").read_text().splitlines()
+    assert "set `maxmemory-policy noeviction`" in line
 
 
 def test_a_gateway_process_ends_cleanly_with_an_open_stream(launch: Launch, tmp_path: Path) -> None:

@@ -2,16 +2,18 @@
 
 import importlib.util
 import os
+import random
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
 import pytest
+from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
 from jobs.connection import connect
 from jobs.queue import JobQueue
-from jobs.results import ResultStore
 from jobs.server import ServerProcess, start_server
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
@@ -26,7 +28,8 @@ async def until_recorded(redis: Redis, job_id: str, num_responses: int, *, secon
     """Wait until that many responses are recorded."""
 
     async def recorded() -> bool:
-        return len(await ResultStore(redis).read(job_id, limit=num_responses)) >= num_responses
+        counts = (await job_of(redis, job_id)).request_counts
+        return counts.completed + counts.failed >= num_responses
 
     await async_wait_until(recorded, timeout=seconds, what=f"{num_responses} responses")
 
@@ -103,11 +106,46 @@ async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_p
     assert (job.request_counts.completed, job.request_counts.failed) == (200, 0)
 
 
+@pytest.mark.timeout(400)
+async def test_no_request_is_blamed_for_random_kills(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+) -> None:
+    """Thirty times one of three workers is killed while 2,000 requests are played: 2,000 answers, no failure."""
+    dice = random.Random(20)
+    job_id = await submit(redis, 100, 20)
+    with ExitStack() as running:
+
+        def start() -> WorkerProcess:
+            arguments = simulated(0.1, "--max-requests", "16")
+            return running.enter_context(worker_process(tmp_path, data, server.url, *arguments))
+
+        workers = [start() for _ in range(3)]
+        for moment in sorted(dice.sample(range(1, 2000), 30)):
+            await until_recorded(redis, job_id, moment, seconds=60)
+            victim = dice.randrange(len(workers))
+            workers[victim].kill()
+            workers[victim] = start()
+        await until_recorded(redis, job_id, 2000)
+    counts = (await job_of(redis, job_id)).request_counts
+    assert (counts.completed, counts.failed) == (2000, 0)
+
+
 def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, data: Path, tmp_path: Path) -> None:
     """Status 1, and one line that says what there is."""
     with worker_process(tmp_path, data, server.url, "--model", "gpt") as worker:
         assert worker.wait() == 1
     assert "demo-qwen3-vl" in worker.log
+    assert "Traceback" not in worker.log
+
+
+def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: Path) -> None:
+    """Status 1, and one line that says what to set."""
+    server = start_server(tmp_path / "server")
+    PlainRedis.from_url(server.url).config_set("maxmemory-policy", "volatile-lru")
+    with worker_process(tmp_path, data, server.url, *simulated(NEVER)) as worker:
+        assert worker.wait() == 1
+    server.stop()
+    assert "set `maxmemory-policy noeviction`" in worker.log
     assert "Traceback" not in worker.log
 
 
