@@ -30,6 +30,7 @@ class Settings(BaseModel):
     inline_requests: PositiveInt = Field(default=10_000, description="requests up to which the same holds")
     bundle_requests: PositiveInt = Field(default=64, description="most requests of a bundle, so that leases stay small")
     queue_requests: PositiveInt = Field(default=200_000, description="most requests that wait in the queue at a time")
+    waiting_jobs: PositiveInt = Field(default=64, description="most jobs that wait in `validating` to be queued")
     header_threads: PositiveInt = Field(default=8, description="images whose headers are read at a time")
     watch_connections: PositiveInt = Field(
         default=64, description="connections to the server that event streams share; more streams take turns"

@@ -1,8 +1,9 @@
 """Jobs: submit, look at, cancel, retry, delete."""
 
+from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Header, Query, Response, status
+from fastapi import APIRouter, Body, Header, Query, Response
 from pydantic import BaseModel
 
 from evaluation.errors import DatasetInvalidError
@@ -15,7 +16,7 @@ from jobs.errors import (
     QueueFullError,
     ServerUnavailableError,
 )
-from jobs.models import Job, JobSpec
+from jobs.models import Job, JobSpec, JobStatus, JobSummary
 from service import examples
 from service.errors import BodyTooLargeError, DatasetChangedError, JobStateConflictError, SubmissionInvalidError
 from service.gateway import CurrentGateway
@@ -36,10 +37,10 @@ _SUBMISSION_PROBLEMS = problems(
 
 
 class JobList(BaseModel):
-    """Jobs, newest first; give `last_id` as `after` for the next page."""
+    """Jobs, newest first, without their lists of samples; give `last_id` as `after` for the next page."""
 
     object: Literal["list"] = "list"
-    data: list[Job]
+    data: list[JobSummary]
     has_more: bool
     last_id: str | None
 
@@ -55,7 +56,7 @@ class Deletion(BaseModel):
 @router.post(
     "",
     summary="Submit a job",
-    status_code=status.HTTP_201_CREATED,
+    status_code=HTTPStatus.CREATED,
     responses={
         200: {**example(examples.JOB, description="The job that this key already belongs to"), "model": Job},
         201: example(examples.JOB, description="The new job"),
@@ -86,7 +87,7 @@ async def submit_job(
     large data sets come back as `validating` and are checked further in the background.
     """
     job, created = await gateway.submissions.submit(spec, idempotency_key)
-    response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
+    response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
 
@@ -100,9 +101,10 @@ async def list_jobs(
     gateway: CurrentGateway,
     after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    status: Annotated[JobStatus | None, Query(description="only jobs in this status")] = None,
 ) -> JobList:
-    """List jobs, newest first."""
-    found = await gateway.registry.list(after, limit + 1)
+    """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address."""
+    found = await gateway.registry.list(after, limit + 1, status)
     page = found[:limit]
     return JobList(data=page, has_more=len(found) > limit, last_id=page[-1].id if page else None)
 
