@@ -22,6 +22,7 @@ IDEMPOTENCY_SECONDS = 24 * 3600
 
 _CHUNK = 1000
 _WATCH_SECONDS = 2.0
+_HEARTBEAT_SECONDS = 60
 _TIMES = ("created_at", "in_progress_at", "finished_at")
 _SUMMARY_FIELDS = ("summary", "status", *RequestCounts.model_fields, *_TIMES)
 
@@ -119,6 +120,10 @@ class JobRegistry:
                 among = self._keys.in_status(status)
                 pipeline.zrangebyscore(among, "-inf", f"({int(time.timestamp() * 1_000_000)}", 0, limit)
             return [job_id.decode() for found in await pipeline.execute() for job_id in found]
+
+    async def beat(self) -> None:
+        """Write something that goes by itself; raises what every change raises while the server refuses to write."""
+        await self._redis.set(self._keys.heartbeat(), "", ex=_HEARTBEAT_SECONDS)
 
     async def index(self) -> None:
         """Put every job among those of its status: to be run once where jobs may be older than these lists."""

@@ -130,6 +130,18 @@ UNREADINESS: dict[str, Any] = {
     "workers": {},
     "loaded": {},
 }
+INDEX: dict[str, Any] = {
+    "name": "gigavqa",
+    "version": "0.1.0",
+    "documentation": "/docs",
+    "description": "/openapi.json",
+    "jobs": "/v1/jobs",
+    "models": "/v1/models",
+    "datasets": "/v1/datasets",
+    "workers": "/v1/workers",
+    "readiness": "/readyz",
+    "metrics": "/metrics",
+}
 HEALTH: dict[str, Any] = {"status": "ok"}
 METRICS = (
     "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"

@@ -16,12 +16,21 @@ from jobs.errors import (
     QueueFullError,
     ServerUnavailableError,
 )
-from jobs.models import Job, JobSpec, JobStatus, JobSummary
+from jobs.models import Job, JobStatus, JobSummary
 from service import examples
-from service.errors import BodyTooLargeError, DatasetChangedError, JobStateConflictError, SubmissionInvalidError
+from service.errors import (
+    BodyTimeoutError,
+    BodyTooLargeError,
+    DatasetChangedError,
+    ForeignOriginError,
+    JobStateConflictError,
+    MediaTypeUnsupportedError,
+    SubmissionInvalidError,
+)
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
 from service.routes.parameters import JobId
+from service.submitted import SubmittedSpec
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -30,9 +39,13 @@ _SUBMISSION_PROBLEMS = problems(
     DatasetInvalidError,
     JobTooLargeError,
     IdempotencyConflictError,
+    ForeignOriginError,
     BodyTooLargeError,
+    BodyTimeoutError,
+    MediaTypeUnsupportedError,
     QueueFullError,
     ServerUnavailableError,
+    body=True,
 )
 
 
@@ -67,7 +80,7 @@ async def submit_job(
     gateway: CurrentGateway,
     response: Response,
     spec: Annotated[
-        JobSpec,
+        SubmittedSpec,
         Body(
             openapi_examples={
                 "plan": {"summary": "A named plan", "value": examples.SPEC},
@@ -86,7 +99,7 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await gateway.submissions.submit(spec, idempotency_key)
+    job, created = await gateway.submissions.submit(spec.spec(), idempotency_key)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
@@ -122,7 +135,10 @@ async def get_job(gateway: CurrentGateway, job_id: JobId) -> Job:
 @router.post(
     "/{job_id}/cancel",
     summary="Cancel a job",
-    responses={200: example(examples.CANCELLED_JOB), **problems(JobNotFoundError, ServerUnavailableError)},
+    responses={
+        200: example(examples.CANCELLED_JOB),
+        **problems(JobNotFoundError, ForeignOriginError, ServerUnavailableError),
+    },
 )
 async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     """Stop a job: what waits is dropped, what runs is aborted, what is recorded stays. A final job is unchanged."""
@@ -138,6 +154,7 @@ async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
             JobNotFoundError,
             JobStateConflictError,
             JobNotRetryableError,
+            ForeignOriginError,
             DatasetChangedError,
             SubmissionInvalidError,
             QueueFullError,
@@ -155,7 +172,7 @@ async def retry_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     summary="Delete a job",
     responses={
         200: example(examples.DELETION),
-        **problems(JobNotFoundError, JobActiveError, ServerUnavailableError),
+        **problems(JobNotFoundError, JobActiveError, ForeignOriginError, ServerUnavailableError),
     },
 )
 async def delete_job(gateway: CurrentGateway, job_id: JobId) -> Deletion:
