@@ -43,3 +43,7 @@ class JobTooLargeError(JobsError):
 
 class TextMissingError(JobsError):
     """A response was recorded, and its text is neither hot nor in the Parquet part that it points to."""
+
+
+class FolderNotPrivateError(ServerUnavailableError):
+    """A folder that must be this user's alone belongs to somebody else."""
