@@ -10,7 +10,7 @@ setup: ## make .venv; the second run takes about a second
 	@scripts/setup
 
 demo: setup ## run the whole service on a small model, and print the report
-	@GIGAVQA_HOME="$(CURDIR)/.gigavqa" $(BIN)/gigavqa demo
+	@$(BIN)/gigavqa demo
 
 check: setup ## lint, types, import contracts
 	$(BIN)/ruff check .
@@ -21,6 +21,6 @@ check: setup ## lint, types, import contracts
 test: check ## check, then every test, those with the real engine included
 	$(BIN)/pytest
 
-clean: ## delete .venv, caches and the demo's data
-	rm -rf .venv .gigavqa build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,7 @@ from typing import Any
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError
 
 Config = Mapping[str, Any]
-_REACH_SECONDS = 5.0
+_ANSWER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -59,36 +59,47 @@ def on_hub(hub_id: str, revision: str | None = None) -> Checkpoint:
 
 def _fetch(hub_id: str, file: str, revision: str | None) -> Path:
     try:
-        from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+        from huggingface_hub import constants, hf_hub_download
+        from huggingface_hub.errors import (
+            EntryNotFoundError,
+            HFValidationError,
+            HTTPError,
+            LocalEntryNotFoundError,
+            RepositoryNotFoundError,
+        )
     except ImportError as error:
         raise CheckpointUnavailableError(
             f"{hub_id}: huggingface_hub is not installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
         ) from error
+    is_reachable = _is_reachable(constants.ENDPOINT)
     try:
-        cached = try_to_load_from_cache(hub_id, file, revision=revision)
-        if constants.HF_HUB_OFFLINE or not _reachable(constants.ENDPOINT):
-            if isinstance(cached, str):
-                return Path(cached)
-            why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} cannot be reached"
-            raise ConnectionError(why)
-        return Path(hf_hub_download(hub_id, file, revision=revision))
-    except (HfHubHTTPError, HFValidationError, OSError, ValueError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+        # Without a network the library would try for half a minute, and tell of each attempt.
+        return Path(hf_hub_download(hub_id, file, revision=revision, local_files_only=not is_reachable))
+    except RepositoryNotFoundError as error:
         raise CheckpointUnavailableError(
-            f"{hub_id}: {file} is not in the cache of Hugging Face ({constants.HF_HUB_CACHE}; HF_HOME moves it) and "
-            f"cannot be fetched: {reason}. Gated and private models need HF_TOKEN; without a network name a folder "
-            "that holds the checkpoint"
+            f"{hub_id}: Hugging Face has no such model, or shows it to others alone: look at the name, "
+            "set HF_TOKEN to a token that may read it, or name a local checkpoint folder"
         ) from error
+    except LocalEntryNotFoundError as error:
+        raise CheckpointUnavailableError(
+            f"{hub_id}: Hugging Face does not answer, and its cache {constants.HF_HUB_CACHE} has no {file} of it: set "
+            "HF_HOME to a cache that has (and HF_TOKEN where a token is wanted), or name a local checkpoint folder"
+        ) from error
+    except EntryNotFoundError as error:
+        raise CheckpointUnavailableError(f"{hub_id}: its repository on Hugging Face has no {file}") from error
+    except (HTTPError, HFValidationError, OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointUnavailableError(f"{hub_id}: {file} cannot be fetched from Hugging Face: {reason}") from error
 
 
 @functools.cache
-def _reachable(endpoint: str) -> bool:
-    # Asked once and first: the hub's own client tries for half a minute, and tells of every attempt.
-    import httpx
+def _is_reachable(endpoint: str) -> bool:
+    """Whether anything answers there, through whatever proxy; asked once."""
+    from huggingface_hub.errors import HTTPError
+    from huggingface_hub.utils import get_session
 
     try:
-        httpx.head(endpoint, timeout=_REACH_SECONDS)
-    except httpx.TransportError:
+        get_session().head(endpoint, timeout=_ANSWER_SECONDS)
+    except (HTTPError, OSError):
         return False
     return True

@@ -1,6 +1,10 @@
 """`gigavqa demo`: the whole way, once, on a small model."""
 
-from collections.abc import Callable, Iterator
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +24,7 @@ Say = Callable[[str], None]
 
 _MODEL = "demo-qwen3-vl"
 _PLAN = "ultravr"
+_NEXT_LINE = "\n" + 11 * " "
 _FORMATS = {"html": "report.html", "md": "report.md", "json": "report.json", "csv": "report.csv"}
 
 
@@ -92,13 +97,31 @@ def _print_report(gateway: "Gateway", job: "Job", folder: Path) -> None:
 
 
 def _say_where(home: "Home", folder: Path, service: "Launched") -> None:
-    out.print(f"""
+    out.print(
+        f"""
 report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
 pictures   {home.data / "demo" / "images"}
 logs       {home.logs}
-pages      {service.url}/docs while the service runs; start it again with
-           GIGAVQA_HOME={home.folder} gigavqa up --model {_MODEL}""")
+pages      {service.url}/docs while the service runs
+next       {_NEXT_LINE.join(next_commands(os.environ))}""",
+        markup=False,
+    )
+
+
+def next_commands(environ: Mapping[str, str]) -> list[str]:
+    """What to type next, line by line, after a run with these variables: the same service again, and a job for it."""
+    here = Path(sys.executable).with_name("gigavqa")
+    found = shutil.which("gigavqa", path=environ.get("PATH"))
+    activate = [] if found and Path(found) == here else [f". {shlex.quote(str(here.with_name('activate')))}"]
+    home = environ.get("GIGAVQA_HOME")
+    return [
+        *([f"export GIGAVQA_HOME={shlex.quote(home)}"] if home else []),  # it may have been set for that run alone
+        *activate,
+        f"gigavqa up --model {_MODEL}",
+        f"gigavqa submit --dataset demo --model {_MODEL} --plan table1 --watch   # in another terminal",
+        "gigavqa report",
+    ]
 
 
 @contextmanager

@@ -1,41 +1,56 @@
 """`gigavqa doctor`: what this installation has, what it lacks, and what to do about it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from cli.arguments import Json
-from cli.console import out, print_json
+from cli.console import err, out, print_json
 
 if TYPE_CHECKING:
     from cli.checks.finding import Finding
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+_NAME = 9  # width of the longest name
 
 
 def doctor(
     port: Annotated[int, typer.Option(help="Port that the gateway is to listen on.")] = 8470,
     json: Json = False,
 ) -> None:
-    """Check the installation: interpreter, pixels, engine, GPU, server, disk, folders. Ends with status 1 on a failure.
+    """Check the installation: interpreter, pixels, engine, CPU, GPU, server, disk, folders; a line as each is found.
+
+    The exit status is 1 where a check failed, else 0: a warning changes nothing.
 
     \b
     gigavqa doctor
     gigavqa doctor --json | jq '.[] | select(.status != "ok")'
     """
-    findings = [check() for check in _checks(port)]
+    findings = [check_one(check, say=not json) for check in _checks(port)]
     if json:
         print_json([asdict(finding) for finding in findings])
-    else:
-        _print_table(findings)
     if any(finding.status == "fail" for finding in findings):
         raise typer.Exit(1)
 
 
+def check_one(check: "Callable[[], Finding]", *, say: bool) -> "Finding":
+    """Make one check and, if wanted, print at once what it found: some take many seconds."""
+    with err.status("checking ...") if say and err.is_terminal else nullcontext():
+        finding = check()
+    if say:
+        status = f"[{_COLOURS[finding.status]}]{finding.status:4}[/]"
+        out.print(f"{status}  {finding.name:{_NAME}}  {escape(finding.found)}", markup=True)
+        if finding.advice:
+            out.print(f"{'':{_NAME + 8}}[bold]{escape(finding.advice)}[/]", markup=True)
+    return finding
+
+
 def _checks(port: int) -> "list[Callable[[], Finding]]":
-    from cli.checks import engine, machine, pixels, state
+    from cli.checks import cpu, engine, machine, pixels, state
 
     return [
         machine.python,
@@ -43,20 +58,11 @@ def _checks(port: int) -> "list[Callable[[], Finding]]":
         pixels.openslide,
         engine.torch,
         engine.vllm,
+        cpu.cpu,
+        cpu.attention,
         machine.gpu,
         state.server,
         state.data_root,
         machine.disk,
         lambda: machine.port(port),
     ]
-
-
-def _print_table(findings: "list[Finding]") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False)
-    for finding in findings:
-        found = Text(finding.found).append(f"\n{finding.advice}" if finding.advice else "", style="bold")
-        table.add_row(Text(finding.status, style=_COLOURS[finding.status]), finding.name, found)
-    out.print(table)

@@ -38,6 +38,16 @@ def image_path(name: str) -> Path:
     raise CommandError(f"there is no image file '{name}', neither here nor in the data root {below_root.parent}")
 
 
+def records_path(name: str) -> Path:
+    """What samples are read from for scoring: a file or folder of records, else a data set as `dataset_folder` does."""
+    from evaluation.datasets import record_files
+
+    path = Path(name).expanduser()
+    if path.is_file() or (path.is_dir() and not (path / "dataset.toml").is_file() and record_files(path)):
+        return path
+    return dataset_folder(name)
+
+
 def dataset_folder(name: str) -> Path:
     """A data set's folder: a path that holds dataset.toml, else the data set of this name in the data root."""
     from jobs.home import Home

@@ -66,6 +66,7 @@ def _table1(rows: Sequence[Table1Row]) -> Table:
     _add(table, "macro", [row.macro for row in rows], percent, style="bold")
     _add(table, "text only (V0)", [row.text_only for row in rows], percent)
     _add(table, "abstained (V0)", [row.abstention for row in rows], percent)
+    _add(table, "unreadable (V2)", [row.unreadable for row in rows], percent)
     _add(table, "visual gap: V2 − V0", [row.visual_gap for row in rows], signed_points)
     return table
 
@@ -122,7 +123,7 @@ def _empty(title: str, models: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
     table.add_column("")
     for model in models:
-        table.add_column(model, justify="right")
+        table.add_column(Text(model), justify="right")
     return table
 
 

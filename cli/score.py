@@ -1,29 +1,46 @@
 """`gigavqa score`: score recorded responses offline, without a service."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.console import err
 from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def score(
     samples: Annotated[
-        Path,
-        typer.Argument(metavar="SAMPLES", exists=True, help="A data set's folder, or a JSON or JSONL file of samples."),
+        str,
+        typer.Argument(
+            metavar="DATASET",
+            help="A data set's name or folder, or a JSON or JSONL file of samples.",
+            show_default=False,
+        ),
     ],
     responses: Annotated[
         list[Path],
         typer.Argument(
             metavar="RESPONSES",
             exists=True,
-            help="Files of responses as `gigavqa results` writes them, or of lines {sample_id, text}; or folders.",
+            help="Files of responses as `gigavqa results` writes them, Parquet parts of results, or lines "
+            "{sample_id, text}; or folders of such files.",
         ),
     ],
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
     figures: FiguresOption = None,
+    previews: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Results (a folder or address, as RESULTS_URI) whose previews the page shows; this installation's if "
+            "omitted.",
+        ),
+    ] = None,
 ) -> None:
     """Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.
 
@@ -31,21 +48,40 @@ def score(
 
     \b
     gigavqa results latest -o responses.ndjson
-    gigavqa score ~/.gigavqa/data/demo responses.ndjson --format json
-    gigavqa score ~/.gigavqa/data/demo responses.ndjson --format html -o report.html
+    gigavqa score demo responses.ndjson --format json
+    gigavqa score demo responses.ndjson --format html -o report.html
+    gigavqa score demo /data/results/job=JOB --format md
     """
     from cli.figures import write_figures
-    from cli.lookup import catalogue
+    from cli.lookup import catalogue, records_path
     from cli.reports import write_report, write_text
-    from evaluation.score import score_files
+    from evaluation.score import page_of_files, score_files
 
-    known = catalogue()
-    report = score_files(samples, *responses, catalogue=known)
+    records, known = records_path(samples), catalogue()
+    report = score_files(records, *responses, catalogue=known)
     if figures:
         write_figures(report, figures)
-    if format is ReportFormat.HTML:
-        from evaluation.pages import page_of_files
-
-        write_text(page_of_files(report, samples, *responses, catalogue=known), output)
-    else:
+    if format is not ReportFormat.HTML:
         write_report(report, format, output)
+        return
+    results = previews or _own_results()
+    page = page_of_files(report, records, *responses, catalogue=known, preview=_previews(results))
+    write_text(page, output)
+    if "data:image/jpeg" not in page:
+        err.print(
+            f"the page shows no pictures: {results} holds no previews of what these responses name; "
+            "--previews names the results that do",
+            markup=False,
+        )
+
+
+def _own_results() -> str:
+    from jobs.home import Home
+
+    return Home.from_environment().results_uri
+
+
+def _previews(uri: str) -> "Callable[[str], bytes | None]":
+    from jobs.previews import PreviewStore
+
+    return PreviewStore(uri).read

@@ -23,6 +23,7 @@ from demo.manifest import Manifest
 from demo.records import write_lines, write_list
 from demo.rs import samples as rs
 from demo.rs.paint import paint_land
+from demo.rs.scene import plan_land
 from demo.second import paint_second, second_image, second_name, second_records, second_seed
 from demo.wsi import samples as wsi
 from demo.wsi.pyramid import paint_slide
@@ -33,7 +34,9 @@ _DESCRIPTION = (
     "Drawn by a program from a seed: a plaza (CCTV), land from the air (RS), a slide (WSI) and two inspection grids "
     "(AD), at the sizes of the UltraVR paper, and a smaller picture of each for few-shot examples. Everything is "
     "synthetic, and the ground truth is what was drawn. "
-    "The slide shows no patient and no pathology; its answers say which texture was painted where. "
+    "The slide shows no patient and no pathology; its answers say which texture was painted where: one nest leaves an "
+    "in-situ component open, a group of nests makes it secondary, and many make it substantial; a small satellite "
+    "still leans toward unifocal growth, a second focus toward multifocal, and three foci are clearly multifocal. "
     "CCTV: in front means nearer to the camera, left means left in the image."
 )
 _LICENCE = "CC0-1.0"
@@ -57,7 +60,7 @@ def _paint_plaza(seed: int, path: Path, scale: float) -> None:
 
 
 def _paint_land(seed: int, path: Path, scale: float) -> None:
-    paint_land(rs.land_and_records(seed)[0], path, scale)
+    paint_land(plan_land(seed), path, scale)
 
 
 def _paint_breakfast(seed: int, path: Path, scale: float) -> None:
@@ -127,7 +130,7 @@ def _write_records(folder: Path, seed: int) -> None:
     samples = folder / "samples"
     own_file, flat = wsi.slide_records(plan_slide(seed))
     write_list(samples / "cctv.json", cctv.plaza_records(plan_plaza(seed)))
-    write_lines(samples / "rs.jsonl", rs.land_and_records(seed)[1])
+    write_lines(samples / "rs.jsonl", rs.land_records(plan_land(seed)))
     write_lines(samples / "wsi.jsonl", flat)
     (samples / "wsi" / f"{wsi.SLIDE}.json").write_text(json.dumps(own_file, indent=1) + "\n", encoding="utf-8")
     write_list(samples / "ad.json", [record for p in PRODUCTS for record in grid_records(plan_grid(seed, p))])
@@ -138,7 +141,7 @@ def _write_records(folder: Path, seed: int) -> None:
 
 def _write_second_records(samples: Path, seed: int) -> None:
     grids = [record for product in PRODUCTS for record in second_records(grid_records(plan_grid(seed, product)))]
-    flat = [*second_records(cctv.plaza_records(plan_plaza(seed))), *second_records(rs.land_and_records(seed)[1])]
+    flat = [*second_records(cctv.plaza_records(plan_plaza(seed))), *second_records(rs.land_records(plan_land(seed)))]
     own_file, _ = wsi.slide_records(plan_slide(seed))
     slide = second_name(wsi.SLIDE)
     write_list(samples / "second.json", [*flat, *grids])

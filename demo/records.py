@@ -3,13 +3,26 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaluation.ultravr.taxonomy import LETTERS
 
 Record = dict[str, Any]
+
+
+class Question(NamedTuple):
+    """What a text-only reader gets of a sample, and the letter that is right."""
+
+    text: str
+    options: dict[str, str]
+    answer: str
+
+    @property
+    def fields(self) -> Record:
+        """The record's fields of the same meaning."""
+        return {"question": self.text, "options": self.options, "answer": self.answer}
 
 
 def step(step_id: str, question: str, ground_truth: object, answer_format: str, options: Sequence[str] = ()) -> Record:

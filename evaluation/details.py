@@ -8,40 +8,31 @@ from evaluation.judging import JudgedStep, Judgement, Judges
 from evaluation.replies import Reply, reply_of
 from evaluation.reporting.models import SampleOutcome, StepOutcome
 from evaluation.ultravr.samples import Sample
-from jobs.models import RasterRecord, Response
-
-_Rasters = tuple[RasterRecord, ...]
+from jobs.models import Response
 
 
 def sample_outcomes(
     dataset: Dataset, responses: Iterable[Response], catalogue: Mapping[str, CatalogueEntry]
 ) -> Iterator[SampleOutcome]:
-    """Yield the outcome of each response as it streams past, holding none; unknown samples are passed over.
-
-    Copies of a response are not told apart. Raises StepUnknownError as reports do.
-    """
-    return _outcomes(dataset, ((reply_of(response), response.rasters) for response in responses), catalogue)
+    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it."""
+    return reply_outcomes(dataset, map(reply_of, responses), catalogue)
 
 
 def reply_outcomes(
     dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]
 ) -> Iterator[SampleOutcome]:
-    """Yield the outcome of each reply, wherever it was read from, as `sample_outcomes` does, without rasters."""
-    return _outcomes(dataset, ((reply, ()) for reply in replies), catalogue)
+    """Yield the outcome of each reply as it streams past, holding none; unknown samples are passed over.
 
-
-def _outcomes(
-    dataset: Dataset, replies: Iterable[tuple[Reply, _Rasters]], catalogue: Mapping[str, CatalogueEntry]
-) -> Iterator[SampleOutcome]:
+    Copies of a reply are not told apart. Raises StepUnknownError as reports do.
+    """
     judges = Judges(dataset, catalogue)
     positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
-    for reply, rasters in replies:
+    for reply in replies:
         if (position := positions.get(reply.sample_id)) is not None:
-            judged = None if reply.text is None else judges.judge(reply, reply.text, position)
-            yield _outcome(reply, judges.of(position).sample, judged, rasters)
+            yield _outcome(reply, judges.of(position).sample, judges.judge(reply, position))
 
 
-def _outcome(reply: Reply, sample: Sample, judged: Judgement | None, rasters: _Rasters) -> SampleOutcome:
+def _outcome(reply: Reply, sample: Sample, judged: Judgement | None) -> SampleOutcome:
     scored = judged if sample.scored else None
     return SampleOutcome(
         job_id=reply.identity[0],
@@ -64,8 +55,9 @@ def _outcome(reply: Reply, sample: Sample, judged: Judgement | None, rasters: _R
         failure=reply.failure,
         text=reply.text,
         cut_off=reply.cut_off,
+        overflowed=reply.overflowed,
         steps=tuple(map(_step, judged.steps)) if judged else (),
-        rasters=rasters,
+        rasters=reply.rasters,
     )
 
 

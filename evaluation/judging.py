@@ -18,6 +18,7 @@ from evaluation.ultravr.steps.judge import StepJudge, StepVerdict
 STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
 """Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""
 
+_OVERFLOWED = ParsedAnswer(None, "overflowed")
 _LONGEST_KNOWN, _MOST_KNOWN = 80, 64
 """Short answers to a sample recur over conditions, protocols, models and repeats; so many are kept a sample."""
 
@@ -69,17 +70,18 @@ class SampleJudge:
                 self.unjudged.append(step.step_id)
         return tuple(judges)
 
-    def judge(self, reply: Reply, text: str, frame: BoxFrame) -> Judgement:
-        """Judge a reply whose final turn says `text`."""
+    def judge(self, reply: Reply, text: str | None, frame: BoxFrame) -> Judgement:
+        """Judge a reply whose final turn says `text`; None where the chat outgrew its context before that turn."""
         if reply.protocol not in STEP_PROTOCOLS or not self.sample.steps:
             return self._judged(text, {}, frame, asked=False)
-        if reply.protocol != "S2":
+        if text is None or reply.protocol != "S2":
             return self._judged(text, dict(reply.steps), frame, asked=True)
         written = read_schema_reply(text, self.sample.steps)
-        return self._judged(text if written.final is None else written.final, written.answers, frame, asked=True)
+        final = written.outside if written.final is None else written.final
+        return self._judged(final, written.answers, frame, asked=True)
 
-    def _judged(self, final: str, answers: Mapping[str, str], frame: BoxFrame, *, asked: bool) -> Judgement:
-        parsed = self._parse(final)
+    def _judged(self, final: str | None, answers: Mapping[str, str], frame: BoxFrame, *, asked: bool) -> Judgement:
+        parsed = _OVERFLOWED if final is None else self._parse(final)
         correct = self.sample.scored and parsed.value == self.sample.answer
         steps = tuple(_judged_step(judge, answers, frame) for judge in self.steps) if asked else ()
         return Judgement(parsed, correct, steps)
@@ -101,9 +103,11 @@ class Judges:
         self._catalogue = catalogue
         self._judges: dict[int, SampleJudge] = {}
 
-    def judge(self, reply: Reply, text: str, position: int) -> Judgement:
-        """Judge a reply to the sample at `position`."""
-        return self.of(position).judge(reply, text, self._frame(reply))
+    def judge(self, reply: Reply, position: int) -> Judgement | None:
+        """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
+        if reply.text is None and not reply.overflowed:
+            return None
+        return self.of(position).judge(reply, reply.text, self._frame(reply))
 
     def of(self, position: int) -> SampleJudge:
         """Return the judge of the sample at `position`."""
@@ -113,7 +117,8 @@ class Judges:
 
     def _frame(self, reply: Reply) -> BoxFrame:
         known = reply.model in self._catalogue
-        return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", reply.raster)
+        raster = reply.rasters[0].raster_size if reply.rasters else None
+        return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", raster)
 
 
 def _judged_step(judge: StepJudge, answers: Mapping[str, str], frame: BoxFrame) -> JudgedStep:

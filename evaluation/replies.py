@@ -1,9 +1,9 @@
 """What scoring needs of a response, whatever it was read from: the text of the final turn, or why there is none."""
 
+from operator import attrgetter
 from typing import NamedTuple
 
-from jobs.models import Response
-from tiling.geometry import Size
+from jobs.models import Failure, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
@@ -25,9 +25,10 @@ class Provenance(NamedTuple):
 class Reply(NamedTuple):
     """One answer to one sample. `identity` tells a second copy of a reply from another repeat.
 
-    `text` is None where the request failed, and `failure` then names the error's type. `steps` are the turns that
-    answer a step, as (step id, text). `raster` is the size of the first of `num_rasters` rasters that were shown.
-    `examples` tells how many trajectories of other samples were told, None where nobody recorded it.
+    `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
+    or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
+    own. `steps` are the turns that answer a step, as (step id, text). `examples` tells how many trajectories of other
+    samples were told, None where nobody recorded it. `created` is in seconds since 1970.
     """
 
     sample_id: str
@@ -35,53 +36,68 @@ class Reply(NamedTuple):
     protocol: str
     condition: str
     identity: tuple[str, str]
-    created: str
+    created: float
     text: str | None
     failure: str | None
     cut_off: bool
     provenance: Provenance
     repeat: int = 0
     steps: tuple[tuple[str, str], ...] = ()
-    raster: Size | None = None
-    num_rasters: int = 0
+    rasters: tuple[RasterRecord, ...] = ()
     examples: int | None = None
+    overflowed: bool = False
 
 
 def reply_of(response: Response) -> Reply:
     """Take from a response what scoring needs."""
-    turns = response.turns if response.ok else ()
+    failure = response.failure
+    turns = response.turns if failure is None or failure.by_model else ()
     final = turns[-1] if turns and turns[-1].step_id is None else None
+    filled = final is not None and _fills_context(final, response.sampling)
     return Reply(
         sample_id=response.sample_id,
         model=response.model,
         protocol=response.protocol,
         condition=response.condition,
         identity=(response.job_id, response.request_id),
-        created=response.created_at.isoformat(),
+        created=response.created_at.timestamp(),
         text=final.text if final else None,
-        failure=None if final else (response.failure.type if response.failure else NO_FINAL_TURN),
-        cut_off=final is not None and final.finish_reason == "length",
+        failure=None if final else _why(failure),
+        cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
         repeat=response.repeat,
         steps=tuple((turn.step_id, turn.text) for turn in turns if turn.step_id is not None),
-        raster=response.rasters[0].raster_size if response.rasters else None,
-        num_rasters=len(response.rasters),
+        rasters=response.rasters,
         examples=len(response.examples),
+        overflowed=filled or (failure is not None and failure.by_model),
     )
+
+
+def _why(failure: Failure | None) -> str | None:
+    if failure is None:
+        return NO_FINAL_TURN
+    return None if failure.by_model else failure.type
+
+
+def _fills_context(final: TurnResponse, sampling: Sampling) -> bool:
+    """Whether an answer ends before its limit of tokens and for its length all the same: the context is full."""
+    return final.finish_reason == "length" and 0 < final.usage.completion_tokens < sampling.max_tokens
 
 
 def _provenance(response: Response) -> Provenance:
     engine, sampling = response.engine, response.sampling
     thumbnails = [raster.view.sizing for raster in response.rasters if raster.view.sizing != "native"]
     return Provenance(
-        engine=engine.name if engine else None,
-        version=engine.version if engine else None,
+        engine=engine.name or None if engine else None,
+        version=engine.version or None if engine else None,
         device=engine.device if engine else None,
         revision=engine.model_revision if engine else None,
         simulated=engine.simulated if engine else False,
         prompt_version=response.prompt_version,
-        sampling=tuple(
-            (name, getattr(sampling, name)) for name in sorted(type(sampling).model_fields) if name != "seed"
-        ),
+        sampling=tuple(zip(_SAMPLED, _sampled(sampling), strict=True)),
         thumbnail=thumbnails[0] if thumbnails else None,
     )
+
+
+_SAMPLED = tuple(sorted(set(Sampling.model_fields) - {"seed"}))
+_sampled = attrgetter(*_SAMPLED)

@@ -14,7 +14,7 @@ from evaluation.reporting.expected import Expected
 from evaluation.reporting.means import build_means
 from evaluation.reporting.models import Report
 from evaluation.reporting.provenance import describe_provenance
-from evaluation.reporting.steps import build_figure2, build_profiles, count_operations
+from evaluation.reporting.steps import build_figure2, build_profiles, collect_steps, count_operations
 from evaluation.reporting.tables import Sources, build_table1, build_table2, build_table3
 from evaluation.tally import Tally
 from evaluation.ultravr.answers import PARSER_VERSION
@@ -58,7 +58,8 @@ def report_on_replies(
     expected, strata = Expected.of(tally, specs), Strata.of(dataset.samples)
     sources = Sources(tally, expected, strata, catalogue)
     table1, table2, table3 = build_table1(sources), build_table2(sources), build_table3(sources)
-    cells, profiles = score_cells(tally, expected, strata), build_profiles(sources)
+    cells, steps = score_cells(tally, expected, strata), collect_steps(sources)
+    profiles = build_profiles(sources, steps)
     return Report(
         dataset=dataset.name,
         dataset_digest=dataset.digest,
@@ -70,7 +71,7 @@ def report_on_replies(
         table2=table2,
         table3=table3,
         means=build_means(table1, table2, table3),
-        figure2=build_figure2(sources),
+        figure2=build_figure2(sources, steps),
         steps=profiles,
         operation_counts=count_operations(sources) if profiles else {},
         iou_threshold=IOU_THRESHOLD,

@@ -41,11 +41,12 @@ class Verdict(NamedTuple):
     """
 
     failure: str
-    created: str
+    created: float
     sample: int
     status: str
     correct: bool
     cut_off: bool
+    overflowed: bool = False
     repeat: int = 0
     steps: tuple[StepMark, ...] = ()
 
@@ -66,11 +67,11 @@ class CellTally:
 
     @property
     def answered(self) -> list[Verdict]:
-        """Verdicts on replies that have a text."""
+        """Verdicts on replies that did not fail."""
         return [verdict for verdict in self.verdicts.values() if not verdict.failure]
 
     def correctness(self, num_samples: int) -> Floats:
-        """Mean correctness of each sample over its repeats, NaN where no reply has a text."""
+        """Mean correctness of each sample over its repeats, NaN where every reply failed."""
         return _means(self.answered, num_samples)
 
     def repeats(self, num_samples: int) -> list[Floats]:
@@ -100,8 +101,10 @@ class Tally:
         self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
         self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
         self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self.examples: dict[CellKey, Counter[int]] = {}
-        self.num_rasters: dict[CellKey, Counter[int]] = {}
+        self.examples: dict[CellKey, Counter[int]] = defaultdict(Counter)
+        self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
+        """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
+        self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
         self.judges = Judges(dataset, catalogue)
         self._positions = {sample.id: position for position, sample in enumerate(dataset.samples)}
         self._marks: dict[StepMark, StepMark] = {}
@@ -110,10 +113,10 @@ class Tally:
 
     def _add(self, reply: Reply) -> None:
         key = CellKey(reply.model, reply.protocol, reply.condition)
-        cell = self.cells.setdefault(key, CellTally())
+        cell = self.cells[key]
         if reply.examples is not None and reply.protocol in TELLS_EXAMPLES:
-            self.examples.setdefault(key, Counter())[reply.examples] += 1
-        self.num_rasters.setdefault(key, Counter())[reply.num_rasters] += 1
+            self.examples[key][reply.examples] += 1
+        self.num_rasters[key][len(reply.rasters)] += 1
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)
@@ -122,14 +125,25 @@ class Tally:
             cell.unknown[reply.sample_id] += 1
         else:
             cell.add(reply.identity, self._judge(reply, position))
+            for raster in reply.rasters:
+                self.digests[position, raster.view.image].add(raster.digest)
 
     def _judge(self, reply: Reply, position: int) -> Verdict:
-        if reply.text is None:
+        judged = self.judges.judge(reply, position)
+        if judged is None:
             failure = reply.failure or "Failure"
             return Verdict(failure, reply.created, position, "", correct=False, cut_off=False, repeat=reply.repeat)
-        judged = self.judges.judge(reply, reply.text, position)
-        status, marks = judged.final.status, tuple(map(self._mark, judged.steps))
-        return Verdict("", reply.created, position, status, judged.correct, reply.cut_off, reply.repeat, marks)
+        return Verdict(
+            failure="",
+            created=reply.created,
+            sample=position,
+            status=judged.final.status,
+            correct=judged.correct,
+            cut_off=reply.cut_off,
+            overflowed=reply.overflowed,
+            repeat=reply.repeat,
+            steps=tuple(map(self._mark, judged.steps)),
+        )
 
     def _mark(self, judged: JudgedStep) -> StepMark:
         verdict = judged.verdict

@@ -22,7 +22,7 @@ class JobActiveError(JobsError):
 
 
 class JobNotRetryableError(JobsError):
-    """The job failed as a whole or expired, so none of its requests can be asked again."""
+    """The job failed as a whole, so none of its requests can be asked again."""
 
 
 class IdempotencyConflictError(JobsError):
@@ -41,8 +41,12 @@ class JobTooLargeError(JobsError):
     """The job has more requests than the queue may ever hold at once, so waiting does not help."""
 
 
+class PartUnreadableError(JobsError):
+    """A Parquet part is gone, or is not what was written: cut short, changed, or kept from its reader."""
+
+
 class TextMissingError(JobsError):
-    """A response was recorded, and its text is neither hot nor in the Parquet part that it points to."""
+    """The responses of a job are in Parquet parts, and nobody told where these are."""
 
 
 class FolderNotPrivateError(ServerUnavailableError):

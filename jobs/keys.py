@@ -29,6 +29,10 @@ class Keys:
         """What is written to see whether the server takes it. Has a TTL."""
         return f"{self.prefix}:heartbeat"
 
+    def deleting(self) -> str:
+        """Set of the jobs that were deleted and of which something is left."""
+        return f"{self.prefix}:deleting"
+
     def idempotency(self, key: str) -> str:
         """Hash of the job id and the digest of the specification that this idempotency key stands for. Has a TTL."""
         return f"{self.prefix}:idempotency:{key}"
@@ -101,6 +105,10 @@ class Keys:
         """Hash from request id to the whole response, zstd JSON, until the sink has moved it."""
         return f"{self.job(job_id)}:texts"
 
+    def parts(self, job_id: str) -> str:
+        """Hash from the name of each Parquet part to its seal."""
+        return f"{self.job(job_id)}:parts"
+
     def response(self, job_id: str, request_id: str) -> str:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
         return f"{self.job(job_id)}:response:{request_id}"
@@ -116,7 +124,7 @@ class Keys:
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""
         of_id = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        of_results = (self.results, self.texts, self.history, self.rasters)
+        of_results = (self.results, self.texts, self.parts, self.history, self.rasters)
         return [self.job(job_id), *(key(job_id) for key in (*of_id, *of_results))]
 
 

@@ -27,7 +27,6 @@ class JobStatus(StrEnum):
     IN_PROGRESS = "in_progress"
     FINALIZING = "finalizing"
     COMPLETED = "completed"
-    EXPIRED = "expired"
     CANCELLING = "cancelling"
     CANCELLED = "cancelled"
 
@@ -37,7 +36,7 @@ class JobStatus(StrEnum):
         return self in FINAL_STATUSES
 
 
-FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.EXPIRED, JobStatus.CANCELLED})
+FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.CANCELLED})
 
 
 class Cell(Contract):
@@ -237,11 +236,15 @@ class EngineInfo(Contract):
 
 
 class Failure(Contract):
-    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help."""
+    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help.
+
+    `by_model` tells that nothing failed but the model: a chat that outgrew its context by what the model wrote.
+    """
 
     type: str
     message: str
     retryable: bool = False
+    by_model: bool = Field(default=False, description="whether the model brought it about: no failure, a wrong answer")
 
 
 class Response(Contract):
@@ -273,3 +276,19 @@ class Response(Contract):
     def ok(self) -> bool:
         """Whether every turn was answered."""
         return self.failure is None
+
+
+class UnreadableResponse(Contract):
+    """A response that is recorded and cannot be read now; what is recorded and counted of it stays as it is."""
+
+    job_id: str
+    request_id: str
+    sample_id: str
+    recorded: Literal["completed", "failed"] = Field(description="as what the response is counted")
+    part: str | None = Field(description="the Parquet part that holds it; none when its text should be on the server")
+    unreadable: str = Field(description="why it cannot be read")
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is recorded as answered."""
+        return self.recorded == "completed"

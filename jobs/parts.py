@@ -1,5 +1,6 @@
 """Parquet parts of responses: one folder a job, one row a response, made to be read with DuckDB as they are."""
 
+import hashlib
 import io
 import os
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
+from jobs.errors import PartUnreadableError
 from jobs.models import Response
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
@@ -35,21 +37,38 @@ class PartStore:
     def __init__(self, uri: str) -> None:
         self._fs, self._root = fsspec.core.url_to_fs(uri)
 
-    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, Response]]) -> None:
-        """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced."""
+    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, Response]]) -> str:
+        """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced.
+
+        Returns its seal, by which `read` knows it again.
+        """
         table = pa.Table.from_pylist([_row(cursor, response) for cursor, response in rows], schema=SCHEMA)
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
-        path = self._path(job_id, part)
+        path, content = self._path(job_id, part), buffer.getvalue()
         if isinstance(self._fs, LocalFileSystem):
-            _write_durably(Path(path), buffer.getvalue())
+            _write_durably(Path(path), content)
         else:
-            self._fs.pipe_file(path, buffer.getvalue())  # object stores show an object when it is complete
+            self._fs.pipe_file(path, content)  # object stores show an object when it is complete
+        return _seal(content)
 
-    def read(self, job_id: str, part: str) -> list[str]:
-        """Return the JSON of every response of a part, by row. Raises FileNotFoundError."""
-        raw = self._fs.cat_file(self._path(job_id, part))
-        texts: list[str] = pq.read_table(io.BytesIO(raw), columns=["response"])["response"].to_pylist()
+    def read(self, job_id: str, part: str, seal: str | None) -> list[str]:
+        """Return the JSON of every response of a part, by row; `seal` is what writing it returned, if that is known.
+
+        Raises PartUnreadableError for what reading it again would not mend, OSError for other failures of the store.
+        """
+        try:
+            content = self._fs.cat_file(self._path(job_id, part))
+        except FileNotFoundError as error:
+            raise PartUnreadableError(f"the Parquet part {part} is gone") from error
+        except (PermissionError, IsADirectoryError) as error:
+            raise PartUnreadableError(f"the Parquet part {part} cannot be opened") from error
+        if seal and _seal(content) != seal:
+            raise PartUnreadableError(f"the Parquet part {part} is not what was written: {_difference(content, seal)}")
+        try:
+            texts: list[str] = pq.read_table(io.BytesIO(content), columns=["response"])["response"].to_pylist()
+        except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
+            raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
         return texts
 
     def remove(self, job_id: str, part: str | None = None) -> None:
@@ -63,6 +82,15 @@ class PartStore:
 
     def _path(self, job_id: str, part: str) -> str:
         return f"{self._folder(job_id)}/{part}.parquet"
+
+
+def _seal(content: bytes) -> str:
+    return f"{len(content)} {hashlib.sha256(content).hexdigest()}"
+
+
+def _difference(content: bytes, seal: str) -> str:
+    size = seal.split(maxsplit=1)[0]
+    return "its bytes were changed" if int(size) == len(content) else f"it has {len(content)} bytes instead of {size}"
 
 
 def _write_durably(path: Path, content: bytes) -> None:

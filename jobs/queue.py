@@ -129,7 +129,7 @@ class JobQueue:
         self._check_reserved(status, job_id, requests)
         if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
             raise JobActiveError(f"job {job_id} is {status.decode()}; it can be retried when it has ended")
-        if status in {b"failed", b"expired"}:
+        if status == b"failed":
             raise JobNotRetryableError(f"job {job_id} is {status.decode()}; submit it again")
         return await self._registry.get(job_id)
 

@@ -152,24 +152,34 @@ class JobRegistry:
     async def delete(self, job_id: str) -> None:
         """Remove a final job and all its responses, its Parquet parts too where the results address is known.
 
-        Safe to repeat after a crash. Raises JobNotFoundError, JobActiveError.
+        The job is gone at once. What a crash or an error leaves of it is removed by a repeated call, or by
+        `finish_deletions`. Raises JobNotFoundError, JobActiveError, OSError.
         """
-        job = await self.get(job_id)
-        if not job.status.final:
-            raise JobActiveError(f"job {job_id} is {job.status}; cancel it first")
+        status = (await self._scripts.run("delete", job_id)).decode()
+        if status == "missing":
+            raise JobNotFoundError(f"there is no job {job_id}")
+        if status != "deleting":
+            raise JobActiveError(f"job {job_id} is {status}; cancel it first")
+        await self._remove(job_id)
+
+    async def finish_deletions(self) -> int:
+        """Remove what is left of jobs whose deletion was cut off; returns their number. Raises OSError."""
+        cut_off = await self._redis.smembers(self._keys.deleting())
+        for job_id in cut_off:
+            await self._remove(job_id.decode())
+        return len(cut_off)
+
+    async def _remove(self, job_id: str) -> None:
+        # Every step may be repeated: what names the rest goes last.
+        if self._parts:
+            await asyncio.to_thread(self._parts.remove, job_id)
         after = "-"
         while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=_CHUNK):
             ids = [fields[b"request"].decode() for _, fields in rows]
             await self._redis.unlink(*(self._keys.response(job_id, request_id) for request_id in ids))
             after = f"({rows[-1][0].decode()}"
-        if self._parts:
-            await asyncio.to_thread(self._parts.remove, job_id)
-        idempotency = await self._redis.hget(self._keys.job(job_id), "idempotency")
-        async with self._redis.pipeline() as pipeline:
-            pipeline.unlink(*self._keys.of_job(job_id), *([idempotency] if idempotency else []))
-            for among in (self._keys.jobs(), *map(self._keys.in_status, FINAL_STATUSES)):
-                pipeline.zrem(among, job_id)
-            await pipeline.execute()
+        await self._redis.unlink(*self._keys.of_job(job_id))
+        await self._redis.srem(self._keys.deleting(), job_id)
 
     async def events(self, job_id: str, after: str = "0-0") -> AsyncIterator[JobEvent]:
         """Yield the job's events after the id `after` and those to come; ends after a final status.

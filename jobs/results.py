@@ -2,27 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
 from jobs.codec import pack, unpack
-from jobs.errors import TextMissingError
+from jobs.errors import PartUnreadableError, TextMissingError
 from jobs.keys import KEYS, Keys
 from jobs.leases import Lease
-from jobs.models import Response
+from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
 
-KeyT = TypeVar("KeyT", bound=Hashable)
-
 
 class _Pointer(NamedTuple):
-    """Where the sink put a response."""
+    """What the server knows of a response whose text it does not hold: whose it is, and where the sink put it."""
 
-    part: str
-    row: int
+    sample: str | None
+    outcome: str | None
+    part: str | None
+    row: str | None
 
 
 class ResultStore:
@@ -56,66 +56,74 @@ class ResultStore:
             found = await pipeline.execute()
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
-    async def get(self, job_id: str, request_id: str) -> Response | None:
-        """Return the response to one request, or None when there is none yet. Raises TextMissingError."""
-        found = await self._load(job_id, [request_id])
-        return found.get(request_id)
-
-    async def read(self, job_id: str, after: str = "0-0", limit: int = 500) -> list[tuple[str, Response]]:
+    async def read(
+        self, job_id: str, after: str = "0-0", limit: int = 500
+    ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
 
-        Raises TextMissingError.
+        A response whose text is lost, or in a part that cannot be read, is there as an UnreadableResponse. Raises
+        TextMissingError, and OSError when the store of the parts does not answer.
         """
         rows = await self._redis.xrange(self._keys.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
         found = await self._load(job_id, list(cursors))
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
-    async def history(self, job_id: str) -> list[Response]:
-        """Return the failure responses that retries replaced, oldest first. Raises TextMissingError."""
-        rows = await self._redis.lrange(self._keys.history(job_id), 0, -1)
-        pointers = {index: _Pointer(**json.loads(row)) for index, row in enumerate(rows) if row.startswith(b"{")}
-        sunk = await self._read_parts(job_id, pointers)
-        return [sunk[index] if index in sunk else unpack(Response, row) for index, row in enumerate(rows)]
-
-    async def _load(self, job_id: str, request_ids: Sequence[str]) -> dict[str, Response]:
+    async def _load(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
         if not request_ids:
             return {}
         texts = await self._redis.hmget(self._keys.texts(job_id), list(request_ids))
         found = {id_: unpack(Response, text) for id_, text in zip(request_ids, texts, strict=True) if text}
         # Pointers are asked for after the texts: the sink replaces one by the other in one step.
         pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in found])
-        return found | await self._read_parts(job_id, pointers)
+        parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part})
+        return found | {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
 
     async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _Pointer]:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for request_id in request_ids:
-                pipeline.hmget(self._keys.response(job_id, request_id), ["cursor", "part", "row"])
+                pipeline.hmget(self._keys.response(job_id, request_id), ["cursor", *_Pointer._fields])
             replies = await pipeline.execute()
-        pointers: dict[str, _Pointer] = {}
-        for request_id, (cursor, part, row) in zip(request_ids, replies, strict=True):
-            if part:
-                pointers[request_id] = _Pointer(part.decode(), int(row))
-            elif cursor:
-                raise TextMissingError(f"job {job_id}: request {request_id} is recorded, but its text is gone")
-        return pointers
+        return {
+            request_id: _Pointer(*(value.decode() if value else None for value in values))
+            for request_id, (cursor, *values) in zip(request_ids, replies, strict=True)
+            if cursor
+        }
 
-    async def _read_parts(self, job_id: str, pointers: Mapping[KeyT, _Pointer]) -> dict[KeyT, Response]:
-        if not pointers:
+    async def _read_parts(self, job_id: str, names: Iterable[str]) -> dict[str, list[str] | PartUnreadableError]:
+        """Texts of the parts by row, or why there are none."""
+        parts = sorted(names)
+        if not parts:
             return {}
         if self._parts is None:
             raise TextMissingError(f"job {job_id}: its responses are in Parquet parts, and no results address is set")
-        texts: dict[str, list[str]] = {}
-        for part in {pointer.part for pointer in pointers.values()}:
-            texts[part] = await asyncio.to_thread(_read_part, self._parts, job_id, part)
-        return {key: Response.model_validate_json(texts[at.part][at.row]) for key, at in pointers.items()}
+        seals = await self._redis.hmget(self._keys.parts(job_id), parts)
+        read: dict[str, list[str] | PartUnreadableError] = {}
+        for part, seal in zip(parts, seals, strict=True):
+            try:
+                read[part] = await asyncio.to_thread(self._parts.read, job_id, part, seal.decode() if seal else None)
+            except PartUnreadableError as error:
+                read[part] = error
+        return read
 
 
-def _read_part(parts: PartStore, job_id: str, part: str) -> list[str]:
-    try:
-        return parts.read(job_id, part)
-    except FileNotFoundError as missing:
-        raise TextMissingError(f"job {job_id}: the Parquet part {part} is gone") from missing
+def _resolve(
+    job_id: str, request_id: str, pointer: _Pointer, parts: Mapping[str, list[str] | PartUnreadableError]
+) -> Response | UnreadableResponse:
+    texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the server")
+    if isinstance(texts, list) and pointer.row and int(pointer.row) < len(texts):
+        return Response.model_validate_json(texts[int(pointer.row)])
+    reason = f"the Parquet part {pointer.part} has no row {pointer.row}" if isinstance(texts, list) else str(texts)
+    return UnreadableResponse.model_validate(
+        {
+            "job_id": job_id,
+            "request_id": request_id,
+            "sample_id": pointer.sample,
+            "recorded": pointer.outcome,
+            "part": pointer.part,
+            "unreadable": reason,
+        }
+    )
 
 
 def _took(response: Response) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from jobs.keys import Keys
 
 Name = Literal[
-    "create", "fail", "cancel", "drop", "reserve", "append", "start", "index", "claim", "claimable", "renew",
-    "hand_back", "suspect", "record", "reopen", "trim", "sunk",
+    "create", "fail", "cancel", "drop", "delete", "reserve", "append", "start", "index", "claim", "claimable", "renew",
+    "hand_back", "suspect", "record", "reopen", "trim", "texts", "sunk",
 ]  # fmt: skip
 
 _FOLDER = Path(__file__).parent / "lua"
@@ -40,11 +40,11 @@ def _source(name: Name, keys: Keys) -> str:
 
 
 def _key_table(keys: Keys) -> str:
-    shared = {
-        name: [getattr(keys, name)()] for name in ("jobs", "recorded", "outstanding", "depth", "models", "unsunk")
-    }
-    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects", "results", "texts", "history", "rasters")
-    templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job}
+    of_all = ("jobs", "deleting", "recorded", "outstanding", "depth", "models", "unsunk")
+    shared = {name: [getattr(keys, name)()] for name in of_all}
+    of_job = ("job", "events", "bundles", "payloads", "leased", "suspects")
+    of_results = ("results", "texts", "parts", "history", "rasters")
+    templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job + of_results}
     templates["in_status"] = keys.in_status(_MARK).split(_MARK)
     templates["response"] = keys.response(_MARK, "").split(_MARK)
     rows = (f"{name} = {{{_quoted(parts)}}}" for name, parts in (shared | templates).items())

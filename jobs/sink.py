@@ -89,7 +89,8 @@ class ParquetSink:
                 await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
         except (RedisError, OSError) as error:
             self.errors += 1
-            self._grouped = False  # an emptied server has no group
+            if "NOGROUP" in str(error):  # as on an emptied server
+                self._grouped = False
             _log.warning("sinking responses failed and is put off: %s", error)
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -145,27 +146,22 @@ class ParquetSink:
     async def _sink_job(self, job_id: str, entries: Sequence[_Entry]) -> int:
         part = f"part-{entries[0].id}-{entries[-1].id}"
         rows = await self._load(job_id, entries)
-        if rows:
-            await asyncio.to_thread(self._parts.write, job_id, part, list(rows.items()))
-        moved = await self._mark(job_id, part, entries, list(rows))
+        seal = await asyncio.to_thread(self._parts.write, job_id, part, list(rows.items())) if rows else ""
+        moved = await self._mark(job_id, part, seal, entries, list(rows))
         if not moved:  # the job was deleted, perhaps after an earlier run had written this part
             await asyncio.to_thread(self._parts.remove, job_id, part)
         return moved
 
     async def _load(self, job_id: str, entries: Sequence[_Entry]) -> dict[str, Response]:
         """Responses by cursor, without those that a retry or a deletion took back since."""
-        async with self._redis.pipeline(transaction=True) as pipeline:
-            for entry in entries:
-                pipeline.hget(self._keys.response(job_id, entry.request_id), "cursor")
-                pipeline.hget(self._keys.texts(job_id), entry.request_id)
-            replies = await pipeline.execute()
-        found = zip(entries, replies[::2], replies[1::2], strict=True)
-        return {e.cursor: unpack(Response, text) for e, cursor, text in found if text and cursor == e.cursor.encode()}
+        pairs = (part for entry in entries for part in (entry.request_id, entry.cursor))
+        texts = await self._scripts.run("texts", job_id, *pairs)
+        return {entry.cursor: unpack(Response, text) for entry, text in zip(entries, texts, strict=True) if text}
 
-    async def _mark(self, job_id: str, part: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
+    async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}
         arguments = ((entry.id, entry.request_id, entry.cursor, row_of.get(entry.cursor, -1)) for entry in entries)
-        return int(await self._scripts.run("sunk", job_id, part, *(part for four in arguments for part in four)))
+        return int(await self._scripts.run("sunk", job_id, part, seal, *(part for four in arguments for part in four)))
 
 
 def _entry(entry_id: bytes, fields: Mapping[bytes, bytes]) -> _Entry:

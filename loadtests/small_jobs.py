@@ -21,7 +21,7 @@ from locust.env import Environment
 _MODEL = "demo-qwen3-vl"
 _MOST_FAILURES = 0.01
 _POLLS = 100
-_FINAL = {"completed", "failed", "cancelled", "expired"}
+_FINAL = {"completed", "failed", "cancelled"}
 
 
 @events.test_start.add_listener

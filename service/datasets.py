@@ -37,7 +37,7 @@ class Datasets:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
         folder = self._root / name
         if not _NAME.fullmatch(name) or not (folder / "dataset.toml").is_file():
-            raise DatasetNotFoundError(f"the data root has no data set '{name}'")
+            raise DatasetNotFoundError(f"the data root has no data set '{name}'; {_remedy(name)}")
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
         return folder
@@ -62,6 +62,10 @@ class Datasets:
 def _stamp(folder: Path) -> Stamp:
     files = (folder / "dataset.toml", folder / "images", *record_files(folder / "samples"))
     return stamp(*(path for path in files if path.exists()))
+
+
+def _remedy(name: str) -> str:
+    return "`gigavqa dataset demo` makes it" if name == "demo" else "`gigavqa dataset list` shows what it has"
 
 
 def _summary(folder: Path) -> DatasetSummary:

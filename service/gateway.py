@@ -85,6 +85,7 @@ async def running_gateway(
         background.repeat("sink", sink.run_forever, _SINK_RESTART_SECONDS)
         background.repeat("followers", gateway.followers.run, settings.poll_seconds)
         background.repeat("trim", gateway.queue.trim, settings.trim_seconds)
+        background.repeat("deletions", gateway.registry.finish_deletions, settings.trim_seconds)
         background.repeat("resume", gateway.submissions.resume, settings.resume_seconds)
         if settings.retention_days:
             forget = partial(_forget, gateway.registry, timedelta(days=settings.retention_days))

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
@@ -9,11 +11,11 @@ from typing import Literal
 from catalogue.load import Catalogue
 from evaluation.details import sample_outcomes
 from evaluation.rendering.html import render_html
-from evaluation.rendering.page_samples import choose_samples
+from evaluation.rendering.page_samples import choose_samples, most_samples
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
 from evaluation.ultravr.answers import PARSER_VERSION
 from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
-from jobs.models import Job, Response
+from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.datasets import Datasets
@@ -27,6 +29,8 @@ _RENDERERS: dict[Format, Callable[[Report], str]] = {"json": render_json, "md": 
 _KEPT_REPORTS = 16
 _BUILDS_AT_A_TIME = 2
 _PAGE = 500
+_MOST_REASONS = 5
+_Lacking = Counter[tuple[str, str]]  # responses that cannot be read, by their job and the reason
 
 
 class Reports:
@@ -45,6 +49,7 @@ class Reports:
         self._previews = previews
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
+        self._lacking: set[str] = set()  # jobs whose last report lacked responses, which may be readable by now
 
     async def render(self, jobs: Sequence[Job], form: Format) -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far."""
@@ -61,6 +66,8 @@ class Reports:
         if len(names) > 1:
             raise DatasetsDifferError(f"one report is over one data set; these jobs are over {', '.join(names)}")
         states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in jobs]
+        if self._lacking.intersection(job.id for job in jobs):
+            states.append(secrets.token_hex(8))
         state = " ".join([*states, self._datasets.version(names[0]), PARSER_VERSION, STEP_PARSER_VERSION])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
@@ -73,21 +80,44 @@ class Reports:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         asked = [frozenset(job.spec.samples) for job in jobs]
         shown = choose_samples(
-            sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)
+            (sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)),
+            most_samples(report),
         )
-        responses = (response for response in self._all_responses(jobs, loop) if response.sample_id in shown)
+        found = self._all_responses(jobs, loop, Counter())
+        responses = (response for response in found if response.sample_id in shown)
         return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
 
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         specs = (job.spec for job in jobs)
-        return build_report(dataset, self._all_responses(jobs, loop), self._catalogue(), *specs)
+        lacking: _Lacking = Counter()
+        report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
+        self._lacking -= {job.id for job in jobs}
+        self._lacking |= {job for job, _ in lacking}
+        return report.model_copy(update={"warnings": (*_warnings(jobs, lacking), *report.warnings)})
 
-    def _all_responses(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Iterator[Response]:
-        return chain.from_iterable(self._responses(job.id, loop) for job in jobs)
+    def _all_responses(
+        self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
+    ) -> Iterator[Response]:
+        return chain.from_iterable(self._responses(job.id, loop, lacking) for job in jobs)
 
-    def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop) -> Iterator[Response]:
+    def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop, lacking: _Lacking) -> Iterator[Response]:
         after = BEGINNING
         while page := asyncio.run_coroutine_threadsafe(self._results.read(job_id, after, _PAGE), loop).result():
-            yield from (response for _, response in page)
+            for _, response in page:
+                if isinstance(response, UnreadableResponse):
+                    lacking[job_id, response.unreadable] += 1
+                else:
+                    yield response
             after = page[-1][0]
+
+
+def _warnings(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[str]:
+    """Say of each job how many of its responses are in no table, and why."""
+    for job in jobs:
+        reasons = Counter({reason: number for (job_id, reason), number in lacking.items() if job_id == job.id})
+        if reasons:
+            told = "; ".join(f"{reason} ({number})" for reason, number in reasons.most_common(_MOST_REASONS))
+            more = "; and more" if len(reasons) > _MOST_REASONS else ""
+            recorded = job.request_counts.completed + job.request_counts.failed
+            yield f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"

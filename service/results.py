@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from jobs.models import Condition, Response
+from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.following import Followers
@@ -14,13 +14,23 @@ from service.streams import wait_for_either
 
 BEGINNING = "0-0"
 _LONGEST_WAIT_SECONDS = 10.0  # a follower looks again by then, should its news be lost with a connection
-Page = list[tuple[str, Response]]
+Page = list[tuple[str, Response | UnreadableResponse]]
 
 
 class ResultLine(Response):
-    """One line of the stream."""
+    """A response in the stream."""
 
     cursor: str = Field(description="give it as `after` to go on behind this line")
+
+
+class UnreadableLine(UnreadableResponse):
+    """A line in place of a response that is recorded and cannot be read."""
+
+    cursor: str = Field(description="give it as `after` to go on behind this line, or what is before it to try again")
+
+
+class StreamedLine(RootModel[ResultLine | UnreadableLine]):
+    """One line of the stream: a response, or what stands for one that cannot be read."""
 
 
 class ResultFilter(BaseModel):
@@ -34,12 +44,12 @@ class ResultFilter(BaseModel):
     sample_id: str | None = Field(default=None, description="id of the sample")
     status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")
 
-    def admits(self, response: Response) -> bool:
-        """Whether a response has every attribute that was given."""
+    def admits(self, response: Response | UnreadableResponse) -> bool:
+        """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
         if self.status is not None and response.ok != (self.status == "ok"):
             return False
         wanted = {name: getattr(self, name) for name in ("condition", "protocol", "model", "sample_id")}
-        return all(value is None or getattr(response, name) == value for name, value in wanted.items())
+        return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
 
 
 async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
@@ -85,7 +95,8 @@ async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | 
                 return
 
 
-def _line(cursor: str, response: Response) -> bytes:
+def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:
     # model_construct, because the response was validated when it was read.
-    line = ResultLine.model_construct(cursor=cursor, **dict(response))
+    kind = ResultLine if isinstance(response, Response) else UnreadableLine
+    line = kind.model_construct(cursor=cursor, **dict(response))
     return line.model_dump_json().encode() + b"\n"

@@ -2,5 +2,9 @@
 
 from hypothesis import settings
 
+from tests.skips import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]
+
 settings.register_profile("gigavqa", deadline=None, derandomize=True)
 settings.load_profile("gigavqa")

@@ -62,7 +62,21 @@ def sheet_region(
         draw.randint(max(1, at - part + 1), min(at, count - part + 1))
         for at, part, count in zip(cell, sheet, grid, strict=True)
     )
-    return Sheet(_block(size, (first_row, first_column), sheet, grid), first_row, first_column)
+    return sheet_at(size, (first_row, first_column), grid, sheet)
+
+
+def sheet_at(
+    size: Size, first: tuple[int, int], grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
+) -> Sheet:
+    """The `sheet` of cells of the `grid` whose upper-left cell is `first` (row, column).
+
+    Raises RegionError where it reaches out of the grid.
+    """
+    if not all(1 <= at <= count - part + 1 for at, part, count in zip(first, sheet, grid, strict=True)):
+        raise RegionError(
+            f"a sheet of {sheet[0]} x {sheet[1]} from cell {tuple(first)} does not fit a grid of {grid[0]} x {grid[1]}"
+        )
+    return Sheet(_block(size, first, sheet, grid), *first)
 
 
 def _block(size: Size, first: tuple[int, int], span: tuple[int, int], grid: tuple[int, int]) -> Region:

@@ -27,7 +27,10 @@ _ENGINE_PRIORITY = {"interactive": 0, "batch": 1}
 
 
 class BundlePlayer:
-    """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once."""
+    """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once.
+
+    `in_history` makes of a raw answer what later turns of its chat repeat of it.
+    """
 
     def __init__(
         self,
@@ -38,12 +41,14 @@ class BundlePlayer:
         preparation: Preparation,
         instruments: Instruments,
         max_requests: int,
+        in_history: Callable[[str], str],
     ) -> None:
         self._queue = queue
         self._results = results
         self._keeper = keeper
         self._preparation = preparation
         self._instruments = instruments
+        self._in_history = in_history
         self._slots = asyncio.Semaphore(max_requests)
         self.running = 0
         """Requests that are being played now."""
@@ -107,7 +112,7 @@ class BundlePlayer:
 
         async with self._preparation.rasters(request.views) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
-            player = Player(request, prepared.rasters, generate)
+            player = Player(request, prepared.rasters, generate, self._in_history)
             async with self._slots:
                 self.running += 1
                 try:

@@ -38,12 +38,23 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
-    kv_cache_usage: float = 0.0
     extra: dict[str, float] = field(default_factory=dict)
 
 
 class EngineError(Exception):
     """The engine could not answer this prompt; others are not affected."""
+
+
+class ContextExceededError(EngineError):
+    """The prompt is longer than the model's context; `excess` counts the tokens too many, where they are known."""
+
+    def __init__(self, message: str, excess: int | None = None) -> None:
+        super().__init__(message)
+        self.excess = excess
+
+
+class ChatOverflowError(EngineError):
+    """What the model wrote in earlier turns, and nothing else, made the chat longer than its context."""
 
 
 class EngineDeadError(Exception):

@@ -11,7 +11,6 @@ class EngineFigures:
 
     def __init__(self) -> None:
         self.running = self.waiting = 0
-        self.kv_cache_usage = 0.0
         self.raster_queries = self.raster_hits = 0
 
     def attach(self, _config: Any, _engine_index: int = 0) -> "EngineFigures":
@@ -25,7 +24,6 @@ class EngineFigures:
         if scheduler_stats is not None:
             self.running = scheduler_stats.num_running_reqs
             self.waiting = scheduler_stats.num_waiting_reqs
-            self.kv_cache_usage = scheduler_stats.kv_cache_usage
         if mm_cache_stats is not None:
             self.raster_queries += mm_cache_stats.queries
             self.raster_hits += mm_cache_stats.hits

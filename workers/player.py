@@ -5,19 +5,29 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from jobs.models import InferenceRequest, Sampling, TurnResponse
 from tiling.rendering import Raster
-from workers.engine import Message, PromptRaster
+from workers.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
 
 Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 """Chat, sampling and an id in; the answer to the chat's last message out."""
 
 
 class Player:
-    """One chat being played. `answers` holds what was answered so far, also when playing was broken off."""
+    """One chat being played. `answers` holds what was answered so far, also when playing was broken off.
 
-    def __init__(self, request: InferenceRequest, rasters: Sequence[Raster], generate: Generate) -> None:
+    `in_history` makes of an own answer's raw text what later turns repeat of it.
+    """
+
+    def __init__(
+        self,
+        request: InferenceRequest,
+        rasters: Sequence[Raster],
+        generate: Generate,
+        in_history: Callable[[str], str] = str,
+    ) -> None:
         self._request = request
         self._rasters = [PromptRaster(raster.key, raster.pixels) for raster in rasters]
         self._generate = generate
+        self._in_history = in_history
         self._answered: dict[int, TurnResponse] = {}
 
     @property
@@ -50,8 +60,21 @@ class Player:
             raise errors.exceptions[0] from None
 
     async def _ask(self, index: int) -> None:
-        answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
+        try:
+            answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
+        except ContextExceededError as error:
+            if self._wrote_too_much(index, error.excess):
+                raise ChatOverflowError(
+                    f"what the model wrote before turn {index + 1} fills its context: {error}"
+                ) from error
+            raise
         self._answered[index] = answer.model_copy(update={"step_id": self._request.turns[index].step_id})
+
+    def _wrote_too_much(self, index: int, excess: int | None) -> bool:
+        """Whether the turn would have fitted without the answers of the model's own that stand before it."""
+        own = [number for number in range(index) if self._request.turns[number].given is None]
+        written = sum(self._answered[number].usage.completion_tokens for number in own)
+        return bool(own) if excess is None else excess <= written
 
     def _chat(self, index: int) -> list[Message]:
         turns = self._request.turns
@@ -59,6 +82,8 @@ class Player:
         for number, turn in enumerate(turns[: index + 1]):
             chat.append(Message("user", turn.text, self._rasters if number == 0 else ()))
             if number < index:
-                given = turn.given
-                chat.append(Message("assistant", self._answered[number].text if given is None else given))
+                chat.append(Message("assistant", self._said(number) if turn.given is None else turn.given))
         return chat
+
+    def _said(self, number: int) -> str:
+        return self._in_history(self._answered[number].text)

@@ -8,6 +8,7 @@ from jobs.leases import Lease
 from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from tiling.geometry import Size
 from tiling.rendering import Raster
+from workers.engine import ChatOverflowError
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,12 @@ class Outcome:
 
 def make_failure(error: Exception, *, retryable: bool) -> Failure:
     """Name an error by its class; `retryable` says whether asking again may help."""
-    return Failure(type=type(error).__name__, message=str(error) or repr(error), retryable=retryable)
+    return Failure(
+        type=type(error).__name__,
+        message=str(error) or repr(error),
+        retryable=retryable,
+        by_model=isinstance(error, ChatOverflowError),
+    )
 
 
 def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, engine: EngineInfo) -> Response:

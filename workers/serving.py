@@ -8,11 +8,11 @@ from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from catalogue.resolve import resolve_model
+from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
 from workers.checkpoints.build import PREFIX, ensure_checkpoint
+from workers.chosen_arguments import parse_engine_arguments
 from workers.engine import Engine
-from workers.engine_arguments import parse_engine_arguments
 from workers.errors import ModelsAmbiguousError
 from workers.settings import WorkerSettings
 from workers.simulated_engine import SimulatedEngine
@@ -79,4 +79,7 @@ def _real(entries: Sequence[CatalogueEntry], home: Home, settings: WorkerSetting
 def _weights(entry: CatalogueEntry, home: Home) -> str:
     if entry.weights.startswith(PREFIX):
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
+    checkpoint = find_checkpoint(entry.weights, entry.revision)
+    if checkpoint is not None:
+        checkpoint.read("config.json")  # raises one sentence where vLLM would try for minutes
     return entry.weights

@@ -14,7 +14,7 @@ from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
-from workers.engine import EngineDeadError, EngineError, EngineStats, Message
+from workers.engine import ContextExceededError, EngineDeadError, EngineStats, Message
 
 _BLOCK = 16
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
@@ -109,7 +109,6 @@ class SimulatedEngine:
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
-        used = sum(sequence.prompt_tokens + sequence.decoded for sequence in self._running)
         return EngineStats(
             running=len(self._running),
             waiting=len(self._waiting),
@@ -117,7 +116,6 @@ class SimulatedEngine:
             cached_prompt_tokens=self._cached,
             generated_tokens=self._generated,
             processed_rasters=self._processed,
-            kv_cache_usage=min(1.0, used / self._roofline.kv_tokens),
         )
 
     async def healthy(self) -> bool:
@@ -154,7 +152,9 @@ class SimulatedEngine:
         rasters = {raster.key: self._visual_tokens(raster.pixels.shape, len(shown)) for raster in shown}
         tokens = list(_tokens(chat, rasters))
         if len(tokens) >= self._entry.max_model_len:
-            raise EngineError(f"the prompt has {len(tokens)} tokens; the context holds {self._entry.max_model_len}")
+            context = self._entry.max_model_len
+            message = f"the prompt has {len(tokens)} tokens; the context holds {context}"
+            raise ContextExceededError(message, excess=len(tokens) - context + 1)
         self._arrivals += 1
         answer = _answer(chat, sampling, hashlib.sha256("\0".join(tokens).encode()).hexdigest())
         return _Running(

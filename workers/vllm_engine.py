@@ -4,20 +4,22 @@ import asyncio
 import gc
 import logging
 import os
+import re
 import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
+from catalogue.families import family_of
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
 from workers.compat.tie import own_engine
 from workers.compat.torch_companions import repair_torch_companions
-from workers.engine import EngineDeadError, EngineError, EngineStats, Message, PromptRaster
+from workers.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message, PromptRaster
+from workers.engine_arguments import cpu_environment, engine_arguments, engine_environment
 from workers.errors import EngineNotInstalledError
 from workers.figures import EngineFigures
 from workers.phases import PhaseFile, tell
@@ -25,10 +27,9 @@ from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
 
-_MAX_RASTERS = 64  # per prompt; UltraVR's V4 needs up to 37 (36 regions of a slide and the slide itself)
 _PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
-_LINEAR_ATTENTION = {"qwen3.5"}  # families
-_TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
+_TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
+_INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
 
 
 class VllmEngine:
@@ -46,6 +47,8 @@ class VllmEngine:
         self._figures = EngineFigures()
         self._phases = PhaseFile(weights)
         self._llm: Any = None
+        self._tokenizer: Any = None
+        self._end_ids: list[int] = []
         self._device = "unknown"
         self._version = _installed_version()
         self._prompt_tokens = self._cached_tokens = self._generated_tokens = 0
@@ -97,7 +100,10 @@ class VllmEngine:
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            raise EngineError(str(error) or repr(error.__cause__ or error)) from error
+            message = str(error) or repr(error.__cause__ or error)
+            if _exceeds_context(error):
+                raise ContextExceededError(message, _excess(message, self._entry.max_model_len)) from error
+            raise EngineError(message) from error
         return self._turn(output, visual_tokens, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
@@ -110,7 +116,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            kv_cache_usage=figures.kv_cache_usage,
             extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
@@ -158,7 +163,13 @@ class VllmEngine:
         picture = _pillow if self._entry.visual_budget.kind in _PILLOW_ONLY else _tensor
         messages = [_message(message, picture) for message in chat]
         _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
-        params = SamplingParams(**sampling.model_dump(), output_kind=RequestOutputKind.FINAL_ONLY)
+        params = SamplingParams(
+            **sampling.model_dump(),
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            stop_token_ids=self._end_ids,
+            # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
+            detokenize=False,
+        )
         visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
         outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
         return outputs[-1], visual_tokens
@@ -185,14 +196,25 @@ class VllmEngine:
         prefill = metrics.first_token_ts - metrics.scheduled_ts
         decode = metrics.last_token_ts - metrics.first_token_ts
         return TurnResponse(
-            text=answer.text,
+            text=self._text(answer),
             finish_reason=answer.finish_reason or "unknown",
             usage=usage,
             timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
         )
 
+    def _text(self, answer: Any) -> str:
+        """What the model wrote: its marks belong to it, the token that ended its turn does not."""
+        written = answer.token_ids[:-1] if answer.finish_reason == "stop" else answer.token_ids
+        text = self._tokenizer.decode(
+            list(written),
+            skip_special_tokens=False,
+            clean_up_tokenization_spaces=False,
+            spaces_between_special_tokens=False,
+        )
+        return str(text)
+
     def _load(self) -> None:
-        self._set_defaults(self._environment())
+        self._set_defaults(engine_environment(self._weights))
         own_engine()
         repair_torch_companions()
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
@@ -202,52 +224,38 @@ class VllmEngine:
 
         is_cpu = bool(current_platform.is_cpu())
         if is_cpu:
-            self._set_defaults(_cpu_environment(small=self._entry.random_weights))
+            self._set_defaults(cpu_environment(small=self._entry.random_weights))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
-        arguments = self._arguments(is_cpu) | {"enable_sleep_mode": self._can_sleep}
+        arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
+        self._tokenizer = self._llm.renderer.get_tokenizer()
+        self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}
         os.environ.update(missing)
         self._environment_set += missing
 
-    def _environment(self) -> dict[str, str]:
-        local = {"HF_HUB_OFFLINE": "1"} if Path(self._weights).is_dir() else {}
-        return {
-            "VLLM_LOGGING_LEVEL": "WARNING",
-            "VLLM_NO_USAGE_STATS": "1",
-            "TOKENIZERS_PARALLELISM": "false",
-            **local,
-        }
 
-    def _arguments(self, is_cpu: bool) -> dict[str, Any]:
-        """Arguments of AsyncEngineArgs: what this house relies on, then the entry's own."""
-        largest = self._entry.visual_budget.max_visual_tokens
-        arguments: dict[str, Any] = {
-            "model": self._weights,
-            "revision": self._entry.revision,
-            "served_model_name": self._entry.id,
-            "max_model_len": self._entry.max_model_len,
-            "trust_remote_code": self._entry.trust_remote_code,
-            # vLLM 0.32 caches prefixes of linear attention only where it may prefill in parts, which see below.
-            "enable_prefix_caching": not (is_cpu and self._entry.family in _LINEAR_ATTENTION),
-            "enforce_eager": is_cpu,  # compiling for a CPU takes minutes and a C++ compiler
-            # vLLM 0.32 dies on a CPU when the prompt of a seeded request is prefilled in parts.
-            "enable_chunked_prefill": not is_cpu,
-            "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
-            # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
-            "mm_processor_kwargs": self._entry.visual_budget.processor_kwargs(),
-            **self._entry.engine,
-            "hf_overrides": self._entry.visual_budget.config_overrides() | self._entry.engine.get("hf_overrides", {}),
-            "scheduling_policy": "priority",
-        }
-        whole = 0 if arguments["enable_chunked_prefill"] else self._entry.max_model_len
-        asked = int(arguments.get("max_num_batched_tokens", 0))
-        return arguments | {"max_num_batched_tokens": max(asked, whole, largest + _TEXT_TOKENS)}
+def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
+    """Tokens that end a turn of the family, also where a checkpoint's own files do not name all of them."""
+    family = family_of(entry)
+    return [vocabulary[mark] for mark in (family.marks.ends if family else ()) if mark in vocabulary]
+
+
+def _exceeds_context(error: Exception) -> bool:
+    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
+    told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
+    return told or bool(_TOO_LONG.search(str(error)))
+
+
+def _excess(message: str, context: int) -> int | None:
+    """Tokens too many, where vLLM says how many there are; a context must have room for one token of the answer."""
+    counted = _TOO_LONG.search(message) or _INPUT_TOKENS.search(message)
+    return int(counted[1]) - context + 1 if counted else None
 
 
 def _visual_tokens(prompt: Any) -> tuple[int, ...]:
@@ -273,19 +281,6 @@ def _pillow(raster: PromptRaster) -> Any:
     from PIL import Image
 
     return Image.fromarray(raster.pixels)
-
-
-def _cpu_environment(*, small: bool) -> dict[str, str]:
-    # One core stays free for rendering; a small model does not gain from a second thread at all.
-    threads = 1 if small else max(1, len(os.sched_getaffinity(0)) - 1)
-    return {
-        "VLLM_CPU_KVCACHE_SPACE": "1" if small else "4",  # GiB
-        "OMP_NUM_THREADS": str(threads),
-        # Threads bound to cores would wait for whatever else runs on these cores of a shared machine.
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        # One process for the engine instead of two: the model runs inside of the scheduler's process.
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-    }
 
 
 def _installed_version() -> str:

@@ -9,6 +9,7 @@ from demo.ad.products import CELL, GRID, Product
 from demo.canvas import Canvas, Pixels, grain, within_headroom
 from demo.draws import stream
 from demo.sprites import Color, Pen
+from evaluation.ultravr.samples import SHEET
 from tiling.geometry import Size
 
 _TABLE: Color = (92, 98, 104)
@@ -23,6 +24,16 @@ class Grid(NamedTuple):
     product: Product
     cell: tuple[int, int]
     variants: tuple[tuple[int, ...], ...]
+
+    @property
+    def sheet(self) -> tuple[int, int]:
+        """First row and column of the sheet of cells that local evidence and options come from: a quarter of the grid.
+
+        No other sheets leave nothing to guess: whoever knows the sheet finds the anomaly in each of its cells alike,
+        and whoever knows nothing finds it in each cell of the grid alike.
+        """
+        row, column = ((at - 1) // part * part + 1 for at, part in zip(self.cell, SHEET, strict=True))
+        return row, column
 
 
 def plan_grid(seed: int, product: Product) -> Grid:

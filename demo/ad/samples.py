@@ -1,28 +1,43 @@
 """Questions about the grids: the anomalous cell as a coordinate (appendix A.4), or as one of four (section 4.1)."""
 
-import numpy as np
-
 from demo.ad.grid import Grid
 from demo.ad.products import GRID, Product
 from demo.draws import stream
-from demo.records import Record, shuffled, step, supervision
+from demo.records import Question, Record, shuffled, step, supervision
 from evaluation.ultravr.coordinates import format_coordinate
+from evaluation.ultravr.samples import SHEET
+
+_COORDINATE = (
+    "Which cell does not follow this description? "
+    "Answer with its coordinate as (row, column), counted from 1 at the top left."
+)
+_CHOICE = "Which cell, given as (row, column) and counted from 1 at the top left, does not follow this description?"
 
 
 def grid_records(grid: Grid) -> list[Record]:
     """Return the two records about a grid: one asks for the coordinate, one offers four to choose from."""
-    product, answer = grid.product, format_coordinate(grid.cell)
-    options, letter = shuffled(_neighbours(grid), answer, stream(grid.seed, "ad", product.name, "options"))
-    asked = f"The image is a grid of {GRID[0]} rows and {GRID[1]} columns of {product.plural}. {product.normality} "
-    coordinate = (
-        "Which cell does not follow this description? "
-        "Answer with its coordinate as (row, column), counted from 1 at the top left."
+    coordinate = {"question": _introduction(grid) + _COORDINATE, "answer": format_coordinate(grid.cell)}
+    return [_record(grid, "coordinate", coordinate), _record(grid, "choice", draw_choice(grid).fields)]
+
+
+def draw_choice(grid: Grid) -> Question:
+    """Draw the question that offers the anomalous cell and three others of its sheet, each of the 24 as likely."""
+    rng = stream(grid.seed, "ad", grid.product.name, "options")
+    (first_row, first_column), (rows, columns) = grid.sheet, SHEET
+    cells = [(first_row + down, first_column + across) for down in range(rows) for across in range(columns)]
+    cells.remove(grid.cell)
+    others = [cells[int(index)] for index in rng.choice(len(cells), 3, replace=False)]
+    options, answer = shuffled(
+        [format_coordinate(cell) for cell in (grid.cell, *others)], format_coordinate(grid.cell), rng
     )
-    choice = "Which cell, given as (row, column) and counted from 1 at the top left, does not follow this description?"
-    return [
-        _record(grid, "coordinate", {"question": asked + coordinate, "answer": answer}),
-        _record(grid, "choice", {"question": asked + choice, "options": options, "answer": letter}),
-    ]
+    return Question(_introduction(grid) + _CHOICE, options, answer)
+
+
+def _introduction(grid: Grid) -> str:
+    rows, columns = GRID
+    return (
+        f"The image is a grid of {rows} rows and {columns} columns of {grid.product.plural}. {grid.product.normality} "
+    )
 
 
 def _record(grid: Grid, form: str, fields: Record) -> Record:
@@ -35,7 +50,7 @@ def _record(grid: Grid, form: str, fields: Record) -> Record:
         "image": product.image,
         **fields,
         "reasoning_supervision": supervision(_steps(product, grid.cell)),
-        "evidence": {"grid": list(GRID), "cell": list(grid.cell)},
+        "evidence": {"grid": list(GRID), "cell": list(grid.cell), "sheet": list(grid.sheet)},
     }
 
 
@@ -53,17 +68,3 @@ def _steps(product: Product, cell: tuple[int, int]) -> list[Record]:
     ]
     last = "Which cell violates at least one normality condition? Answer as (row, column)."
     return [*opening, *conditions, step(f"S{4 + len(conditions)}", last, format_coordinate(cell), "short_text")]
-
-
-def _neighbours(grid: Grid) -> list[str]:
-    """The anomalous cell and three cells close to it, so that none can be ruled out from its place alone."""
-    rng: np.random.Generator = stream(grid.seed, "ad", grid.product.name, "neighbours")
-    row, column = grid.cell
-    near = [
-        (row + down, column + across)
-        for down in (-2, -1, 0, 1, 2)
-        for across in (-2, -1, 0, 1, 2)
-        if (down, across) != (0, 0) and 1 <= row + down <= GRID[0] and 1 <= column + across <= GRID[1]
-    ]
-    chosen = [near[int(index)] for index in rng.choice(len(near), 3, replace=False)]
-    return [format_coordinate(cell) for cell in (grid.cell, *chosen)]

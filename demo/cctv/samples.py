@@ -1,13 +1,9 @@
 """Questions about the plaza, worded and checked as appendix F.1 says; boxes and counts are those that were drawn."""
 
-from math import gcd
-
-import numpy as np
-
 from demo.cctv.figures import KINDS
-from demo.cctv.scene import SIZE, Figure, Plaza
-from demo.draws import stream
-from demo.records import Record, letter_of, lettered, shuffled, step, supervision
+from demo.cctv.questions import Comparison, Relation, Verification, reduced
+from demo.cctv.scene import SIZE, Figure, Plaza, position
+from demo.records import Question, Record, step, supervision
 from evaluation.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category
 from evaluation.ultravr.vocabulary import (
     CLAIM_FAMILIES,
@@ -21,39 +17,25 @@ from evaluation.ultravr.vocabulary import (
 
 IMAGE = "images/plaza.jpg"
 
-_PAIRS = (
-    ("bicycle", "motorcycle", "difference_claim"),
-    ("standing", "umbrella", "total_claim"),
-    ("child", "bicycle", "ratio_claim"),
-    ("umbrella", "motorcycle", "ordering_claim"),
-)
-_CLAIMS = (
-    ("standing", True, True, "most"),
-    ("bicycle", True, False, "most"),
-    ("child", False, True, "fewest"),
-    ("umbrella", False, False, "most"),
-)
-_COUPLES = (("pink", "turquoise"), ("orange", "yellow"), ("white", "bright green"))
-
 
 def plaza_records(plaza: Plaza) -> list[Record]:
     """Return every record about the plaza: comparison, logical verification and relational inference."""
-    rng = stream(plaza.seed, "cctv", "samples")
+    asked = plaza.asked
     return [
-        *(_comparison(plaza, number, *pair, rng) for number, pair in enumerate(_PAIRS, start=1)),
-        *(_verification(plaza, number, *claim, rng) for number, claim in enumerate(_CLAIMS, start=1)),
-        *(_relation(plaza, number, *couple) for number, couple in enumerate(_COUPLES, start=1)),
+        *(_comparison(plaza, number, case) for number, case in enumerate(asked.comparisons, start=1)),
+        *(_verification(plaza, number, case) for number, case in enumerate(asked.verifications, start=1)),
+        *(_relation(plaza, number, case) for number, case in enumerate(asked.relations, start=1)),
     ]
 
 
-def _record(category: Category, number: int, fields: Record, steps: list[Record], quadrants: list[str]) -> Record:
+def _record(category: Category, number: int, question: Question, steps: list[Record], quadrants: list[str]) -> Record:
     return {
         "id": f"cctv-{category.replace('_', '-')}-{number}",
         "domain": "cctv",
         "category": category,
         "subcategory": SUBCATEGORIES["cctv", category],
         "image": IMAGE,
-        **fields,
+        **question.fields,
         "reasoning_supervision": supervision(steps),
         "evidence": {"quadrants": quadrants},
     }
@@ -67,45 +49,11 @@ def _quadrants(figures: list[Figure]) -> list[str]:
     return [quadrant for quadrant in QUADRANTS if any(figure.quadrant == quadrant for figure in figures)]
 
 
-def _comparison(
-    plaza: Plaza, number: int, kind_a: str, kind_b: str, supported: str, rng: np.random.Generator
-) -> Record:
-    group_a, group_b = plaza.of(kind_a), plaza.of(kind_b)
-    a, b = KINDS[kind_a].label, KINDS[kind_b].label
-    claims = _claims(a, b, len(group_a), len(group_b), supported, rng)
-    options, answer = shuffled(list(claims.values()), claims[supported], rng)
-    fields = {
-        "question": f"Comparing {a} and {b}, which option states a correct relationship between their counts?",
-        "options": options,
-        "answer": answer,
-    }
-    steps = _comparison_steps(a, b, _boxes(group_a), _boxes(group_b), supported)
-    return _record("comparison", number, fields, steps, _quadrants(group_a + group_b))
-
-
-def _claims(a: str, b: str, num_a: int, num_b: int, supported: str, rng: np.random.Generator) -> dict[str, str]:
-    """The four claims, of which only `supported` is true; the false values lie near the true ones."""
-
-    def off(family: str) -> int:
-        return 0 if family == supported else int(rng.integers(1, 3))
-
-    more_a = (num_a > num_b) == (supported == "ordering_claim")
-    more, fewer = (a, b) if more_a else (b, a)
-    ratio = _ratio(num_a, num_b) if supported == "ratio_claim" else _ratio(num_b, num_a)
-    return {
-        "difference_claim": (
-            f"The absolute difference between the counts of {a} and {b} "
-            f"is {abs(num_a - num_b) + off('difference_claim')}."
-        ),
-        "total_claim": f"The total count of {a} and {b} is {num_a + num_b + off('total_claim')}.",
-        "ratio_claim": f"The ratio of the count of {a} to the count of {b} is {ratio}.",
-        "ordering_claim": f"{more.capitalize()} are more numerous than {fewer}.",
-    }
-
-
-def _ratio(num_a: int, num_b: int) -> str:
-    divisor = gcd(num_a, num_b)
-    return f"{num_a // divisor}:{num_b // divisor}"
+def _comparison(plaza: Plaza, number: int, case: Comparison) -> Record:
+    group_a, group_b = (plaza.of(kind) for kind in case.kinds)
+    a, b = (KINDS[kind].label for kind in case.kinds)
+    steps = _comparison_steps(a, b, _boxes(group_a), _boxes(group_b), case.supported)
+    return _record("comparison", number, case.question, steps, _quadrants(group_a + group_b))
 
 
 def _comparison_steps(
@@ -126,7 +74,7 @@ def _comparison_steps(
         step(
             "S8", "What is the absolute difference between the counts of the two groups?", abs(num_a - num_b), "integer"
         ),
-        step("S9", ratio, _ratio(num_a, num_b), "multiple_choice"),
+        step("S9", ratio, reduced(num_a, num_b), "multiple_choice"),
         step(
             "S10", "Which ordering relation holds between the two group counts?", ordering, "multiple_choice", ORDERINGS
         ),
@@ -134,53 +82,25 @@ def _comparison_steps(
     ]
 
 
-def _verification(
-    plaza: Plaza, number: int, kind: str, count_match: bool, region_match: bool, extremum: str, rng: np.random.Generator
-) -> Record:
-    label, actual = KINDS[kind].label, len(plaza.of(kind))
-    counts = {quadrant: len(plaza.of(kind, quadrant)) for quadrant in QUADRANTS}
+def _verification(plaza: Plaza, number: int, case: Verification) -> Record:
+    label, extremum, region = KINDS[case.kind].label, case.extremum, case.region
+    counts = {quadrant: len(plaza.of(case.kind, quadrant)) for quadrant in QUADRANTS}
     extreme = (max if extremum == "most" else min)(QUADRANTS, key=lambda quadrant: counts[quadrant])
-    claimed = actual if count_match else actual + int(rng.choice([-2, -1, 1, 2]))
-    others = [quadrant for quadrant in QUADRANTS if quadrant != extreme]
-    region = extreme if region_match else str(rng.choice(others))
-    texts = [text for _, text in CLAIM_PATTERNS.values()]
-    options = lettered(texts)
-    pattern, answer = CLAIM_PATTERNS[count_match, region_match]
-    fields = {
-        "question": (
-            "Which option correctly evaluates the following claims? "
-            f"Claim A: there are exactly {claimed} {label} in the image. "
-            f"Claim B: the {region} region contains the {extremum} {label}."
-        ),
-        "options": options,
-        "answer": letter_of(options, answer),
-    }
+    total = f"What is the total number of {label} in the whole image?"
+    which = f"Which region has the {extremum} {label}, or is there a tie?"
+    equal = f"Does the total number from Step 9 equal {case.claimed}?"
+    match = f"Does the result from Step 10 match the statement that the {region} region has the {extremum} {label}?"
+    patterns = [name for name, _ in CLAIM_PATTERNS.values()]
+    pattern = CLAIM_PATTERNS[case.true][0]
     steps = [
-        *_region_steps(plaza, kind, label),
-        step("S9", f"What is the total number of {label} in the whole image?", actual, "integer"),
-        step(
-            "S10",
-            f"Which region has the {extremum} {label}, or is there a tie?",
-            extreme,
-            "multiple_choice",
-            [*QUADRANTS, "tie"],
-        ),
-        step("S11", f"Does the total number from Step 9 equal {claimed}?", count_match, "boolean"),
-        step(
-            "S12",
-            f"Does the result from Step 10 match the statement that the {region} region has the {extremum} {label}?",
-            region_match,
-            "boolean",
-        ),
-        step(
-            "S13",
-            "Which evidence pattern is supported by the image?",
-            pattern,
-            "multiple_choice",
-            [name for name, _ in CLAIM_PATTERNS.values()],
-        ),
+        *_region_steps(plaza, case.kind, label),
+        step("S9", total, sum(counts.values()), "integer"),
+        step("S10", which, extreme, "multiple_choice", [*QUADRANTS, "tie"]),
+        step("S11", equal, sum(counts.values()) == case.claimed, "boolean"),
+        step("S12", match, extreme == region, "boolean"),
+        step("S13", "Which evidence pattern is supported by the image?", pattern, "multiple_choice", patterns),
     ]
-    return _record("logical_verification", number, fields, steps, list(QUADRANTS))
+    return _record("logical_verification", number, case.question, steps, list(QUADRANTS))
 
 
 def _region_steps(plaza: Plaza, kind: str, label: str) -> list[Record]:
@@ -194,38 +114,20 @@ def _region_steps(plaza: Plaza, kind: str, label: str) -> list[Record]:
     return steps
 
 
-def _relation(plaza: Plaza, number: int, clothing_a: str, clothing_b: str) -> Record:
-    """Ask where one person is relative to another: in front is nearer to the camera, left is the image's left."""
-    person_a, person_b = (
-        next(f for f in plaza.figures if f.clothing == clothing) for clothing in (clothing_a, clothing_b)
-    )
-    (x_a, y_a), (x_b, y_b) = person_a.box.center, person_b.box.center
-    position = f"{'front' if y_a > y_b else 'back'}-{'left' if x_a < x_b else 'right'}"
-    options = lettered(RELATIONS)
-    fields = {
-        "question": (
-            f"Person A is {_description(person_a)}, and Person B is {_description(person_b)}. "
-            "Which option best describes the position of Person A relative to Person B?"
-        ),
-        "options": options,
-        "answer": letter_of(options, position),
-    }
-    steps = _relation_steps(person_a, person_b, position)
-    return _record("relational_inference", number, fields, steps, _quadrants([person_a, person_b]))
+def _relation(plaza: Plaza, number: int, case: Relation) -> Record:
+    a, b = (next(f for f in plaza.figures if f.clothing == clothing) for clothing in case.clothing)
+    steps = _relation_steps(a, b, position(a.box, b.box) or "")
+    return _record("relational_inference", number, case.question, steps, _quadrants([a, b]))
 
 
-def _description(person: Figure) -> str:
-    return f"the adult standing in the {person.quadrant} quadrant, wearing {person.clothing} upper clothing"
-
-
-def _relation_steps(person_a: Figure, person_b: Figure, position: str) -> list[Record]:
+def _relation_steps(person_a: Figure, person_b: Figure, stands: str) -> list[Record]:
     depth, side = list(FRONT_BACK), list(LEFT_RIGHT)
     combined = (
         "Combining the front/behind result from Step 5 and the left/right result from Step 6, "
         "what is the final relative position label for Person A relative to Person B?"
     )
     box_a, box_b = person_a.box.normalized(SIZE), person_b.box.normalized(SIZE)
-    in_front, left = position.startswith("front"), position.endswith("left")
+    in_front, left = stands.startswith("front"), stands.endswith("left")
     return [
         step("S1", "What are the normalized coordinates of Person A?", box_a, "bbox_coordinates_normalized"),
         step("S2", "What are the normalized coordinates of Person B?", box_b, "bbox_coordinates_normalized"),
@@ -239,5 +141,5 @@ def _relation_steps(person_a: Figure, person_b: Figure, position: str) -> list[R
             depth,
         ),
         step("S6", "Which side is Person A on relative to Person B?", side[0 if left else 1], "multiple_choice", side),
-        step("S7", combined, position, "multiple_choice", RELATIONS),
+        step("S7", combined, stands, "multiple_choice", RELATIONS),
     ]

@@ -1,15 +1,19 @@
-"""The plaza: who stands where. Drawn from the seed alone, in pixels of the full-size image."""
+"""The plaza: who stands where, such that the questions' answers hold. In pixels of the full-size image."""
 
+from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from demo.cctv.figures import KINDS, Look
+from demo.cctv.questions import Asked, Relation, draw_questions
 from demo.draws import stream
+from demo.errors import LayoutError
 from demo.placing import Box, find_place, quadrant_box
 from demo.sprites import Color
-from evaluation.ultravr.taxonomy import QUADRANTS, Quadrant
+from evaluation.ultravr.taxonomy import Quadrant
 from tiling.geometry import Size
 
 SIZE = Size(26753, 15052)
@@ -18,6 +22,10 @@ FOUNTAIN = Box(11300, 6400, 15500, 8700)
 _NEAR, _FAR = 225, 72  # height in pixels of a standing adult at the lower edge and at the horizon
 _CLEARANCE = 50
 _BOUNDARY = 320
+_ATTEMPTS = 100
+_LEAST_STANDING = 4  # in each quadrant, so that a couple can be chosen there
+_CLEAR = 250
+"""Pixels by which the persons of a couple differ in height and across."""
 
 _MUTED: tuple[Color, ...] = (
     (52, 60, 78), (88, 92, 98), (40, 42, 46), (120, 112, 104), (74, 88, 80), (104, 82, 72), (150, 148, 142),
@@ -51,9 +59,10 @@ class Figure(NamedTuple):
 
 
 class Plaza(NamedTuple):
-    """Everybody on the plaza, and the seed of the ground's texture."""
+    """Everybody on the plaza, what is asked about them, and the seed of the ground's texture."""
 
     seed: int
+    asked: Asked
     figures: tuple[Figure, ...]
 
     def of(self, kind: str, quadrant: Quadrant | None = None) -> list[Figure]:
@@ -67,50 +76,85 @@ def sprite_of(figure: Figure) -> Image.Image:
 
 
 def plan_plaza(seed: int) -> Plaza:
-    """Draw the plaza of a seed: how many of each kind a quadrant holds, where they stand, what they wear."""
-    rng = stream(seed, "cctv", "plaza")
-    wanted = [(kind, quadrant) for kind in KINDS for quadrant, n in _counts(kind, rng).items() for _ in range(n)]
-    bright = _bright_wearers(wanted, rng)
+    """Draw the plaza of a seed: where as many of each kind as its questions need stand, and what they wear.
+
+    Raises LayoutError when no attempt finds a place for everybody.
+    """
+    asked = draw_questions(seed)
+    for attempt in range(_ATTEMPTS - 1):
+        try:
+            return _plan(seed, asked, attempt)
+        except LayoutError:
+            continue
+    return _plan(seed, asked, _ATTEMPTS - 1)
+
+
+def _plan(seed: int, asked: Asked, attempt: int) -> Plaza:
+    rng = stream(seed, "cctv", "plaza", str(attempt))
     figures: list[Figure] = []
-    for index, (kind, quadrant) in enumerate(wanted):
-        figures.append(_place(kind, quadrant, bright.get(index), figures, rng))
-    return Plaza(seed, tuple(sorted(figures, key=lambda figure: figure.box.y2)))
+    for kind in KINDS:
+        for quadrant, count in _shares(kind, asked, rng).items():
+            for _ in range(count):
+                figures.append(_place(kind, quadrant, figures, rng))
+    for relation in asked.relations:
+        _dress(relation, figures, rng)
+    return Plaza(seed, asked, tuple(sorted(figures, key=lambda figure: figure.box.y2)))
 
 
-def _counts(kind: str, rng: np.random.Generator) -> dict[Quadrant, int]:
-    *others, most = KINDS[kind].counts
-    order = [QUADRANTS[int(index)] for index in rng.permutation(len(QUADRANTS))]
-    return dict(zip(order, [*others, most + int(rng.integers(0, 3))], strict=True))
+def _shares(kind: str, asked: Asked, rng: np.random.Generator) -> dict[Quadrant, int]:
+    """Divide a kind's count among the quadrants: one alone has the fewest, and one alone the most."""
+    while True:
+        shares = sorted(rng.multinomial(asked.counts[kind].value, [1 / 4] * 4).tolist())
+        enough = kind != "standing" or shares[0] >= _LEAST_STANDING
+        if shares[0] < shares[1] and shares[2] < shares[3] and enough:
+            return dict(zip(asked.quadrants[kind], shares, strict=True))
 
 
-def _bright_wearers(wanted: list[tuple[str, Quadrant]], rng: np.random.Generator) -> dict[int, str]:
-    """Choose standing adults for the bright colors, going round the quadrants."""
-    chosen: dict[int, str] = {}
-    for number, color in enumerate(BRIGHT):
-        quadrant = QUADRANTS[number % 4]
-        free = [i for i, pair in enumerate(wanted) if pair == ("standing", quadrant) and i not in chosen]
-        chosen[int(rng.choice(free))] = color
-    return chosen
+def _dress(relation: Relation, figures: list[Figure], rng: np.random.Generator) -> None:
+    """Give the couple's clothing to two adults of its quadrant who stand as the relation says."""
+    standing = [
+        index
+        for index, figure in enumerate(figures)
+        if (figure.kind, figure.quadrant) == ("standing", relation.quadrant)
+    ]
+    fitting = [
+        pair
+        for pair in permutations(standing, 2)
+        if position(*(figures[index].box for index in pair)) == relation.position
+    ]
+    if not fitting:
+        raise LayoutError(f"nobody stands {relation.position} of another in the {relation.quadrant} quadrant")
+    for index, clothing in zip(fitting[int(rng.integers(len(fitting)))], relation.clothing, strict=True):
+        figure = figures[index]
+        figures[index] = figure._replace(look=figure.look._replace(upper=BRIGHT[clothing]), clothing=clothing)
 
 
-def _place(
-    kind: str, quadrant: Quadrant, clothing: str | None, others: list[Figure], rng: np.random.Generator
-) -> Figure:
+def position(a: Box, b: Box) -> str | None:
+    """Where A stands relative to B: in front is nearer to the camera, left is the image's left; None if unclear."""
+    (x_a, y_a), (x_b, y_b) = a.center, b.center
+    if min(abs(x_a - x_b), abs(y_a - y_b)) < _CLEAR:
+        return None
+    return f"{'front' if y_a > y_b else 'back'}-{'left' if x_a < x_b else 'right'}"
+
+
+def _place(kind: str, quadrant: Quadrant, others: list[Figure], rng: np.random.Generator) -> Figure:
     facing = str(rng.choice(KINDS[kind].facings))
-    look = _look(clothing, rng)
-    sheet = KINDS[kind].draw(look, facing)
     area = quadrant_box(quadrant, SIZE, _BOUNDARY)
     taken = [FOUNTAIN, *(other.box.grown(_CLEARANCE) for other in others)]
     feet = rng.uniform(max(area.y1, HORIZON) + 300, area.y2)
     height = KINDS[kind].height * (_FAR + (_NEAR - _FAR) * (feet - HORIZON) / (SIZE.height - HORIZON))
     row = Box(area.x1, feet - height - 200, area.x2, feet)
-    box = find_place(height * sheet.width / sheet.height, height, row, taken, rng)
-    return Figure(kind, box, quadrant, facing, look, clothing)
+    box = find_place(height * _aspect(kind, facing), height, row, taken, rng)
+    return Figure(kind, box, quadrant, facing, _look(rng), None)
 
 
-def _look(clothing: str | None, rng: np.random.Generator) -> Look:
-    def pick(colors: tuple[Color, ...]) -> Color:
-        return colors[int(rng.integers(len(colors)))]
+@lru_cache
+def _aspect(kind: str, facing: str) -> float:
+    """Width over height of a figure, which its colors do not change."""
+    sheet = KINDS[kind].draw(Look(*[_MUTED[0]] * len(Look._fields)), facing)
+    return sheet.width / sheet.height
 
-    upper = pick(_MUTED)
-    return Look(BRIGHT[clothing] if clothing else upper, pick(_TROUSERS), pick(_SKIN), pick(_HAIR), pick(_ACCENTS))
+
+def _look(rng: np.random.Generator) -> Look:
+    palettes = (_MUTED, _TROUSERS, _SKIN, _HAIR, _ACCENTS)
+    return Look(*(palette[int(rng.integers(len(palette)))] for palette in palettes))

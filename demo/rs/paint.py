@@ -10,7 +10,7 @@ from demo.draws import stream
 from demo.placing import Box, is_free
 from demo.rs.objects import LANDMARKS, house_sprite, landmark_sprite, sprite_of
 from demo.rs.scene import (
-    APRON,
+    APRONS,
     LAKE,
     RIVER_WIDTH,
     ROAD_ENDS,
@@ -115,7 +115,8 @@ def _draw_water(pen: ImageDraw.ImageDraw) -> None:
 def _draw_paved(pen: ImageDraw.ImageDraw, land: Land) -> None:
     for box in land.landmarks.values():
         pen.rounded_rectangle([edge / _COARSE for edge in box.grown(330)], 16, fill=_CONCRETE)
-    pen.rectangle([edge / _COARSE for edge in APRON], fill=_CONCRETE)
+    for apron in APRONS:
+        pen.rectangle([edge / _COARSE for edge in apron], fill=_CONCRETE)
     pen.rectangle([edge / _COARSE for edge in RUNWAY], fill=_ASPHALT)
     middle = (RUNWAY.y1 + RUNWAY.y2) / 2 / _COARSE
     for x in range(int(RUNWAY.x1) + 260, int(RUNWAY.x2) - 300, 300):
@@ -143,7 +144,7 @@ def _plant_trees(canvas: Canvas, land: Land, scale: float, rng: np.random.Genera
     """Scatter trees in groups where nothing else is."""
     blocked = [thing.box.grown(110) for thing in land.things]
     blocked += [box.grown(420) for box in land.landmarks.values()] + [house.grown(90) for house in land.houses]
-    blocked += [LAKE.grown(120), APRON.grown(120), RUNWAY.grown(120)]
+    blocked += [LAKE.grown(120), RUNWAY.grown(120), *(apron.grown(120) for apron in APRONS)]
     blocked += [Box(0, y, SIZE.width, y).grown(150) for y in ROADS_ACROSS]
     blocked += [Box(x, 0, x, SIZE.height).grown(150) for x in ROADS_DOWN]
     trees = [draw(100, 100, lambda pen: _draw_tree(pen, rng), zoom=2) for _ in range(8)]

@@ -79,6 +79,11 @@ IN_SITU = Reading(
     interpretation="Architectural abnormality",
     conclusion="An in-situ component",
 )
+INVASIVE_ALONE = IN_SITU._replace(
+    observed=("Architectural irregularity",),
+    interpretation="Infiltrative growth",
+    conclusion="An invasive component",
+)
 GRADE = Reading(
     screened=("Tumor-rich region", "Invasive component", "Hotspot region with highest atypia/cellularity"),
     magnification="40x",
@@ -88,6 +93,11 @@ GRADE = Reading(
     observed=("Nuclear pleomorphism", "Hyperchromasia", "Mitoses"),
     interpretation="Aggressive / high-grade morphology",
     conclusion="A high-grade pattern",
+)
+LOWER_GRADE = GRADE._replace(
+    observed=("Cell density",),
+    interpretation="Cytologic malignancy",
+    conclusion="An invasive component",
 )
 
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.metrics.intervals import Floats, Indices, percentiles, proportion, resampled_means
+from evaluation.metrics.intervals import Floats, Indices, Terms, combined, proportion
 from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS, Category, Domain
 
@@ -57,58 +56,38 @@ def macro_accuracy(correct: Floats, strata: Strata) -> float | None:
 
 @dataclass(frozen=True)
 class Macros:
-    """Macro accuracies (equation 2) of several cells over the same samples, with paired resamples of them.
+    """Macro accuracies (equation 2) of several cells over the same samples, and the gaps between them.
 
-    Of every domain, `known` tells which of its samples have a value, samples x cells; `domains` holds equation 1 by
-    cell; `draws` holds resamples of it: domains x RESAMPLES x cells.
+    `correct` holds one value a sample for every named cell, or NaN.
     """
 
-    names: tuple[str, ...]
-    known: tuple[NDArray[np.bool_], ...]
-    domains: tuple[tuple[Estimate, ...], ...]
-    draws: Floats
+    correct: Mapping[str, Floats]
+    strata: Strata
 
-    @classmethod
-    def of(cls, cells: Mapping[str, Floats], strata: Strata) -> "Macros":
-        """Compute them for every named cell; each has one value a sample, or NaN."""
-        correct = np.column_stack(list(cells.values()))
-        draws = resampled_means(correct, list(strata.domains.values()))
-        accuracies = [domain_accuracies(values, strata) for values in cells.values()]
-        domains = tuple(tuple(cell[domain] for cell in accuracies) for domain in strata.domains)
-        known = tuple(~np.isnan(correct[at]) for at in strata.domains.values())
-        return cls(tuple(cells), known, domains, draws)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+        return tuple(self.correct)
 
     def accuracy(self, name: str) -> Estimate:
         """Equation 2 over the domains that have a value; nothing where none has."""
-        at = self.names.index(name)
-        present = [row for row, cells in enumerate(self.domains) if cells[at].value is not None]
-        if not present:
-            return NOTHING
-        low, high = percentiles(mean_of_draws(self.draws[present, :, at]))
-        count = sum(self.domains[row][at].count for row in present)
-        return Estimate(value=self._mean_value(present, at), count=count, low=low, high=high)
+        return self._sum({name: 1.0})
 
     def gap(self, name: str, baseline: str) -> Estimate:
-        """Macro accuracy of `name` less that of `baseline`, as equation 3, over the domains that both have.
+        """Macro accuracy of `name` less that of `baseline`, as equation 3, both over the samples that both have."""
+        return self._sum({name: 1.0, baseline: -1.0})
 
-        The count is of scored samples that both have.
-        """
-        at, base = self.names.index(name), self.names.index(baseline)
-        present = [row for row, cells in enumerate(self.domains) if None not in (cells[at].value, cells[base].value)]
-        if not present:
+    def _sum(self, weights: Mapping[str, float]) -> Estimate:
+        """Weight and add the macro accuracies of cells, over the samples that all of them have."""
+        columns = np.column_stack([self.correct[name] for name in weights])
+        rows = [columns[at] for at in self.strata.domains.values()]
+        known = [found for row in rows if (found := row[~np.isnan(row).any(axis=1)]).size]
+        if not known:
             return NOTHING
-        low, high = percentiles(mean_of_draws(self.draws[present, :, at]) - mean_of_draws(self.draws[present, :, base]))
-        both = sum(int(self.known[row][:, [at, base]].all(axis=1).sum()) for row in present)
-        value = self._mean_value(present, at) - self._mean_value(present, base)
-        return Estimate(value=value, count=both, low=low, high=high)
-
-    def _mean_value(self, rows: Sequence[int], at: int) -> float:
-        return sum(self.domains[row][at].value or 0.0 for row in rows) / len(rows)
+        shares = np.array(list(weights.values())) / len(known)
+        return combined((_terms(row, shares) for row in known), sum(map(len, known)))
 
 
-def mean_of_draws(draws: Floats) -> Floats:
-    """Average resamples over domains, leaving out those that a resample left empty."""
-    present = ~np.isnan(draws)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(present, draws, 0.0).sum(axis=0) / present.sum(axis=0)
-    return mean
+def _terms(rows: Floats, weights: Floats) -> Terms:
+    trials = np.full(len(weights), float(len(rows)))
+    return Terms(tuple(map(proportion, rows.T)), weights, rows - rows.mean(axis=0), trials)

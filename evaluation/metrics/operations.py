@@ -1,13 +1,13 @@
-"""Step accuracies by operation and their errors (equations 4 to 6), with intervals that resample whole samples."""
+"""Step accuracies by operation and their errors (equations 4 to 6), with intervals over whole samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.accuracy import Strata, mean_of_draws
+from evaluation.metrics.accuracy import Strata
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.metrics.intervals import Floats, percentiles, resampled_means, wilson
+from evaluation.metrics.intervals import Floats, Terms, combined, wilson
 from evaluation.ultravr.samples import Operation
 from evaluation.ultravr.taxonomy import Domain
 
@@ -16,72 +16,80 @@ OPERATIONS: tuple[Operation, ...] = ("GND", "PER", "QUA", "INT", "INF")
 
 @dataclass(frozen=True)
 class OperationAccuracies:
-    """Equation 4 for every domain and operation, with resamples of it: domains x RESAMPLES x operations.
+    """Equations 4 to 6 from correct and judged steps, samples x operations each, as means over repeats."""
 
-    `steps` counts the judged steps by domain and operation; `values` is NaN where a domain has none of an operation.
-    """
-
-    domains: tuple[Domain, ...]
-    values: Floats
-    steps: Floats
-    samples: Floats
-    draws: Floats
-
-    @classmethod
-    def of(cls, right: Floats, asked: Floats, strata: Strata) -> "OperationAccuracies":
-        """Compute them from correct and judged steps, samples x operations each, as means over repeats."""
-        places = list(strata.domains.values())
-        shape = (len(places), len(OPERATIONS))
-        hits = np.array([right[at].sum(axis=0) for at in places]).reshape(shape)
-        steps = np.array([asked[at].sum(axis=0) for at in places]).reshape(shape)
-        samples = np.array([(asked[at] > 0).sum(axis=0) for at in places]).reshape(shape)
-        drawn = resampled_means(np.hstack([right, asked]), places)
-        count = len(OPERATIONS)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return cls(tuple(strata.domains), hits / steps, steps, samples, drawn[..., :count] / drawn[..., count:])
+    right: Floats
+    asked: Floats
+    strata: Strata
 
     def in_domain(self, domain: Domain) -> dict[Operation, Estimate]:
         """Equation 4, with Wilson's interval as if each sample were one trial: the steps of a sample go together."""
-        row = self.domains.index(domain)
-        found = {}
-        for at, operation in enumerate(OPERATIONS):
-            if self.steps[row, at] > 0:
-                estimate = wilson(float(self.values[row, at]), int(self.samples[row, at]))
-                found[operation] = estimate.model_copy(update={"count": round(float(self.steps[row, at]))})
-        return found
+        right, asked = self._of(domain)
+        return {
+            operation: _accuracy(right[:, at], asked[:, at])
+            for at, operation in enumerate(OPERATIONS)
+            if asked[:, at].any()
+        }
 
     def macro(self) -> dict[Operation, Estimate]:
         """Equation 5, over the domains that contain the operation; operations that none contains are left out."""
-        return {operation: self._macro(at, self._drawn(at)) for at, operation in self._present()}
+        return {operation: self._sum({operation: 1.0}) for operation in self._present()}
 
     def errors(self) -> tuple[Estimate, dict[Operation, Estimate]]:
         """Equation 6: the mean step error over the operations that occur, and how far each lies from it."""
         present = self._present()
         if not present:
             return NOTHING, {}
-        drawn = np.array([1 - self._drawn(at) for at, _ in present])
-        values = np.array([1 - self._value(at) for at, _ in present])
-        mean, counts = values.mean(), [self._count(at) for at, _ in present]
-        deltas = {
-            operation: _estimate(value - mean, count, draws - drawn.mean(axis=0))
-            for (_, operation), value, count, draws in zip(present, values, counts, drawn, strict=True)
-        }
-        return _estimate(mean, sum(counts), drawn.mean(axis=0)), deltas
+        share = 1 / len(present)
+        accuracies = {operation: accuracy.value or 0.0 for operation, accuracy in self.macro().items()}
+        mean = sum(accuracies.values()) / len(present)
+        deltas = {}
+        for operation in present:
+            distance = self._sum({other: share - (other == operation) for other in present})
+            told = {"value": mean - accuracies[operation], "count": self._count(operation)}  # free of rounding errors
+            deltas[operation] = distance.model_copy(update=told)
+        return _complement(self._sum(dict.fromkeys(present, share))), deltas
 
-    def _present(self) -> list[tuple[int, Operation]]:
-        return [(at, operation) for at, operation in enumerate(OPERATIONS) if self._count(at)]
+    def _of(self, domain: Domain) -> tuple[Floats, Floats]:
+        places = self.strata.domains[domain]
+        return self.right[places], self.asked[places]
 
-    def _macro(self, at: int, draws: Floats) -> Estimate:
-        return _estimate(self._value(at), self._count(at), draws)
+    def _present(self) -> list[Operation]:
+        return [operation for operation in OPERATIONS if self._count(operation)]
 
-    def _value(self, at: int) -> float:
-        return float(np.nanmean(self.values[:, at]))
+    def _count(self, operation: Operation) -> int:
+        at = OPERATIONS.index(operation)
+        return round(float(sum(self._of(domain)[1][:, at].sum() for domain in self.strata.domains)))
 
-    def _count(self, at: int) -> int:
-        return round(float(self.steps[:, at].sum()))
+    def _sum(self, weights: Mapping[Operation, float]) -> Estimate:
+        """Weight and add equation 5 of several operations; the steps of a sample go together."""
+        found = {domain: self.in_domain(domain) for domain in self.strata.domains}
+        held = {operation: sum(operation in cells for cells in found.values()) for operation in weights}
+        terms = []
+        for domain, cells in found.items():
+            names = [operation for operation in weights if operation in cells]
+            if names:
+                shares = np.array([weights[operation] / held[operation] for operation in names])
+                estimates = tuple(cells[name] for name in names)
+                terms.append(Terms(estimates, shares, *self._residuals(domain, names)))
+        return combined(terms, sum(map(self._count, weights)))
 
-    def _drawn(self, at: int) -> Floats:
-        return mean_of_draws(self.draws[self.steps[:, at] > 0, :, at])
+    def _residuals(self, domain: Domain, names: Sequence[Operation]) -> tuple[Floats, Floats]:
+        """How far each sample lies from the ratio of right steps, and how many samples have any."""
+        places = [OPERATIONS.index(name) for name in names]
+        right, asked = (part[:, places] for part in self._of(domain))
+        steps, trials = asked.sum(axis=0), (asked > 0).sum(axis=0).astype(np.float64)
+        return (right - asked * (right.sum(axis=0) / steps)) * (trials / steps), trials
+
+
+def _accuracy(right: Floats, asked: Floats) -> Estimate:
+    estimate = wilson(float(right.sum() / asked.sum()), int((asked > 0).sum()))
+    return estimate.model_copy(update={"count": round(float(asked.sum()))})
+
+
+def _complement(rate: Estimate) -> Estimate:
+    low, high = (None if end is None else 1 - end for end in (rate.high, rate.low))
+    return Estimate(value=1 - (rate.value or 0.0), count=rate.count, low=low, high=high)
 
 
 def count_steps(operations: Mapping[int, Sequence[Operation]], strata: Strata) -> dict[str, dict[Operation, int]]:
@@ -91,8 +99,3 @@ def count_steps(operations: Mapping[int, Sequence[Operation]], strata: Strata) -
         found = [operation for at in places.tolist() for operation in operations[at]]
         counts[domain] = {operation: found.count(operation) for operation in OPERATIONS if operation in found}
     return counts
-
-
-def _estimate(value: float, count: int, draws: Floats) -> Estimate:
-    low, high = percentiles(draws)
-    return Estimate(value=float(value), count=count, low=low, high=high)

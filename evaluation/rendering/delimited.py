@@ -8,6 +8,7 @@ from evaluation.metrics.estimates import Estimate
 from evaluation.reporting.models import CellScore, Figure2, Report, StepProfile, Table1Row, Table2Row, Table3Row
 
 HEADER = ("table", "model", "protocol", "condition", "domain", "category", "metric", "value", "low", "high", "count")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _Line = tuple[str, str, str, str, str, str, str, Estimate]
 
 
@@ -18,7 +19,11 @@ def render_csv(report: Report) -> str:
     writer.writerow(HEADER)
     for *names, estimate in _lines(report):
         writer.writerow(
-            [*names, *(_number(end) for end in (estimate.value, estimate.low, estimate.high)), estimate.count]
+            [
+                *map(_text, names),
+                *(_number(end) for end in (estimate.value, estimate.low, estimate.high)),
+                estimate.count,
+            ]
         )
     return out.getvalue()
 
@@ -42,6 +47,7 @@ def _table1(row: Table1Row) -> Iterator[_Line]:
     yield "table1", row.model, "S0", "V2", "", "", "macro_accuracy", row.macro
     yield "table1", row.model, "S0", "V0", "", "", "text_only_accuracy", row.text_only
     yield "table1", row.model, "S0", "V0", "", "", "abstention_rate", row.abstention
+    yield "table1", row.model, "S0", "V2", "", "", "unreadable_rate", row.unreadable
     yield "table1", row.model, "S0", "V2-V0", "", "", "visual_gap", row.visual_gap
 
 
@@ -92,10 +98,16 @@ def _cell(cell: CellScore) -> Iterator[_Line]:
     at = (cell.model, cell.protocol, cell.condition)
     yield "cells", *at, "", "", "macro_accuracy", cell.macro
     yield "cells", *at, "", "", "abstention_rate", cell.abstention
+    yield "cells", *at, "", "", "unreadable_rate", cell.unreadable
     for domain, score in cell.domains.items():
         yield "cells", *at, domain, "", "accuracy", score.overall
         for category, accuracy in score.categories.items():
             yield "cells", *at, domain, category, "accuracy", accuracy
+
+
+def _text(name: str) -> str:
+    """Keep a text from being a formula: a spreadsheet runs what begins with one of these characters."""
+    return f"'{name}" if name.startswith(_FORMULAS) else name
 
 
 def _number(value: float | None) -> str:

@@ -27,8 +27,8 @@ def render_html(
 ) -> str:
     """Write a report as a page; `preview` returns the JPEG of a raster's key, or None.
 
-    At most `most` samples are shown in detail, long texts are shortened in their middle, and pictures stand in the
-    file once each, up to a limit of bytes; the page says what it leaves out.
+    At most `most` samples are shown in detail, and a bounded number of responses; long texts are shortened in their
+    middle, and pictures stand in the file once each, up to a limit of bytes. The page says what it leaves out.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
@@ -44,6 +44,8 @@ def render_html(
         tables=tables(report),
         figures=[(drawing, inline_svg(drawing)) for drawing in drawings(report.figure2)],
         samples=samples,
+        responses=sum(origin.responses for origin in report.provenance),
+        responses_shown=sum(len(shown.responses) for shown in samples),
         pictures=_data_uris(pictures(samples, preview)),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.rendering.markdown_steps import step_parts
-from evaluation.rendering.markdown_tables import table
+from evaluation.rendering.markdown_tables import escaped, table
 from evaluation.rendering.numbers import MISSING, full, percent, signed_points
 from evaluation.reporting.models import CellScore, DomainScore, Report, Table1Row, Table2Row, Table3Row
 from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
@@ -20,6 +20,7 @@ _SHORT = {
 
 def render_markdown(report: Report) -> str:
     """Write a report with its warnings first, then tables, figures, intervals, counts and provenance."""
+    report = Report.model_validate(escaped(report.model_dump()))
     means = report.means
     parts = [
         f"# UltraVR report: {report.dataset}",
@@ -48,7 +49,7 @@ def _table1(rows: Sequence[Table1Row]) -> Iterator[str]:
     header += [f"{domain.upper()} {_SHORT[category] if category else 'overall'}" for domain, category in columns]
     yield "## Table 1: end to end, S0 under V2, accuracy in %"
     yield table(
-        [*header, "Macro", "Text-only acc.", "Abs. rate", "Visual gap"],
+        [*header, "Macro", "Text-only acc.", "Abs. rate", "Unreadable", "Visual gap"],
         (
             [
                 row.title,
@@ -58,6 +59,7 @@ def _table1(rows: Sequence[Table1Row]) -> Iterator[str]:
                 full(percent(row.macro), row.macro),
                 full(percent(row.text_only), row.text_only),
                 full(percent(row.abstention), row.abstention),
+                full(percent(row.unreadable), row.unreadable),
                 full(signed_points(row.visual_gap), row.visual_gap),
             ]
             for row in rows

@@ -7,14 +7,20 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from evaluation.rendering.numbers import MISSING
-from evaluation.reporting.models import SampleOutcome, StepOutcome
+from evaluation.reporting.models import Report, SampleOutcome, StepOutcome
 from evaluation.ultravr.samples import Sample
 from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 from jobs.models import RasterRecord
 
 DETAILED_SAMPLES = 500
 """Samples that a page shows at most."""
-_TEXT_CHARACTERS = 6000
+DETAILED_RESPONSES = 2000
+"""Responses that a page shows at most."""
+_FEWEST_SAMPLES = 10
+"""Samples that share the page's responses at least, however many there are of each."""
+_TEXT_CHARACTERS, _FEWEST_CHARACTERS = 6000, 300
+_ALL_CHARACTERS = 1_500_000
+"""Characters of raw texts of one page together; each is shortened to its share, within these two."""
 _PREVIEW_BYTES = 24 << 20
 """Pictures of one page together; 640 pixels on the longest side make about 60 KB each."""
 
@@ -80,12 +86,20 @@ class SampleShown:
 
 
 def show_samples(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> tuple[SampleShown, ...]:
-    """Group outcomes by sample, by domain, category and id; of too many samples the first `most` that come."""
+    """Group outcomes by sample, by domain, category and id; of too many the first that come, within bounds.
+
+    The bounds are `most` samples, the page's responses, and a tenth of them for one sample.
+    """
     by_sample: dict[str, list[SampleOutcome]] = {}
+    count = texts = 0
     for outcome in outcomes:
-        if outcome.sample_id in by_sample or len(by_sample) < most:
-            by_sample.setdefault(outcome.sample_id, []).append(outcome)
-    return tuple(sorted(map(_sample, by_sample.values()), key=_place))
+        kept = by_sample.get(outcome.sample_id, [])
+        fits = count < DETAILED_RESPONSES and len(kept) < DETAILED_RESPONSES // _FEWEST_SAMPLES
+        if fits and (kept or len(by_sample) < most):
+            by_sample.setdefault(outcome.sample_id, kept).append(outcome)
+            count, texts = count + 1, texts + 1 + len(outcome.steps)
+    longest = max(_FEWEST_CHARACTERS, min(_TEXT_CHARACTERS, _ALL_CHARACTERS // max(1, texts)))
+    return tuple(sorted((_sample(found, longest) for found in by_sample.values()), key=_place))
 
 
 def choose_samples(samples: Iterable[Sample], most: int = DETAILED_SAMPLES) -> frozenset[str]:
@@ -95,6 +109,13 @@ def choose_samples(samples: Iterable[Sample], most: int = DETAILED_SAMPLES) -> f
         by_category.setdefault((sample.domain, sample.category), []).append(sample.id)
     in_turns = (name for names in zip_longest(*by_category.values()) for name in names if name is not None)
     return frozenset(islice(in_turns, most))
+
+
+def most_samples(report: Report) -> int:
+    """How many samples a page can show with all responses to them; more than a few where that is too few."""
+    responses = sum(origin.responses for origin in report.provenance)
+    fitting = DETAILED_RESPONSES * report.samples // max(1, responses)
+    return max(_FEWEST_SAMPLES, min(DETAILED_SAMPLES, fitting))
 
 
 def pictures(samples: Sequence[SampleShown], preview: Preview) -> dict[str, bytes]:
@@ -127,9 +148,9 @@ def _place(shown: SampleShown) -> tuple[int, int, str]:
     return DOMAINS.index(first.domain), CATEGORIES[first.domain].index(first.category), first.sample_id
 
 
-def _sample(outcomes: list[SampleOutcome]) -> SampleShown:
+def _sample(outcomes: list[SampleOutcome], longest: int) -> SampleShown:
     ordered = sorted(outcomes, key=lambda one: (one.model, one.protocol, one.condition, one.repeat, one.job_id))
-    return SampleShown(ordered[0], tuple(_views(ordered)), tuple(map(_response, ordered)))
+    return SampleShown(ordered[0], tuple(_views(ordered)), tuple(_response(one, longest) for one in ordered))
 
 
 def _views(outcomes: Sequence[SampleOutcome]) -> Iterator[ViewShown]:
@@ -152,13 +173,16 @@ def _caption(raster: RasterRecord) -> str:
     )
 
 
-def _response(outcome: SampleOutcome) -> ResponseShown:
-    return ResponseShown(outcome, kind_of(outcome), _clip(outcome.text or ""), tuple(map(_step, outcome.steps)))
+def _response(outcome: SampleOutcome, longest: int) -> ResponseShown:
+    steps = tuple(_step(step, longest) for step in outcome.steps)
+    return ResponseShown(outcome, kind_of(outcome), _clip(outcome.text or "", longest), steps)
 
 
-def _step(step: StepOutcome) -> StepShown:
+def _step(step: StepOutcome, longest: int) -> StepShown:
     read = MISSING if step.value is None and not step.correct else _written(step.value)
-    return StepShown(step, _written(step.ground_truth), read, _clip(step.text or ""))
+    return StepShown(
+        step, _clip(_written(step.ground_truth), longest), _clip(read, longest), _clip(step.text or "", longest)
+    )
 
 
 def _written(value: Any) -> str:
@@ -173,9 +197,9 @@ def _rounded(value: Any) -> Any:
     return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _clip(text: str) -> str:
-    if len(text) <= _TEXT_CHARACTERS:
+def _clip(text: str, longest: int) -> str:
+    if len(text) <= longest:
         return text
-    half = _TEXT_CHARACTERS // 2
+    half = longest // 2
     left_out = f"[… {len(text) - 2 * half:,} characters left out here; the results hold them …]"
     return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"

@@ -81,7 +81,7 @@ def _table1(report: Report) -> Table:
         "Table 1: end to end",
         "S0 under V2: the full image, the question and its options. Accuracy in %, beside the text-only control V0.",
         (
-            Group("All domains", ("macro", "text only", "abstains", "visual gap")),
+            Group("All domains", ("macro", "text only", "abstains", "unreadable", "visual gap")),
             *(Group(domain.upper(), (*(SHORT[name] for name in CATEGORIES[domain]), "all")) for domain in DOMAINS),
             Group("Visual budget", ("max tokens", "max side")),
         ),
@@ -93,6 +93,7 @@ def _cells1(row: Table1Row) -> Iterator[Cell]:
     yield rate(row.macro, strong=True)
     yield rate(row.text_only)
     yield rate(row.abstention)
+    yield rate(row.unreadable)
     yield gap(row.visual_gap)
     for domain in DOMAINS:
         score = row.domains.get(domain)

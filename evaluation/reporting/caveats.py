@@ -1,11 +1,16 @@
 """Says plainly what a reader must know before trusting a number."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catalogue.entry import CatalogueEntry
-from evaluation.reporting.cells import AWAITING, UNKNOWN_SAMPLE
+from evaluation.reporting.cells import AWAITING, NO_RESPONSE, UNKNOWN_SAMPLE
 from evaluation.reporting.models import CellScore, StepProfile
 from evaluation.tally import Tally
+
+UNREADABLE_SHARE = 0.1
+"""Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
+_NAMED = 3
+"""Places or samples that a warning names; it counts the others."""
 
 
 def collect_warnings(
@@ -13,7 +18,16 @@ def collect_warnings(
 ) -> tuple[str, ...]:
     """Collect the warnings on models, then those on cells, then those on steps."""
     cells = list(cells)
-    found = [*_on_models(tally, catalogue), *_on_examples(tally), *_on_crowds(tally, catalogue), *_on_ends(cells)]
+    found = [
+        *_on_models(tally, catalogue),
+        *_on_pictures(tally),
+        *_on_missing(cells),
+        *_on_examples(tally),
+        *_on_crowds(tally, catalogue),
+        *_on_ends(cells),
+        *_on_unreadable(cells),
+        *_on_absent_domains(cells),
+    ]
     for cell in cells:
         found.extend(_on_cell(cell))
     for profile in profiles:
@@ -68,15 +82,72 @@ def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
             )
 
 
-def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
+def _on_pictures(tally: Tally) -> Iterator[str]:
+    """Tell of pictures that were replaced while the samples that show them were asked."""
+    replaced = [(place, digests) for place, digests in sorted(tally.digests.items()) if len(digests) > 1]
+    if replaced:
+        (position, image), digests = replaced[0]
+        samples = {at for (at, _), _ in replaced}
+        yield (
+            f"{len(samples)} of {len(tally.dataset.samples)} samples were asked over different contents of a picture "
+            f"of one name: {tally.dataset.samples[position].id} over '{image}' with the digests "
+            f"{' and '.join(digest[:12] for digest in sorted(digests))}"
+            f"{' and others' if len(replaced) > 1 else ''}; their numbers mix what was shown"
+        )
+
+
+def _on_missing(cells: Sequence[CellScore]) -> Iterator[str]:
+    missing = [(cell, part.count) for cell in cells for part in cell.excluded if part.reason == NO_RESPONSE]
+    if missing:
+        number, expected = sum(count for _, count in missing), sum(cell.expected for cell in cells)
+        yield f"{number} of {expected} requests have no response{_places(cell for cell, _ in missing)}"
+
+
+def _on_absent_domains(cells: Sequence[CellScore]) -> Iterator[str]:
+    by_domains: dict[tuple[str, ...], list[CellScore]] = {}
+    for cell in cells:
+        if cell.absent_domains and cell.macro.value is not None:
+            by_domains.setdefault(cell.absent_domains, []).append(cell)
+    for domains, found in by_domains.items():
+        yield f"macro averages leave out {', '.join(domains)}{_places(found)}"
+
+
+def _places(cells: Iterable[CellScore]) -> str:
+    names = [f"{cell.model} {cell.protocol} {cell.condition}" for cell in cells]
+    others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+    return f" ({', '.join(names[:_NAMED])}{others})"
+
+
+def _by_model(cells: Iterable[CellScore]) -> dict[str, list[CellScore]]:
     by_model: dict[str, list[CellScore]] = {}
     for cell in cells:
-        if cell.cut_off:
-            by_model.setdefault(cell.model, []).append(cell)
-    for model, cut in by_model.items():
-        places = ", ".join(f"{cell.protocol} {cell.condition}" for cell in cut)
+        by_model.setdefault(cell.model, []).append(cell)
+    return by_model
+
+
+def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
+    for model, cut in _by_model(cell for cell in cells if cell.cut_off).items():
         number, answered = sum(cell.cut_off for cell in cut), sum(cell.answered for cell in cut)
-        yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({places})"
+        yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({_asked(cut)})"
+    for model, full in _by_model(cell for cell in cells if cell.overflowed).items():
+        number, answered = sum(cell.overflowed for cell in full), sum(cell.answered for cell in full)
+        yield (
+            f"{model}: {number} of {answered} chats ({100 * number / answered:.0f} %) outgrew the model's context by "
+            f"what the model wrote; where no answer was given, they count as wrong ({_asked(full)})"
+        )
+
+
+def _asked(cells: Iterable[CellScore]) -> str:
+    return ", ".join(f"{cell.protocol} {cell.condition}" for cell in cells)
+
+
+def _on_unreadable(cells: Iterable[CellScore]) -> Iterator[str]:
+    for model, found in _by_model(cell for cell in cells if (cell.unreadable.value or 0) > UNREADABLE_SHARE).items():
+        places = ", ".join(
+            f"{100 * (cell.unreadable.value or 0):.0f} % of {cell.answered} in {cell.protocol} {cell.condition}"
+            for cell in found
+        )
+        yield f"{model}: many answers hold no single clear answer, and count as wrong: {places}"
 
 
 def _on_cell(cell: CellScore) -> Iterator[str]:
@@ -84,9 +155,7 @@ def _on_cell(cell: CellScore) -> Iterator[str]:
     for exclusion in cell.excluded:
         if exclusion.reason == UNKNOWN_SAMPLE:
             yield f"{name}: {exclusion.count} responses are to samples that the data set does not have"
-        elif exclusion.reason != AWAITING:
+        elif exclusion.reason not in (AWAITING, NO_RESPONSE):
             yield f"{name}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
-    if cell.absent_domains:
-        yield f"{name}: the macro average leaves out {', '.join(cell.absent_domains)}"
     if cell.duplicates:
         yield f"{name}: {cell.duplicates} further copies of responses were ignored"

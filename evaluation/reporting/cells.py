@@ -1,7 +1,7 @@
 """Scores every cell: accuracies, counts, parse statuses, and what was left out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import mean, stdev
 
 from evaluation.metrics.accuracy import Macros, Strata, category_accuracies, domain_accuracies, macro_accuracy
@@ -14,7 +14,10 @@ from evaluation.ultravr.taxonomy import DOMAINS
 
 LISTED_SAMPLES = 100
 _SEVERAL = 2
+READABLE = frozenset({"marker", "last", "abstained"})
+"""Parse statuses of a single clear answer, and of an abstention."""
 AWAITING = "the answer awaits an expert"
+NO_RESPONSE = "no response"
 UNKNOWN_SAMPLE = "the data set has no such sample"
 
 
@@ -36,11 +39,20 @@ def domain_scores(correct: Floats, strata: Strata) -> dict[str, DomainScore]:
 
 
 def abstention_rate(cell: CellTally) -> Estimate:
-    """Share of the responses with a text that abstain."""
+    """Share of the responses that abstain, of those that did not fail."""
+    return _rate_of(cell, lambda status: status == "abstained")
+
+
+def unreadable_rate(cell: CellTally) -> Estimate:
+    """Share of the responses that hold neither a single clear answer nor an abstention, of those that did not fail."""
+    return _rate_of(cell, lambda status: status not in READABLE)
+
+
+def _rate_of(cell: CellTally, counts: Callable[[str], bool]) -> Estimate:
     answered = cell.answered
     if not answered:
         return NOTHING
-    return wilson(sum(verdict.status == "abstained" for verdict in answered) / len(answered), len(answered))
+    return wilson(sum(counts(verdict.status) for verdict in answered) / len(answered), len(answered))
 
 
 def _score(key: CellKey, cell: CellTally, tally: Tally, expected: Expected, strata: Strata) -> CellScore:
@@ -52,14 +64,16 @@ def _score(key: CellKey, cell: CellTally, tally: Tally, expected: Expected, stra
         model=key.model,
         protocol=key.protocol,
         condition=key.condition,
-        macro=Macros.of({"cell": correct}, strata).accuracy("cell"),
+        macro=Macros({"cell": correct}, strata).accuracy("cell"),
         domains=domains,
         absent_domains=tuple(domain for domain in DOMAINS if domain not in present),
         abstention=abstention_rate(cell),
+        unreadable=unreadable_rate(cell),
         statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),
         expected=sum(expected.of_cell(key).values()),
         answered=len(answered),
         cut_off=sum(verdict.cut_off for verdict in answered),
+        overflowed=sum(verdict.overflowed for verdict in answered),
         duplicates=cell.duplicates,
         excluded=tuple(_exclusions(cell, tally, expected.of_cell(key))),
         repeats=_spread(cell.repeats(len(correct)), strata),
@@ -84,7 +98,7 @@ def _exclusions(cell: CellTally, tally: Tally, asked: Mapping[int, int]) -> Iter
         if verdict.failure:
             failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
     unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
-    reasons = {"no response": missing, AWAITING: unscored}
+    reasons = {NO_RESPONSE: missing, AWAITING: unscored}
     reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
     for reason, counts in reasons.items():
         if counts:

@@ -28,6 +28,7 @@ def _mean1(rows: Sequence[Table1Row]) -> Table1Row:
         macro=mean_over_models(row.macro for row in rows),
         text_only=mean_over_models(row.text_only for row in rows),
         abstention=mean_over_models(row.abstention for row in rows),
+        unreadable=mean_over_models(row.unreadable for row in rows),
         visual_gap=mean_over_models(row.visual_gap for row in rows),
     )
 

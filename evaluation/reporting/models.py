@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.metrics.estimates import Estimate
+from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.ultravr.samples import AnswerFormat, Operation
 from evaluation.ultravr.taxonomy import Category, Domain
 from jobs.models import RasterRecord
@@ -50,10 +50,17 @@ class CellScore(_Part):
     domains: dict[str, DomainScore]
     absent_domains: tuple[str, ...] = Field(description="domains of UltraVR that the macro average leaves out")
     abstention: Estimate = Field(description="over responses, not samples")
+    unreadable: Estimate = Field(
+        default=NOTHING, description="share of the responses without a single clear answer that do not abstain either"
+    )
     statuses: dict[str, int] = Field(description="how answers were found, by parse status")
     expected: int = Field(description="requests that should have a response")
-    answered: int
-    cut_off: int = Field(description="answers that end where the output tokens ended")
+    answered: int = Field(description="requests that did not fail, and are judged")
+    cut_off: int = Field(description="answers that end where their output tokens ended")
+    overflowed: int = Field(
+        default=0,
+        description="chats that outgrew the context by what the model wrote; without an answer they are wrong",
+    )
     duplicates: int = Field(description="further copies of a response, which count nothing")
     excluded: tuple[Exclusion, ...]
     repeats: Spread | None = Field(default=None, description="macro accuracy of each repeat; None for a single one")
@@ -70,6 +77,7 @@ class Table1Row(_Part):
     macro: Estimate
     text_only: Estimate
     abstention: Estimate
+    unreadable: Estimate = Field(default=NOTHING, description="share of the responses under V2 without a clear answer")
     visual_gap: Estimate = Field(description="equation 3")
 
 
@@ -198,6 +206,7 @@ class SampleOutcome(_Part):
     failure: str | None = None
     text: str | None = Field(description="raw text of the turn that answers the final question")
     cut_off: bool = False
+    overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
     steps: tuple[StepOutcome, ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
 

@@ -1,7 +1,7 @@
 """Step profiles and Figure 2: what went wrong between the question and the answer (equations 4 to 8)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,7 +61,7 @@ class _Steps:
                 asked[verdict.sample, at] += 1
                 right[verdict.sample, at] += mark.correct
         repeats = np.maximum(repeats, 1)
-        return OperationAccuracies.of(right / repeats, asked / repeats, self.strata)
+        return OperationAccuracies(right / repeats, asked / repeats, self.strata)
 
     def judged(self, verdict: Verdict) -> Iterator[tuple[StepMark, StepJudge]]:
         """Pair the marks of a reply with the steps they belong to."""
@@ -83,12 +83,20 @@ class _Steps:
         return wrong or ("NoErr" if verdict.correct else "Final")
 
 
-def build_profiles(sources: Sources) -> tuple[StepProfile, ...]:
-    """Profile every cell whose protocol asks steps and that has an answer."""
+StepCells = Mapping[CellKey, _Steps]
+
+
+def collect_steps(sources: Sources) -> StepCells:
+    """Take the step answers of every cell whose protocol asks steps and that has an answer."""
     tally, strata = sources.tally, sources.strata
     asked = (key for key in sources.expected.cells if key.protocol in STEP_PROTOCOLS and key in tally.cells)
-    cells = [_Steps(key, tally, strata) for key in asked]
-    return tuple(_profile(steps, title_of(steps.key.model, sources.catalogue)) for steps in cells if steps.verdicts)
+    cells = ((key, _Steps(key, tally, strata)) for key in asked)
+    return {key: steps for key, steps in cells if steps.verdicts}
+
+
+def build_profiles(sources: Sources, cells: StepCells) -> tuple[StepProfile, ...]:
+    """Profile every cell that has step answers."""
+    return tuple(_profile(steps, title_of(key.model, sources.catalogue)) for key, steps in cells.items())
 
 
 def count_operations(sources: Sources) -> dict[str, dict[Operation, int]]:
@@ -98,13 +106,12 @@ def count_operations(sources: Sources) -> dict[str, dict[Operation, int]]:
     return count_steps(operations, sources.strata)
 
 
-def build_figure2(sources: Sources) -> Figure2:
+def build_figure2(sources: Sources, cells: StepCells) -> Figure2:
     """Fill the parts of Figure 2 for every model with answers to S2, S5 and S4 under V2."""
 
     def rows(protocol: str) -> Iterator[tuple[str, str, _Steps]]:
         for model in sources.expected.models:
-            key = CellKey(model, protocol, "V2")
-            if key in sources.tally.cells and (steps := _Steps(key, sources.tally, sources.strata)).verdicts:
+            if steps := cells.get(CellKey(model, protocol, "V2")):
                 yield model, title_of(model, sources.catalogue), steps
 
     return Figure2(
@@ -124,7 +131,7 @@ def _errors(model: str, title: str, steps: _Steps) -> StepErrors:
 
 def _first_errors(model: str, title: str, steps: _Steps) -> FirstErrors:
     shares = steps.outcomes()
-    macros = Macros.of(shares, steps.strata)
+    macros = Macros(shares, steps.strata)
     by_outcome = {outcome: domain_accuracies(share, steps.strata) for outcome, share in shares.items()}
     return FirstErrors(
         model=model,
@@ -144,7 +151,7 @@ def _profile(steps: _Steps, title: str) -> StepProfile:
     for mark, judge in pairs:
         by_format.setdefault(judge.step.answer_format, []).append(mark)
     accuracies = steps.accuracies
-    by_domain = {domain: accuracies.in_domain(domain) for domain in accuracies.domains}
+    by_domain = {domain: accuracies.in_domain(domain) for domain in accuracies.strata.domains}
     return StepProfile(
         model=steps.key.model,
         title=title,

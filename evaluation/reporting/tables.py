@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from catalogue.entry import CatalogueEntry
 from evaluation.metrics.accuracy import Macros, Strata
 from evaluation.metrics.estimates import Estimate
-from evaluation.reporting.cells import abstention_rate, domain_scores
+from evaluation.reporting.cells import abstention_rate, domain_scores, unreadable_rate
 from evaluation.reporting.expected import Expected
 from evaluation.reporting.models import DomainScore, Table1Row, Table2Row, Table3Row
 from evaluation.reporting.titles import title_of
@@ -43,7 +43,7 @@ class Sources:
         """Set the named (protocol, condition) pairs of a model side by side."""
         count = len(self.tally.dataset.samples)
         correct = {name: self.cell(model, *pair).correctness(count) for name, pair in cells.items()}
-        macros = Macros.of(correct, self.strata)
+        macros = Macros(correct, self.strata)
         return _Contrast(macros, {name: domain_scores(values, self.strata) for name, values in correct.items()})
 
 
@@ -89,6 +89,7 @@ def _row1(sources: Sources, model: str) -> Table1Row:
         macro=contrast.macros.accuracy("V2"),
         text_only=contrast.macros.accuracy("V0"),
         abstention=abstention_rate(sources.cell(model, "S0", "V0")),
+        unreadable=unreadable_rate(sources.cell(model, "S0", "V2")),
         visual_gap=contrast.macros.gap("V2", "V0"),
     )
 

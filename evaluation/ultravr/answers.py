@@ -28,12 +28,12 @@ from evaluation.ultravr.parsing.text import answer_text, lines_backwards, plain,
 
 PARSER_VERSION = "ultravr-answers/3"
 
-ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "none"]
+ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "overflowed", "none"]
 """How an answer was found, or why there is none; whether it is correct is another matter.
 
 `marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
 `ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
-`none` nothing that could be an answer.
+`overflowed` a chat that outgrew the model's context before its answer, `none` nothing that could be an answer.
 """
 
 

@@ -11,18 +11,17 @@ from dataclasses import dataclass
 from evaluation.errors import EvidenceMissingError
 from evaluation.ultravr.parsing.cells import only_cell
 from evaluation.ultravr.prompts.texts import read_texts
-from evaluation.ultravr.samples import Sample
+from evaluation.ultravr.samples import SHEET, Sample
 from evaluation.ultravr.taxonomy import QUADRANTS
 from jobs.models import Condition
 from tiling.errors import RegionError
-from tiling.evidence import quadrant_region, roi_region, sheet_region
+from tiling.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
 from tiling.geometry import Region, Size
 from tiling.views import View
 
 _TEXTS = read_texts("conditions")
 CONTEXT_VERSION = _TEXTS["version"]
 LOCAL_CONDITIONS = frozenset({"V3", "V4"})
-_SHEET = (5, 5)
 
 
 @dataclass(frozen=True)
@@ -128,13 +127,21 @@ def _rois(scene: Scene) -> _Local:
 
 
 def _sheet(scene: Scene) -> _Local:
-    cell, grid = anomalous_cell(scene.sample)
-    sheet = sheet_region(_size(scene), cell, scene.seed, grid, _SHEET)
+    sheet, grid = _place_of_sheet(scene)
     views = (_crop(scene.images[0], sheet.region),)
-    last_row, last_column = sheet.first_row + _SHEET[0] - 1, sheet.first_column + _SHEET[1] - 1
+    last_row, last_column = sheet.first_row + SHEET[0] - 1, sheet.first_column + SHEET[1] - 1
     slots: dict[str, object] = {"grid_rows": grid[0], "grid_columns": grid[1], "first_row": sheet.first_row}
     slots |= {"last_row": last_row, "first_column": sheet.first_column, "last_column": last_column}
     return _Local(views, "sheet", slots)
+
+
+def _place_of_sheet(scene: Scene) -> tuple[Sheet, tuple[int, int]]:
+    """The sheet that the record names, else one drawn around the cell; and the grid."""
+    cell, grid = anomalous_cell(scene.sample)
+    first = scene.sample.evidence.sheet if scene.sample.evidence else None
+    if first:
+        return sheet_at(_size(scene), first, grid, SHEET), grid
+    return sheet_region(_size(scene), cell, scene.seed, grid, SHEET), grid
 
 
 def _size(scene: Scene) -> Size:

@@ -22,6 +22,8 @@ AnswerFormat = Literal[
 Operation = Literal["GND", "PER", "QUA", "INT", "INF"]
 RoiIndex = Annotated[int, Field(ge=1, le=36)]
 GridPosition = tuple[PositiveInt, PositiveInt]
+SHEET = (5, 5)
+"""Rows and columns of the sheet of neighbouring cells that V3 shows of an AD grid (section 4.2)."""
 
 
 class _Annotation(BaseModel):
@@ -49,11 +51,26 @@ class Evidence(_Annotation):
     rois: tuple[RoiIndex, ...] = Field(default=(), description="6x6 grid, row-major, 1 to 36")
     grid: GridPosition = Field(default=(10, 10), description="rows, columns")
     cell: GridPosition | None = Field(default=None, description="row, column, 1-based from the top left")
+    sheet: GridPosition | None = Field(
+        default=None, description="row, column of the first cell of the sheet shown as local evidence; drawn without it"
+    )
 
     @model_validator(mode="after")
     def _cell_inside(self) -> "Evidence":
         if self.cell and (self.cell[0] > self.grid[0] or self.cell[1] > self.grid[1]):
             raise ValueError(f"cell {self.cell} lies outside a grid of {self.grid[0]} x {self.grid[1]}")
+        return self
+
+    @model_validator(mode="after")
+    def _sheet_holds_cell(self) -> "Evidence":
+        if self.sheet is None:
+            return self
+        if self.cell is None or any(
+            not first <= at < first + part for at, first, part in zip(self.cell, self.sheet, SHEET, strict=True)
+        ):
+            raise ValueError(f"the sheet from cell {self.sheet} does not hold the cell {self.cell}")
+        if any(first + part - 1 > count for first, part, count in zip(self.sheet, SHEET, self.grid, strict=True)):
+            raise ValueError(f"the sheet from cell {self.sheet} reaches out of the grid {self.grid}")
         return self
 
 

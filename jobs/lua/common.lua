@@ -2,7 +2,7 @@
 local GROUP = 'workers'
 local EVENTS_KEPT = 1000
 local PROGRESS_MICROSECONDS = 2000000
-local FINAL = {completed = true, failed = true, cancelled = true, expired = true}
+local FINAL = {completed = true, failed = true, cancelled = true}
 local call = redis.call
 
 local function key(name, id)

@@ -10,7 +10,7 @@ from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingErr
 from service import examples
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
-from service.results import BEGINNING, ResultFilter, ResultLine, followed_pages, lines, pages
+from service.results import BEGINNING, ResultFilter, StreamedLine, followed_pages, lines, pages
 from service.routes.parameters import CURSOR, JobId
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
@@ -37,7 +37,7 @@ class ResultQuery(ResultFilter):
     responses={
         200: {
             **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
-            "model": ResultLine,
+            "model": StreamedLine,
         },
         **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
     },
@@ -45,7 +45,10 @@ class ResultQuery(ResultFilter):
 async def read_results(
     gateway: CurrentGateway, job_id: JobId, query: Annotated[ResultQuery, Query()]
 ) -> StreamingResponse:
-    """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it."""
+    """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it.
+
+    A line with `unreadable` stands for a response that is recorded and cannot be read now.
+    """
     await gateway.registry.get(job_id)
     if query.follow:
         parts = (gateway.results, gateway.registry, gateway.followers)

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 import redis
 
-from cli.checks import machine, state
+from cli.checks import cpu, machine, state
+from cli.checks.finding import Finding
+from cli.doctor import check_one
 from jobs.server import start_server
 from tests.cli.installation import Installation
 
-CHECKS = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "GPU", "server", "data root", "disk", "port"}
+SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "data root", "disk", "port"}
 
 
 def test_doctor_looks_at_every_part(installation: Installation) -> None:
@@ -21,6 +24,49 @@ def test_doctor_looks_at_every_part(installation: Installation) -> None:
     assert {finding["name"] for finding in findings} == CHECKS
     assert [finding for finding in findings if finding["status"] != "ok" and not finding["advice"]] == []
     assert run.returncode == any(finding["status"] == "fail" for finding in findings)
+
+
+def test_each_finding_is_printed_before_the_next_check(capsys: pytest.CaptureFixture[str]) -> None:
+    """With its advice, and letter by letter, whatever brackets and colons it has."""
+    check_one(lambda: Finding("disk", "warn", "3 GB at [home] :100:", "free some"), say=True)
+
+    def next_check() -> Finding:
+        first, second = capsys.readouterr().out.splitlines()
+        assert first.split() == ["warn", "disk", "3", "GB", "at", "[home]", ":100:"]
+        assert second.strip() == "free some"
+        return Finding("port", "ok", "8470 is free")
+
+    check_one(next_check, say=True)
+    assert capsys.readouterr().out.split() == ["ok", "port", "8470", "is", "free"]
+
+
+CPUS = {
+    "AMX": ("x86_64", "flags\t\t: fpu avx2 avx512f avx512_bf16 amx_tile", "ok", "AVX-512 bfloat16, AMX"),
+    "AVX-512": ("x86_64", "flags\t\t: fpu avx2 avx512f", "ok", "has AVX2, AVX-512, lacks AVX-512 bfloat16, AMX"),
+    "AVX2": ("x86_64", "flags\t\t: fpu avx2", "ok", "lacks AVX-512, AVX-512 bfloat16, AMX"),
+    "older": ("x86_64", "flags\t\t: fpu sse4_2", "fail", "lacks AVX2"),
+    "Graviton": ("aarch64", "Features\t: fp asimd bf16 i8mm sve", "ok", "has NEON, bfloat16, int8, SVE"),
+    "Raspberry": ("aarch64", "Features\t: fp asimd", "ok", "has NEON, lacks bfloat16, int8, SVE"),
+    "another": ("riscv64", "isa\t: rv64imafdc", "warn", "features unknown"),
+}
+
+
+@pytest.mark.parametrize("name", CPUS)
+def test_a_cpu_is_named_with_what_it_has_and_lacks(name: str) -> None:
+    """Cores that may be used of those that there are, and the features that vLLM's kernels differ by."""
+    machine_name, flags, status, features = CPUS[name]
+    finding = cpu.describe_cpu(f"processor\t: 0\nmodel name\t: {name} 9000\n{flags}\n", machine_name, 2, 8)
+    assert finding.status == status
+    assert finding.found.startswith(f"{name} 9000, 2 of 8 cores; ")
+    assert features in finding.found
+    assert bool(finding.advice) == (status != "ok")
+
+
+def test_the_attention_of_a_cpu_is_named_by_family() -> None:
+    """That of latent attention apart from the others'."""
+    pytest.importorskip("vllm")
+    found = cpu.attention().found
+    assert found in {"CPU_ATTN; CPU_MLA for deepseek-vl2, kimi-vl", "vLLM chooses by the GPU"}
 
 
 def test_a_server_that_does_not_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_weights_that_nobody_can_fetch_are_one_sentence(
     for model in ("qwen3-vl-8b", "Qwen/Qwen9-VL"):
         run = replace(installation).run("up", "-m", model, "--port", "0")
         assert run.returncode == 2
-        assert all(word in run.stderr for word in ("HF_HOME", "HF_TOKEN", "folder", "cannot be reached"))
+        assert all(word in run.stderr for word in ("HF_HOME", "HF_TOKEN", "folder"))
         assert run.stderr.count("\n") == 1
     assert started_nothing(installation)
 

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+from jobs.previews import PreviewStore
 from tests.cli.installation import Installation
+from tests.evaluation.pages import KEY, jpeg, raster
+from tests.evaluation.responses import response
 
 
 def write_responses(folder: Path, letters: str) -> Path:
@@ -26,7 +29,9 @@ def test_score_counts_correct_answers(installation: Installation) -> None:
 def test_score_prints_a_table_and_writes_one(installation: Installation) -> None:
     """The table at the terminal and the file hold the same number."""
     tiny, responses = str(installation.home / "data" / "tiny"), write_responses(installation.home, "ABCA")
-    assert "75.0" in installation.ok("score", tiny, str(responses))
+    printed = installation.ok("score", tiny, str(responses))
+    assert "75.0" in printed
+    assert "unreadable (V2)" in printed
     target = installation.home / "report.txt"
     installation.ok("score", tiny, str(responses), "-o", str(target))
     assert "75.0" in target.read_text()
@@ -69,3 +74,41 @@ def test_files_are_scored_together_with_steps(installation: Installation) -> Non
     (row,) = installation.json(*arguments, "--format", "json")["table3"]
     assert (row["protocols"]["S0"]["value"], row["protocols"]["S4"]["value"]) == (0.75, 1.0)
     assert "Table 3" in installation.ok(*arguments)
+
+
+def test_a_data_set_is_found_by_its_name(installation: Installation) -> None:
+    """As `view`, `prompt` and `dataset check` find it; a name that nothing has is said so."""
+    responses = str(write_responses(installation.home, "ABCA"))
+
+    assert installation.json("score", "tiny", responses, "--format", "json")["table1"][0]["macro"]["value"] == 0.75
+    refused = installation.run("score", "tinny", responses)
+    assert refused.returncode != 0
+    assert "tinny" in refused.stderr
+
+
+def test_a_file_without_a_response_is_an_error(installation: Installation) -> None:
+    """One sentence that names the file, and status 1."""
+    empty = installation.home / "empty.ndjson"
+    empty.write_text("\n")
+
+    refused = installation.run("score", "tiny", str(empty))
+
+    assert refused.returncode == 1
+    assert "empty.ndjson: holds no response" in refused.stderr
+
+
+def test_a_page_without_pictures_says_why(installation: Installation) -> None:
+    """Lines of one's own name no rasters; with the service's lines and its results, the page has their previews."""
+    target = installation.home / "report.html"
+    own = str(write_responses(installation.home, "ABCA"))
+    run = installation.run("score", "tiny", own, "--format", "html", "-o", str(target))
+    assert "shows no pictures" in run.stderr
+
+    answered = response("cctv-0000", "Final answer: A", rasters=(raster(),))
+    recorded = installation.home / "recorded.ndjson"
+    recorded.write_text(answered.model_dump_json() + "\n")
+    PreviewStore(str(installation.home / "elsewhere")).write(KEY, jpeg())
+    arguments = ("score", "tiny", str(recorded), "--format", "html", "-o", str(target))
+    run = installation.run(*arguments, "--previews", str(installation.home / "elsewhere"))
+    assert (run.returncode, "shows no pictures" in run.stderr) == (0, False)
+    assert target.read_text().count("data:image/jpeg") == 1

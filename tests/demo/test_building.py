@@ -53,6 +53,18 @@ def test_the_manifest_of_another_seed_or_size_counts_for_nothing(demo_folder: Pa
     assert not any(Manifest.open(demo_folder, SEED, 1.0).holds(painting.image) for painting in PAINTINGS)
 
 
+def test_what_an_earlier_generator_drew_counts_for_nothing(demo_folder: Path, tmp_path: Path) -> None:
+    """A home whose demo has questions that can be guessed is given the new ones, pictures and all."""
+    content = json.loads((demo_folder / "manifest.json").read_text())
+    content["made_from"]["generator"] = "1"
+    (tmp_path / "images").symlink_to(demo_folder / "images")
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    (tmp_path / "dataset.toml").write_text("")
+    earlier = Manifest.open(tmp_path, SEED, SCALE)
+    assert not earlier.holds_records()
+    assert not any(earlier.holds(painting.image) for painting in PAINTINGS)
+
+
 def test_a_truncated_image_is_not_complete(tmp_path: Path) -> None:
     """The manifest believes a file only at its full length."""
     (tmp_path / "images").mkdir()

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from demo.placing import Box
-from demo.rs.samples import IMAGE, land_and_records
-from demo.rs.scene import FAR, NEAR, SIZE, Land
+from demo.rs.samples import IMAGE
+from demo.rs.scene import FAR, NEAR, SIZE, Land, plan_land
 from tests.demo.conftest import SCALE, SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 
@@ -16,7 +16,7 @@ from tests.demo.pictures import cut, read_pixels, share_of_color
 @pytest.fixture(scope="module")
 def land() -> Land:
     """The land of the data set."""
-    return land_and_records(SEED)[0]
+    return plan_land(SEED)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_one_building_has_a_red_roof(land: Land, pixels: NDArray[np.int16]) -> N
 @pytest.mark.parametrize("seed", range(8))
 def test_small_vehicles_are_near_a_landmark_or_far_from_all(seed: int) -> None:
     """No vehicle leaves it open whether it stands by the landmark of its quadrant."""
-    land = land_and_records(seed)[0]
+    land = plan_land(seed)
     for thing in land.things:
         if thing.kind == "vehicle" and thing.parked:
             assert thing.box.overlaps(land.landmarks[thing.quadrant].grown(NEAR))
@@ -83,7 +83,7 @@ def test_small_vehicles_are_near_a_landmark_or_far_from_all(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_objects_lie_apart_and_clear_of_the_middle_lines(seed: int) -> None:
     """No two boxes touch, and no box crosses a boundary of quadrants."""
-    things = land_and_records(seed)[0].things
+    things = plan_land(seed).things
     for index, thing in enumerate(things):
         assert thing.box.x2 < SIZE.width / 2 or thing.box.x1 > SIZE.width / 2
         assert thing.box.y2 < SIZE.height / 2 or thing.box.y1 > SIZE.height / 2

@@ -4,17 +4,22 @@ import json
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from demo.ad.grid import plan_grid
 from demo.ad.products import PRODUCTS
 from demo.ad.samples import grid_records
 from demo.cctv.samples import plaza_records
+from demo.cctv.scene import SIZE as PLAZA
 from demo.cctv.scene import plan_plaza
 from demo.checking import check_dataset
 from demo.errors import RecordInvalidError
-from demo.rs.samples import land_and_records
+from demo.placing import Box
+from demo.rs.samples import land_records
+from demo.rs.scene import plan_land
 from demo.wsi.samples import slide_records
 from demo.wsi.scene import plan_slide
 from evaluation.records import Record
@@ -36,7 +41,7 @@ def test_every_sample_passes_the_papers_checklists(samples: tuple[Sample, ...]) 
 def test_the_records_of_any_seed_pass_the_papers_checklists(seed: int) -> None:
     """The rules hold for other seeds too."""
     own_file, flat = slide_records(plan_slide(seed))
-    records = [*plaza_records(plan_plaza(seed)), *land_and_records(seed)[1], own_file, *flat]
+    records = [*plaza_records(plan_plaza(seed)), *land_records(plan_land(seed)), own_file, *flat]
     records += [record for product in PRODUCTS for record in grid_records(plan_grid(seed, product))]
     found = [
         Sample.model_validate(fields)
@@ -45,6 +50,35 @@ def test_the_records_of_any_seed_pass_the_papers_checklists(seed: int) -> None:
     ]
     assert len(found) >= 30
     assert {sample.id: check_sample(sample) for sample in found if check_sample(sample)} == {}
+
+
+def test_names_say_nothing_of_the_answers() -> None:
+    """Ids, images and subcategories are the same whatever was drawn, and so are the numbers of options and steps."""
+    assert len({json.dumps([_outline(record) for record in _records(seed)]) for seed in range(6)}) == 1
+
+
+def _records(seed: int) -> list[dict[str, Any]]:
+    own_file, flat = slide_records(plan_slide(seed))
+    records = [*plaza_records(plan_plaza(seed)), *land_records(plan_land(seed)), *flat]
+    records += [record for product in PRODUCTS for record in grid_records(plan_grid(seed, product))]
+    return [*records, *own_file["categories"].values()]
+
+
+def _outline(record: dict[str, Any]) -> list[Any]:
+    steps = [step["step_id"] for step in record["reasoning_supervision"]["steps"]]
+    return [*(record.get(key) for key in ("id", "image", "subcategory")), sorted(record.get("options", ())), steps]
+
+
+def test_a_box_is_written_finely_enough_to_be_met() -> None:
+    """A box of 20 x 40 pixels of the plaza, read back from its record, is the same box."""
+    rng = np.random.default_rng(0)
+    for x, y in rng.integers(0, 15000, (500, 2)).tolist():
+        box = Box(x, y, x + 20, y + 40)
+        read = Box(*(n * side for n, side in zip(box.normalized(PLAZA), (*PLAZA, *PLAZA), strict=True)))
+        across = min(box.x2, read.x2) - max(box.x1, read.x1)
+        down = min(box.y2, read.y2) - max(box.y1, read.y1)
+        both = (read.x2 - read.x1) * (read.y2 - read.y1) + 20 * 40
+        assert across * down / (both - across * down) > 0.995
 
 
 def test_every_category_has_several_samples(samples: tuple[Sample, ...]) -> None:

@@ -1,14 +1,18 @@
 """The slide opens as a whole-slide image, and shows each material where the annotation says."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openslide
 import pytest
+from PIL import Image, ImageDraw
 
 from demo.wsi.pyramid import TILE
-from demo.wsi.samples import IMAGE
+from demo.wsi.questions import FOCI, IN_SITU, Findings, draw_questions
+from demo.wsi.samples import IMAGE, slide_records
 from demo.wsi.scene import GRID, MATERIALS, SIZE, STEP, Slide, plan_slide
 from demo.wsi.textures import BACKGROUND, paint_materials
 from tests.demo.conftest import SCALE, SEED
@@ -45,7 +49,7 @@ def test_every_material_has_its_color_where_it_is_laid(slide: Slide, opened: ope
     """Deep inside each material the mean color is that of its patch, which differs from the others'."""
     patches = paint_materials(SEED)
     laid = slide.materials()
-    for name in ("background", "stroma", "invasive", "high grade"):
+    for name in ("background", "stroma", "invasive", "nest"):
         row, column = _deepest(laid == MATERIALS.index(name), radius=6)
         x, y = (round((value + 0.5) * STEP * SCALE) for value in (column, row))
         seen = np.asarray(opened.read_region((x - 32, y - 32), 0, (64, 64)).convert("RGB")).mean(axis=(0, 1))
@@ -75,36 +79,68 @@ def test_levels_show_the_same_picture(opened: openslide.OpenSlide) -> None:
     assert difference.mean() < 4
 
 
+@pytest.mark.parametrize("level", range(len(FOCI)))
+def test_the_invasive_component_lies_as_the_findings_say(level: int) -> None:
+    """One piece; one with a speck beside it; one with a smaller one; or three of about one size."""
+    slide = _slide_with(lambda findings: findings.foci == level)
+    pieces = _pieces(slide, "invasive", "high grade")
+    assert len(pieces) == (1, 2, 2, 3)[level]
+    apart = 1 - pieces[0] / sum(pieces)
+    least, most = ((0, 0), (0.01, 0.12), (0.15, 0.45), (0.5, 1))[level]
+    assert least <= apart <= most
+
+
+@pytest.mark.parametrize("level", range(len(IN_SITU)))
+def test_the_in_situ_component_is_as_large_as_the_findings_say(level: int) -> None:
+    """No nest, one, a group of them in one cell, or so many that they cover an area like the invasive component."""
+    slide = _slide_with(lambda findings: findings.in_situ == level)
+    nests = _pieces(slide, "nest", "necrosis")
+    least, most = ((0, 0), (1, 1), (5, 6), (10, 14))[level]
+    assert least <= len(nests) <= most
+    share = sum(nests) / sum(_pieces(slide, "invasive", "high grade"))
+    assert (share > 0.3) == (level == 3)
+    assert slide.rois("nest", 0.0001) == [slide.site] or level in {0, 3}
+
+
+@pytest.mark.parametrize("finding", ["high_grade", "glands"])
+def test_what_is_found_is_there_and_what_is_not_is_not(finding: str) -> None:
+    """The hotspot and the glands are drawn exactly where the findings name them."""
+    material = {"high_grade": "high grade", "glands": "gland"}[finding]
+    for value in (False, True):
+        slide = _slide_with(lambda findings, value=value: getattr(findings, finding) == value)
+        assert bool((slide.materials() == MATERIALS.index(material)).any()) == value
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_the_components_lie_in_cells_of_the_grid(seed: int) -> None:
-    """The nests and the hotspot each lie in one cell, outside each other's; the invasive mass fills several."""
+def test_evidence_lies_in_cells_of_the_grid(seed: int) -> None:
+    """Every question names cells to look at, and some cell of the invasive component is one of them."""
     slide = plan_slide(seed)
-    nests, hotspot, invasive = slide.rois("nest", 0.08), slide.rois("high grade", 0.1), slide.rois("invasive", 0.2)
-    assert len(nests) == len(hotspot) == 1
-    assert nests != hotspot
-    assert len(invasive) >= 4
-    assert all(1 <= roi <= GRID * GRID for roi in (*nests, *hotspot, *invasive))
+    own_file, flat = slide_records(slide)
+    for record in [*own_file["categories"].values(), *flat]:
+        rois = record["evidence"]["rois"]
+        assert all(1 <= roi <= GRID * GRID for roi in rois)
+        assert set(rois) & set(slide.rois("invasive", 0.2))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_growth_is_drawn_as_one_mass(seed: int) -> None:
-    """What is asked about as unifocal is one connected focus."""
-    laid = plan_slide(seed).materials()
-    tumor = (laid == MATERIALS.index("invasive")) | (laid == MATERIALS.index("high grade"))
-    assert _largest_share(tumor) > 0.97
+def _slide_with(wanted: Callable[[Findings], bool]) -> Slide:
+    """The slide of the first seed whose findings are wanted."""
+    return plan_slide(next(seed for seed in count() if wanted(draw_questions(seed).findings)))
 
 
-def _largest_share(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
-    """Share of the values that can be reached from the middle of the mass."""
-    rows, columns = np.nonzero(inside)
-    start = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
-    reached = np.zeros_like(inside)
-    reached[rows[start], columns[start]] = True
-    while True:
-        grown = reached.copy()
-        for shift, axis in ((1, 0), (-1, 0), (1, 1), (-1, 1)):
-            grown |= np.roll(reached, shift, axis)
-        grown &= inside
-        if (grown == reached).all():
-            return float(reached.sum() / inside.sum())
-        reached = grown
+def _pieces(slide: Slide, *materials: str) -> list[int]:
+    """Sizes of the connected pieces of the materials, the largest first, at a third of the fields' detail."""
+    left = np.isin(slide.materials(), [MATERIALS.index(name) for name in materials])[::3, ::3]
+    sizes: list[int] = []
+    while left.any():
+        piece = _connected(left)
+        left = left & ~piece
+        sizes.append(int(piece.sum()))
+    return sorted((size for size in sizes if size >= 0.002 * sum(sizes)), reverse=True)
+
+
+def _connected(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """The piece that holds the first value inside."""
+    sheet = Image.fromarray(inside.astype(np.uint8) * 255).copy()  # an array's own memory is not written to
+    row, column = np.argwhere(inside)[0]
+    ImageDraw.floodfill(sheet, (int(column), int(row)), 128)
+    return np.asarray(sheet) == 128

@@ -106,6 +106,29 @@ def test_the_place_of_the_anomaly_in_its_sheet_varies_with_the_seed() -> None:
     assert max(places.values()) < 40
 
 
+def test_v3_of_a_grid_shows_the_sheet_that_the_record_names() -> None:
+    """Whatever the seed, so that options can be drawn from the same sheet."""
+    sample = good_sample("ad-coordinate", answer="(5, 5)", evidence={"cell": [5, 5], "sheet": [1, 3]})
+    showings = [shown(sample, "V3", str(seed)) for seed in range(5)]
+
+    assert {tuple(regions(showing)) for showing in showings} == {("200,0,500,300",)}
+    assert "rows 1 to 5" in showings[0].context and "columns 3 to 7" in showings[0].context
+
+
+@pytest.mark.parametrize(
+    ("evidence", "problem"),
+    [
+        ({"cell": [5, 5], "sheet": [6, 3]}, r"the sheet from cell \(6, 3\) does not hold the cell \(5, 5\)"),
+        ({"cell": [9, 9], "sheet": [7, 6]}, r"the sheet from cell \(7, 6\) reaches out of the grid \(10, 10\)"),
+        ({"sheet": [1, 1]}, r"the sheet from cell \(1, 1\) does not hold the cell None"),
+    ],
+)
+def test_a_sheet_that_cannot_be_shown_is_refused(evidence: dict[str, list[int]], problem: str) -> None:
+    """A sheet without the anomaly, or beyond the grid, is an error of the record."""
+    with pytest.raises(ValueError, match=problem):
+        good_sample("ad-coordinate", answer="(5, 5)", evidence=evidence)
+
+
 def test_the_same_seed_shows_the_same_sheet() -> None:
     """V3 and V4 of one sample show the same evidence."""
     sample = good_sample("ad-choice")

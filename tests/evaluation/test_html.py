@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.rendering.figures import drawings, write_drawing
 from evaluation.rendering.html import render_html
-from evaluation.rendering.page_samples import choose_samples
+from evaluation.rendering.page_samples import choose_samples, most_samples
 from tests.evaluation.good_records import good_sample
 from tests.evaluation.pages import DATASET, HOSTILE, KEY, jpeg, page, raster, report_of, responses
 from tests.evaluation.responses import response
@@ -107,6 +107,28 @@ def test_a_page_shows_at_most_so_many_samples_and_says_so() -> None:
 
     assert made.count('class="sample"') == 1
     assert "1 of 5 samples are shown here" in made
+
+
+def test_a_page_shows_at_most_so_many_responses_and_says_so() -> None:
+    """3,000 long answers to one sample and one to another: 200 of the first, and four megabytes at most."""
+    many = [response("c1", "x" * 7000 + "B", request_id=f"r{number}", repeat=number) for number in range(3000)]
+
+    made = page([*many, response("r1", "B")])
+
+    assert made.count('class="response ') == 201
+    assert "with 201 of 3,001 responses" in made
+    assert len(made) < 4_000_000
+
+
+def test_so_many_samples_are_chosen_as_have_room_for_their_responses() -> None:
+    """100 samples with 20 responses each, 50 with 40, and ten where not even one would fit."""
+    report = report_of(responses())
+
+    def of(count: int, samples: int) -> int:
+        origin = report.provenance[0].model_copy(update={"responses": count})
+        return most_samples(report.model_copy(update={"provenance": (origin,), "samples": samples}))
+
+    assert (of(2000, 100), of(40_000, 1000), of(100_000, 46), of(1, 10_000)) == (100, 50, 10, 500)
 
 
 def test_long_texts_are_shortened_in_their_middle() -> None:

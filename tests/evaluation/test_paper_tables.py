@@ -46,7 +46,7 @@ def gaps_of(table: str, model: str) -> dict[str, float]:
     """Compute a row's gaps, in points, by the code that fills our tables: one sample stands for a macro accuracy."""
     row = printed(table, model)
     names = [name for name in row if name not in GAPS[table]]
-    macros = Macros.of({name: np.array([row[name] / 100]) for name in names}, Strata.of([good_sample("rs-logic")]))
+    macros = Macros({name: np.array([row[name] / 100]) for name in names}, Strata.of([good_sample("rs-logic")]))
     gaps = {name: macros.gap(*pair).value for name, pair in GAPS[table].items()}
     return {name: 100 * gap for name, gap in gaps.items() if gap is not None}
 

@@ -21,6 +21,7 @@ from evaluation.reporting.models import CellScore
 from evaluation.ultravr.answers import PARSER_VERSION
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
 from tests.evaluation.good_records import good_sample
+from tests.evaluation.pages import raster
 from tests.evaluation.responses import MODEL, response
 
 CATALOGUE = load_catalogue()
@@ -104,7 +105,7 @@ def test_a_domain_without_samples_is_left_out_and_named() -> None:
     report = report_of(FULL)
 
     assert cell(report, "V2").absent_domains == ("wsi",)
-    assert any("leaves out wsi" in warning for warning in report.warnings)
+    assert any("leave out wsi" in warning for warning in report.warnings)
 
 
 def test_a_sample_that_awaits_its_answer_is_counted_but_not_scored() -> None:
@@ -137,7 +138,7 @@ def test_missing_responses_are_counted_against_the_job() -> None:
         ("V2", 10, 5),
         ("V0", 10, 0),
     ]
-    assert "qwen3-vl-8b S0 V0: 10 of 10 left out: no response" in report.warnings
+    assert "15 of 20 requests have no response (qwen3-vl-8b S0 V2, qwen3-vl-8b S0 V0)" in report.warnings
 
 
 def test_samples_that_the_job_did_not_ask_are_not_missing() -> None:
@@ -255,3 +256,78 @@ def test_a_perfect_responder_scores_everything(names: set[str]) -> None:
 
     assert score.macro.value == 1.0
     assert score.macro.count == len(names)
+
+
+def test_unreadable_answers_have_a_rate_and_a_warning() -> None:
+    """Of five under V2 one is ambiguous and one says nothing: 40 %; an abstention is readable."""
+    answers = [response("c1", "A or B"), response("c2", "hm"), *FULL[2:], response("r1", "not sure", "V0")]
+
+    report = report_of(answers)
+
+    (row,) = report.table1
+    assert (row.unreadable.value, row.unreadable.count) == (0.4, 5)
+    assert [score.unreadable.value for score in report.cells] == [0.0, 0.4]
+    warnings = [warning for warning in report.warnings if "no single clear answer" in warning]
+    assert len(warnings) == 1
+    assert "40 % of 5 in S0 V2" in warnings[0]
+    assert "V0" not in warnings[0]
+    assert "unreadable_rate,0.400000" in render_csv(report)
+    assert "| Unreadable |" in render_markdown(report)
+
+
+def test_an_unfinished_job_is_one_warning() -> None:
+    """Of a whole plan nothing is there yet but one answer: no dozen of lines."""
+    report = report_of(FULL[:1], plan="ultravr")
+
+    told = [warning for warning in report.warnings if "no response" in warning]
+    assert len(told) == 1
+    assert told[0].startswith("49 of 50 requests have no response (")
+    assert len(report.warnings) <= 3
+
+
+def test_a_picture_that_was_replaced_is_told() -> None:
+    """c1 was asked over two contents of one picture, c2 over one and the same twice."""
+    old, new = (raster().model_copy(update={"digest": digest * 16}) for digest in ("a1b2", "c3d4"))
+    asked = [
+        response("c1", "B", rasters=(old,)),
+        response("c1", "B", "V4", rasters=(new,)),
+        response("c2", "B", rasters=(old,)),
+        response("c2", "B", "V4", rasters=(old,)),
+    ]
+
+    (told,) = [warning for warning in report_of(asked).warnings if "different contents" in warning]
+
+    assert told.startswith("1 of 5 samples")
+    assert "c1 over 'tiny/images/plaza.jpg' with the digests a1b2a1b2a1b2 and c3d4c3d4c3d4" in told
+
+
+def test_the_same_number_has_the_same_interval_everywhere() -> None:
+    """S0 under V2 stands in three tables and among the cells, whatever else is in the report."""
+    more = [response(name, "Final answer: B", "V3") for name in ("c1", "c2", "r1")]
+    steps = [response(name, "Final answer: D", protocol="S1") for name in ("c1", "r1")]
+    alone, among = report_of(FULL), report_of(FULL + TEXT_ONLY + more + steps)
+
+    macro = alone.table1[0].macro
+    assert macro == among.table1[0].macro == cell(among, "V2").macro
+    assert macro == among.table2[0].conditions["V2"] == among.table3[0].protocols["S0"]
+
+
+def test_texts_of_a_csv_are_no_formulas() -> None:
+    """What a spreadsheet would run begins with an apostrophe; numbers, also negative ones, stay numbers."""
+    lines = list(csv.reader(io.StringIO(render_csv(report_of([response("c1", "B", model="=HYPERLINK(1)")])))))
+
+    assert {line[1] for line in lines[1:]} == {"'=HYPERLINK(1)"}
+    gap = report_of([*FULL, response("c2", "B", "V0"), response("c1", "B", "V0"), response("r1", "B", "V0")])
+    assert any(",-0." in line for line in render_csv(gap).splitlines())
+
+
+def test_texts_of_markdown_are_no_markup() -> None:
+    """Neither a model's name nor a sample's id becomes an element, a link or another line."""
+    hostile = "<img src=x onerror=alert(1)>[a](javascript:b)\n# title"
+
+    text = render_markdown(report_of([response(hostile, "B", model=hostile)]))
+
+    assert "<img" not in text
+    assert "](javascript" not in text
+    assert "\n# title" not in text
+    assert "&lt;img" in text

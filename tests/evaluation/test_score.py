@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from catalogue.load import load_catalogue
@@ -11,8 +13,11 @@ from evaluation.datasets import load_dataset
 from evaluation.errors import ResponsesInvalidError
 from evaluation.report import Report, build_report
 from evaluation.score import score_files
+from jobs.models import Failure
+from jobs.parts import PartStore
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.good_records import GOOD
+from tests.evaluation.pages import raster
 from tests.evaluation.responders import all_but, answer
 from tests.evaluation.responses import MODEL, response
 
@@ -110,7 +115,7 @@ def test_samples_may_be_a_single_file(samples: Path) -> None:
 
 
 def test_files_give_the_same_numbers_as_responses(samples: Path) -> None:
-    """All protocols, two repeats and a failure, in two files: the whole report is the same."""
+    """All protocols, repeats, failures and pictures, in two files: the whole report is the same, warnings included."""
     dataset, catalogue = load_dataset(samples), load_catalogue()
     responses = [
         answer(sample, protocol, knows=all_but("QUA"), final=repeat == 0, repeat=repeat)
@@ -119,11 +124,18 @@ def test_files_give_the_same_numbers_as_responses(samples: Path) -> None:
         for repeat in range(2)
     ]
     responses.append(response("rs-logic", None, "V1"))
+    failure = Failure(type="ChatOverflowError", message="full", by_model=True)
+    responses.append(response("rs-logic", None, "V2", protocol="S4", failure=failure, request_id="full"))
+    crowd = (raster(), raster().model_copy(update={"digest": "another"}))
+    responses.append(response("rs-logic", "B", "V4", model="deepseek-vl2", rasters=crowd * 2))
     files = [samples.parent / f"{name}.ndjson" for name in ("first", "second")]
     for file, part in zip(files, (responses[:7], responses[7:]), strict=True):
         file.write_text("".join(line.model_dump_json() + "\n" for line in part))
 
-    assert score_files(samples, *files) == build_report(dataset, responses, catalogue)
+    report = score_files(samples, *files)
+
+    assert report == build_report(dataset, responses, catalogue)
+    assert any("prompts had over" in warning for warning in report.warnings)
 
 
 def test_repeats_of_ones_own_lines_have_a_spread(samples: Path) -> None:
@@ -141,3 +153,75 @@ def test_a_chat_without_its_final_turn_is_no_answer(samples: Path) -> None:
     (cell,) = scored(samples, line).cells
 
     assert ("failed: FinalTurnMissing", 1) in {(part.reason, part.count) for part in cell.excluded}
+
+
+def test_parquet_parts_of_results_are_scored(samples: Path) -> None:
+    """A job's folder, or the folder of all jobs, gives what the lines give."""
+    responses = [response("rs-logic", "Final answer: B"), response("ad-coordinate", "(1, 1)")]
+    results = samples.parent / "results"
+    for number, recorded in enumerate(responses):
+        PartStore(str(results)).write(f"job-{number}", "00000001", [("1-0", recorded)])
+
+    assert score_files(samples, results) == build_report(load_dataset(samples), responses, load_catalogue())
+    assert score_files(samples, results / "job=job-0").cells[0].answered == 1
+
+
+def test_parquet_columns_of_ones_own_are_scored(samples: Path) -> None:
+    """Columns named as keys of lines are."""
+    file = samples.parent / "mine.parquet"
+    pyarrow.parquet.write_table(
+        pyarrow.table({"sample_id": ["rs-logic", "ad-coordinate"], "text": ["B", "(1, 1)"], "model": ["mine", None]}),
+        file,
+    )
+
+    assert [(row.model, row.macro.value) for row in score_files(samples, file).table1] == [
+        ("mine", 1.0),
+        ("unnamed", 0.0),
+    ]
+
+
+def test_what_is_no_parquet_is_said_so(samples: Path) -> None:
+    """By its name."""
+    file = samples.parent / "bad.parquet"
+    file.write_bytes(b"PAR1 not really")
+
+    with pytest.raises(ResponsesInvalidError, match=r"bad\.parquet: is no Parquet file"):
+        score_files(samples, file)
+
+
+def test_reading_stops_at_the_tenth_bad_line(samples: Path) -> None:
+    """And says how many good ones stood before it."""
+    good = {"sample_id": "rs-logic", "text": "B"}
+
+    with pytest.raises(ResponsesInvalidError) as caught:
+        scored(samples, good, good, *["{oops"] * 1000)
+
+    assert [problem.line for problem in caught.value.problems] == [*range(3, 13), None]
+    assert "stopped at the tenth" in caught.value.problems[-1].message
+    assert "behind 2 that are" in caught.value.problems[-1].message
+
+
+def test_nothing_to_score_is_an_error(samples: Path) -> None:
+    """An empty file is no report of zeros."""
+    with pytest.raises(ResponsesInvalidError, match="holds no response"):
+        scored(samples)
+
+
+def test_lines_of_one_s_own_are_not_said_to_be_sampled_as_the_defaults(samples: Path) -> None:
+    """What nobody recorded stays unknown: sampling, engine, examples."""
+    report = scored(samples, {"sample_id": "rs-logic", "text": "B", "protocol": "S3", "sampling": {"temperature": 0}})
+
+    (origin,) = report.provenance
+    assert (origin.engine, origin.sampling) == (None, {"temperature": 0.0})
+    assert not any("told no example" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(
+    "line", ["[1, 2]", '"text"', "null", '{"sample_id": 5, "text": "B"}', '{"sample_id": "a", "text": 7}']
+)
+def test_json_that_is_no_response_is_named(samples: Path, line: str) -> None:
+    """Whatever it is."""
+    with pytest.raises(ResponsesInvalidError) as caught:
+        scored(samples, line)
+
+    assert caught.value.problems[0].line == 1

@@ -13,9 +13,10 @@ async def sink_all(redis: Redis, folder: Path, rows: int = 512) -> int:
     return await ParquetSink(redis, str(folder), rows=rows).run_until_drained()
 
 
-def rows_of(folder: Path) -> list[str]:
-    """Request ids of all rows of all parts."""
-    found = duckdb.sql(f"SELECT request_id FROM '{folder}/**/*.parquet'").fetchall()
+def rows_of(parts: Path) -> list[str]:
+    """Request ids of all rows of a part, or of all parts in a folder."""
+    files = f"{parts}/**/*.parquet" if parts.is_dir() else parts
+    found = duckdb.sql(f"SELECT request_id FROM '{files}'").fetchall()
     return [request_id for (request_id,) in found]
 
 

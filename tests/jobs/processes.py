@@ -1,4 +1,4 @@
-"""Processes that the tests kill: `python -m tests.jobs.processes claim|play|sink URL ...`."""
+"""Processes that the tests kill: `python -m tests.jobs.processes claim|play|sink|delete URL ...`."""
 
 import asyncio
 import os
@@ -74,12 +74,21 @@ class DyingParts(PartStore):
         super().__init__(uri)
         self._moment = moment
 
-    def write(self, *part: object) -> None:
+    def write(self, *part: object) -> str:
         """Write and die, or the other way round."""
         if self._moment == "before-write":
             die()
-        super().write(*part)  # type: ignore[arg-type]
+        seal = super().write(*part)  # type: ignore[arg-type]
         if self._moment == "after-write":
+            die()
+        return seal
+
+    def remove(self, *part: str) -> None:
+        """Remove and die, or the other way round."""
+        if self._moment == "before-parts":
+            die()
+        super().remove(*part)
+        if self._moment == "after-parts":
             die()
 
 
@@ -98,10 +107,24 @@ class DyingSink(ParquetSink):
         return moved
 
 
+async def delete(redis: Redis, uri: str, job_id: str, moment: str) -> None:
+    """Delete a job, but die `before-parts`, `after-parts`, or `after-a-chunk` of the pointers."""
+    registry = JobRegistry(redis, uri)
+    registry._parts = DyingParts(uri, moment)
+    if moment == "after-a-chunk":
+
+        async def unlink(*keys: str) -> None:
+            await redis.delete(*keys)
+            die()
+
+        redis.unlink = unlink  # type: ignore[method-assign]
+    await registry.delete(job_id)
+
+
 async def main(role: str, url: str, *arguments: str) -> None:
     """Play one role."""
     redis = connect(url)
-    await {"claim": claim, "play": play, "sink": sink}[role](redis, *arguments)
+    await {"claim": claim, "play": play, "sink": sink, "delete": delete}[role](redis, *arguments)
     await redis.aclose()
 
 

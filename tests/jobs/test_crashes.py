@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from jobs.connection import connect
 from jobs.crashes import DEATHS_ALONE
+from jobs.errors import JobNotFoundError
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus, Response, Turn
@@ -21,8 +22,9 @@ from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ServerProcess, start_server
-from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
-from tests.jobs.parts import rows_of, sink_all
+from jobs.sink import ParquetSink
+from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.jobs.processes import LEASE_SECONDS
 from tests.waiting import async_wait_until
 
@@ -277,3 +279,50 @@ async def test_a_sink_killed_at_any_step_loses_and_doubles_nothing(
     assert await ResultStore(redis, str(tmp_path)).read(job.id) == before
     assert sorted(rows_of(tmp_path)) == sorted(f"r{n}" for n in range(10))
     assert await redis.hlen(KEYS.texts(job.id)) == 0
+
+
+@pytest.mark.parametrize("moment", ["before-parts", "after-parts", "after-a-chunk"])
+async def test_a_deletion_killed_at_any_step_leaves_no_half_of_a_job(
+    server: ServerProcess, redis: Redis, tmp_path: Path, moment: str
+) -> None:
+    """The job is not there any more, and what is left of it is removed later; other jobs stay whole."""
+    job, kept = await run_job(redis, 5), await run_job(redis, 2)
+    await sink_all(redis, tmp_path)
+    with process("delete", server.url, str(tmp_path), job.id, moment) as dying:
+        assert await asyncio.to_thread(dying.wait, 60) == -signal.SIGKILL
+    registry = JobRegistry(redis, str(tmp_path))
+    assert [found.id for found in await registry.list()] == [kept.id]
+    with pytest.raises(JobNotFoundError):
+        await registry.get(job.id)
+    assert await registry.finish_deletions() == 1
+    assert await registry.finish_deletions() == 0
+    assert [key async for key in redis.scan_iter(f"*{job.id}*")] == []
+    assert sorted(rows_of(tmp_path)) == ["r0", "r1"]
+    assert len(await ResultStore(redis, str(tmp_path)).read(kept.id)) == 2
+
+
+async def test_a_deletion_may_be_repeated_until_it_is_done(server: ServerProcess, redis: Redis, tmp_path: Path) -> None:
+    """Whoever deleted the job deletes it again after a crash, and then it is unknown."""
+    job = await run_job(redis, 3)
+    await sink_all(redis, tmp_path)
+    with process("delete", server.url, str(tmp_path), job.id, "before-parts") as dying:
+        await asyncio.to_thread(dying.wait, 60)
+    registry = JobRegistry(redis, str(tmp_path))
+    await registry.delete(job.id)
+    assert not parts_of(tmp_path)
+    with pytest.raises(JobNotFoundError):
+        await registry.delete(job.id)
+
+
+async def test_what_is_recorded_while_its_job_is_deleted_leaves_no_part(redis: Redis, tmp_path: Path) -> None:
+    """A sink that wrote a part meanwhile takes it back."""
+    job = await run_job(redis, 3)
+
+    class Late(ParquetSink):
+        async def _mark(self, job_id: str, *part: object) -> int:
+            await JobRegistry(redis, str(tmp_path)).delete(job_id)
+            return await super()._mark(job_id, *part)  # type: ignore[arg-type]
+
+    await Late(redis, str(tmp_path)).run_until_drained()
+    assert not parts_of(tmp_path)
+    assert [key async for key in redis.scan_iter(f"*{job.id}*")] == []

@@ -322,7 +322,7 @@ async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: R
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 2, 2)
     reopened = await queue.reopen(job.id, make_bundles(job.id, 4))
     assert (reopened.status, reopened.request_counts.failed) == (JobStatus.IN_PROGRESS, 0)
-    assert [response.request_id for response in await results.history(job.id)] == ["r1", "r3"]
+    assert await redis.llen(KEYS.history(job.id)) == 2
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert bundles_of(leases) == ["b1", "b3"]
     for lease in leases:

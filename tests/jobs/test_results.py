@@ -3,16 +3,14 @@
 import asyncio
 from datetime import UTC
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from jobs.codec import pack, unpack
-from jobs.errors import TextMissingError
 from jobs.keys import KEYS
 from jobs.leases import Lease
-from jobs.models import Bundle, JobStatus, RasterRecord, Response
+from jobs.models import Bundle, JobStatus, RasterRecord, Response, UnreadableResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -83,8 +81,8 @@ async def test_the_first_response_to_a_request_stays(redis: Redis) -> None:
     request = lease.bundle.requests[0]
     assert await results.record(answer(job_id, request, text="first"), lease)
     assert not await results.record(answer(job_id, request, text="second", worker="other"), lease)
-    stored = await results.get(job_id, request.id)
-    assert stored and stored.turns[0].text == "first"
+    ((_, stored),) = await results.read(job_id)
+    assert stored.turns[0].text == "first"
     assert (await JobRegistry(redis).get(job_id)).request_counts.completed == 1
 
 
@@ -190,18 +188,19 @@ async def test_failures_are_counted_by_type_and_by_whether_asking_again_helps(re
 
 
 async def test_an_open_request_has_no_response(redis: Redis) -> None:
-    """Nothing recorded is None, not an error."""
+    """Nothing recorded is nothing read, not an error."""
     job_id, _ = await started(redis)
-    assert await ResultStore(redis).get(job_id, "r0") is None
     assert await ResultStore(redis).read(job_id) == []
 
 
-async def test_a_missing_text_is_an_error(redis: Redis) -> None:
-    """A response that was recorded and cannot be found is never passed over."""
+async def test_a_missing_text_is_never_passed_over(redis: Redis) -> None:
+    """A response that was recorded and cannot be found is named in its place; the others are read."""
     job = await run_job(redis, 2)
     await redis.hdel(KEYS.texts(job.id), "r1")
-    with pytest.raises(TextMissingError, match="r1"):
-        await ResultStore(redis).read(job.id)
+    (_, read), (_, lost) = await ResultStore(redis).read(job.id)
+    assert isinstance(read, Response)
+    assert isinstance(lost, UnreadableResponse)
+    assert (lost.request_id, lost.part, lost.unreadable) == ("r1", None, "its text is gone from the server")
 
 
 async def test_a_bundle_of_several_lanes_is_counted_once(redis: Redis) -> None:

@@ -56,6 +56,23 @@ def test_a_killed_server_starts_again_with_its_data(binary: Path, tmp_path: Path
         second.stop()
 
 
+def test_a_server_starts_on_what_a_power_failure_left(binary: Path, tmp_path: Path) -> None:
+    """A file whose last record is cut off in the middle costs that record alone, and of a script all or nothing."""
+    first = start_server(tmp_path, binary=binary)
+    client = client_of(first.url)
+    client.set("kept", "yes")
+    client.eval("redis.call('SET', 'half', 'a') redis.call('SET', 'other half', 'b')", 0)
+    os.kill(first.pid, signal.SIGKILL)
+    first.stop()
+    file = max((tmp_path / "appendonlydir").glob("*.incr.aof"))
+    os.truncate(file, file.stat().st_size - 20)
+    second = start_server(tmp_path, binary=binary)
+    try:
+        assert client_of(second.url).mget("kept", "half", "other half") == [b"yes", None, None]
+    finally:
+        second.stop()
+
+
 def test_stopping_ends_the_server_and_keeps_its_data(binary: Path, tmp_path: Path) -> None:
     """A clean stop ends the process with code 0, and the data are there at the next start."""
     first = start_server(tmp_path, binary=binary)

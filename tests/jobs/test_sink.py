@@ -1,14 +1,17 @@
 """Responses move to Parquet parts, and are read as before."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import OutOfMemoryError
 
 from jobs.errors import TextMissingError
 from jobs.keys import KEYS
+from jobs.models import Response, UnreadableResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -25,7 +28,6 @@ async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -
     assert await sink_all(redis, tmp_path, rows=4) == 10
     results = ResultStore(redis, str(tmp_path))
     assert await results.read(job.id) == before
-    assert await results.get(job.id, "r3") == before[3][1]
     assert await redis.hlen(KEYS.texts(job.id)) == 0
     assert len(parts_of(tmp_path)) == 3
 
@@ -39,7 +41,7 @@ async def test_hot_and_sunk_responses_are_read_together(redis: Redis, tmp_path: 
         await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
     results = ResultStore(redis, str(tmp_path))
     assert [(r.request_id, r.ok) for _, r in await results.read(job.id)] == [("r2", False), ("r0", True), ("r1", True)]
-    assert [response.request_id for response in await results.history(job.id)] == ["r0", "r1"]
+    assert await redis.llen(KEYS.history(job.id)) == 2
 
 
 async def test_a_part_answers_questions_without_the_service(redis: Redis, tmp_path: Path) -> None:
@@ -95,8 +97,8 @@ async def test_a_retry_while_the_sink_writes_keeps_the_new_answer(redis: Redis, 
     """The part holds the failure by then; the answer is still read, and sunk in its turn."""
     job = await run_job(redis, 3, failing={"r1"})
     await Interrupted(redis, str(tmp_path)).run_until_drained()
-    stored = await ResultStore(redis, str(tmp_path)).get(job.id, "r1")
-    assert stored and stored.ok and stored.turns[0].text == "again"
+    stored = {response.request_id: response for _, response in await ResultStore(redis, str(tmp_path)).read(job.id)}
+    assert stored["r1"].ok and stored["r1"].turns[0].text == "again"
     assert await redis.hlen(KEYS.texts(job.id)) == 0
 
 
@@ -171,13 +173,93 @@ async def test_any_fsspec_address_holds_parts(redis: Redis) -> None:
     assert await ResultStore(redis, "memory://results").read(job.id) == before
 
 
-async def test_a_lost_part_is_an_error(redis: Redis, tmp_path: Path) -> None:
-    """A pointer to a part that is gone is told, as is a missing results address."""
+async def test_a_missing_results_address_is_an_error(redis: Redis, tmp_path: Path) -> None:
+    """Nothing can be read then, which is told at once."""
     job = await run_job(redis, 1)
     await sink_all(redis, tmp_path)
     with pytest.raises(TextMissingError, match="no results address"):
         await ResultStore(redis).read(job.id)
+
+
+def _flip(part: Path) -> None:
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (Path.unlink, "is gone"),
+        (lambda part: part.write_bytes(part.read_bytes()[:-100]), "bytes instead of"),
+        (lambda part: part.write_bytes(b""), "has 0 bytes"),
+        (_flip, "its bytes were changed"),
+        (lambda part: (part.unlink(), part.mkdir()), "cannot be opened"),
+    ],
+    ids=["removed", "cut", "emptied", "flipped", "folder"],
+)
+async def test_a_part_that_cannot_be_read_costs_its_own_responses_alone(
+    redis: Redis, tmp_path: Path, spoil: Callable[[Path], object], reason: str
+) -> None:
+    """The others are read; what is missing is named, in its place; what is recorded stays; a restored part is read."""
+    job = await run_job(redis, 9, failing={"r4"})
+    await sink_all(redis, tmp_path, rows=3)
+    results = ResultStore(redis, str(tmp_path))
+    before = await results.read(job.id)
+    part = next(part for part in parts_of(tmp_path) if "r4" in rows_of(part))
+    whole = part.read_bytes()
+    spoil(part)
+    after = await results.read(job.id)
+    assert [(cursor, response.request_id, response.ok) for cursor, response in after] == [
+        (cursor, response.request_id, response.ok) for cursor, response in before
+    ]
+    lost = [response for _, response in after if isinstance(response, UnreadableResponse)]
+    assert [(response.request_id, response.sample_id) for response in lost] == [
+        ("r3", "s3"),
+        ("r4", "s4"),
+        ("r5", "s5"),
+    ]
+    assert {response.part for response in lost} == {part.stem}
+    assert all(part.stem in response.unreadable and reason in response.unreadable for response in lost)
+    assert await JobRegistry(redis).get(job.id) == job
+    if part.is_dir():
+        part.rmdir()
+    part.write_bytes(whole)
+    assert await results.read(job.id) == before
+
+
+async def test_a_part_from_before_there_were_seals_is_read_unless_it_is_damaged(redis: Redis, tmp_path: Path) -> None:
+    """Without a seal the file itself must do."""
+    job = await run_job(redis, 2)
+    await sink_all(redis, tmp_path)
+    await redis.delete(KEYS.parts(job.id))
+    results = ResultStore(redis, str(tmp_path))
+    assert all(isinstance(response, Response) for _, response in await results.read(job.id))
     (part,) = parts_of(tmp_path)
-    part.unlink()
-    with pytest.raises(TextMissingError, match=part.stem):
-        await ResultStore(redis, str(tmp_path)).read(job.id)
+    part.write_bytes(part.read_bytes()[:-100])
+    assert {r.unreadable for _, r in await results.read(job.id) if isinstance(r, UnreadableResponse)} == {
+        f"the Parquet part {part.stem} is damaged"
+    }
+
+
+async def test_the_sink_frees_a_server_whose_memory_is_full(redis: Redis, tmp_path: Path) -> None:
+    """What it moves it may still move when every other write is refused, and jobs may be deleted."""
+    job = await run_job(redis, 6)
+    blocked = tmp_path / "results"
+    blocked.write_text("a file where the folder should be")
+    sink = ParquetSink(redis, str(blocked), seconds=0.1)
+    running = asyncio.create_task(sink.run_forever())
+    await async_wait_until(lambda: _errors(sink), what="a sink that waits for its folder")
+    await redis.config_set("maxmemory", 100_000)
+    try:
+        with pytest.raises(OutOfMemoryError):
+            await redis.set("more", "than it takes")
+        blocked.unlink()
+        await async_wait_until(lambda: _hot(redis, job.id, 0), what="the part")
+        assert len(await ResultStore(redis, str(blocked)).read(job.id)) == 6
+        await JobRegistry(redis, str(blocked)).delete(job.id)
+    finally:
+        await redis.config_set("maxmemory", 0)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert [key async for key in redis.scan_iter(f"*{job.id}*")] == []

@@ -129,12 +129,53 @@ def test_a_deleted_job_leaves_no_parquet_part(
     assert not list(parts.rglob("*.parquet"))
 
 
-def drain(settings: Settings) -> int:
+def lose_a_part(settings: Settings) -> Path:
+    """Put a job's eight responses into two parts, and take the first of them away."""
+    drain(settings, rows=4)
+    first, _ = sorted(Path(settings.home.results_uri).rglob("*.parquet"))
+    first.rename(first.with_suffix(".kept"))
+    return first
+
+
+def test_a_lost_part_costs_the_stream_its_own_responses_alone(
+    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+) -> None:
+    """Four lines say what cannot be read, four are responses; reading goes on behind either kind."""
+    gateway.stop()
+    part = lose_a_part(settings)
+    again = start()
+    lines = results(again, job_id)
+    assert [line.get("unreadable") for line in lines] == [f"the Parquet part {part.stem} is gone"] * 4 + [None] * 4
+    assert len({line["request_id"] for line in lines}) == 8
+    assert {line.get("part") for line in lines[:4]} == {part.stem}
+    assert lines[:4] == results(again, job_id, limit=4)
+    assert lines[4:] == results(again, job_id, after=lines[3]["cursor"])
+    assert len(results(again, job_id, status="failed")) == 2
+
+
+def test_a_report_says_what_could_not_be_read_until_it_is_back(
+    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+) -> None:
+    """A warning counts the responses and names their part; with the part the report is whole again."""
+    gateway.stop()
+    part, client, path = lose_a_part(settings), start().client, f"/v1/jobs/{job_id}/report"
+    lacking = client.get(path)
+    said = [warning for warning in lacking.json()["warnings"] if "cannot be read" in warning]
+    reason = f"the Parquet part {part.stem} is gone (4)"
+    assert said == [f"job {job_id}: 4 of 8 recorded responses cannot be read: {reason}"]
+    part.with_suffix(".kept").rename(part)
+    whole = client.get(path, headers={"If-None-Match": lacking.headers["ETag"]})
+    assert not [warning for warning in whole.json()["warnings"] if "cannot be read" in warning]
+    known = client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]})
+    assert known.status_code == 304
+
+
+def drain(settings: Settings, rows: int = 512) -> int:
     """Move everything that is recorded to Parquet parts; returns the number of responses."""
 
     async def sink() -> int:
         redis = connect(settings.home.redis_url or "")
-        moved = await ParquetSink(redis, settings.home.results_uri).run_until_drained()
+        moved = await ParquetSink(redis, settings.home.results_uri, rows=rows).run_until_drained()
         await redis.aclose()
         return moved
 

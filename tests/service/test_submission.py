@@ -117,6 +117,16 @@ def test_names_of_data_sets_cannot_leave_the_data_root(gateway: RunningGateway, 
     assert error["pointer"] == "#/dataset"
 
 
+@pytest.mark.parametrize(("name", "command"), [("demo", "gigavqa dataset demo"), ("nowhere", "gigavqa dataset list")])
+def test_a_data_set_that_is_not_there_is_named_with_the_remedy(
+    gateway: RunningGateway, name: str, command: str
+) -> None:
+    """The demo's can be made by a command."""
+    (error,) = refused(gateway, dataset=name)["errors"]
+    assert f"'{name}'" in error["detail"]
+    assert command in error["detail"]
+
+
 def test_a_data_set_that_is_a_link_out_of_the_data_root_is_refused(gateway: RunningGateway, tmp_path: Path) -> None:
     """A linked folder is refused even though it holds a proper data set."""
     write_town(tmp_path / "other", name="linked")

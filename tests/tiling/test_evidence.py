@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiling.errors import RegionError
-from tiling.evidence import QUADRANTS, grid_cell_region, quadrant_region, roi_region, sheet_region
+from tiling.evidence import QUADRANTS, grid_cell_region, quadrant_region, roi_region, sheet_at, sheet_region
 from tiling.geometry import Region, Size
 
 SIZES = st.builds(Size, st.integers(10, 100_000), st.integers(10, 100_000))
@@ -74,6 +74,7 @@ def test_a_sheets_place_depends_on_the_seed_alone() -> None:
         lambda: grid_cell_region(Size(5, 5), 1, 1, 10, 10),
         lambda: sheet_region(Size(100, 100), (0, 3), "seed"),
         lambda: sheet_region(Size(100, 100), (1, 3), "seed", sheet=(11, 5)),
+        lambda: sheet_at(Size(100, 100), (7, 1)),
     ],
 )
 def test_evidence_outside_the_image_is_an_error(ask: object) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from tokenizers import Tokenizer
 
 from catalogue.entry import CatalogueEntry
+from catalogue.families import family_of
 from catalogue.load import read_entry
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
 from tiling.library import Library
@@ -30,6 +32,10 @@ PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
+DICTATION = "dictation.json"
+"""In a checkpoint's folder: tokens of the answers that are dictated, by the seed that they are asked with."""
+FIRST_DICTATED = 1000
+"""Seed of the first dictated answer, which is ended with the family's first mark of an end; the next ones follow."""
 
 
 def views_of(condition: str, name: str) -> tuple[View, ...]:
@@ -50,15 +56,27 @@ def draw_pictures(root: Path) -> None:
         picture.save(root / "demo" / "images" / f"{name}.png")
 
 
+def text_with_marks(marks: Sequence[str]) -> str:
+    """A text in which every mark stands alone once and beside the others once."""
+    return "".join(f"{mark} two " for mark in marks) + "".join(marks) + "A"
+
+
 class Play:
     """An engine, and what is needed to show it pictures."""
 
     def __init__(self, entry: CatalogueEntry, folder: Path) -> None:
+        family = family_of(entry)
+        assert family is not None
+        self._marks = family.marks
+        checkpoint = ensure_checkpoint(entry.weights, folder)
+        self._dictate(checkpoint)
+        engine = entry.engine | {"logits_processors": ["tests.workers.dictation:Dictation"]}
+        entry = entry.model_copy(update={"engine": engine})
         draw_pictures(folder / "data")
         library = Library(ImageRoot(folder / "data"), folder / "pyramids", 2**26)
         self._budget = entry.visual_budget
         self._preparation = Preparation(library, entry.visual_budget, limit_bytes=2**28, threads=1)
-        self._engine = VllmEngine(entry, str(ensure_checkpoint(entry.weights, folder)))
+        self._engine = VllmEngine(entry, str(checkpoint))
 
     async def run(self) -> dict[str, Any]:
         """Play everything."""
@@ -70,6 +88,7 @@ class Play:
         answers = [(await self._ask(views_of("V2", name), name))["text"] for name in PICTURES]
         many = await self._ask((*views_of("V4", "slide"), View(image="demo/images/grid.png")), "many")
         seeded = [(await self._ask(views_of("V4", "land"), name, SEEDED))["text"] for name in ("one", "two")]
+        dictated = [await self._take_dictation(number) for number, _ in enumerate(self._marks.ends)]
         await self._engine.stop()
         self._preparation.close()
         return {
@@ -79,7 +98,21 @@ class Play:
             "answers": answers,
             "many": many,
             "seeded": seeded,
+            "dictated": dictated,
+            "marked": text_with_marks(self._marks.written),
         }
+
+    def _dictate(self, checkpoint: Path) -> None:
+        """Leave beside the model what it is to write: the same marked text before each mark that ends a turn."""
+        tokenizer = Tokenizer.from_file(str(checkpoint / "tokenizer.json"))
+        text = tokenizer.encode(text_with_marks(self._marks.written)).ids
+        scripts = {FIRST_DICTATED + n: [*text, tokenizer.token_to_id(end)] for n, end in enumerate(self._marks.ends)}
+        (checkpoint / DICTATION).write_text(json.dumps(scripts))
+
+    async def _take_dictation(self, number: int) -> dict[str, Any]:
+        sampling = Sampling(temperature=1.0, max_tokens=200, seed=FIRST_DICTATED + number)
+        turn = await self._engine.generate([Message("user", "Say it.")], sampling, f"dictated-{number}")
+        return {"text": turn.text, "finish_reason": turn.finish_reason}
 
     async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
         request = InferenceRequest(

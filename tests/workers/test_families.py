@@ -116,6 +116,13 @@ def test_a_seed_makes_draws_repeatable(played: dict[str, Any]) -> None:
     assert played["seeded"][0] == played["seeded"][1]
 
 
+def test_raw_text_holds_the_marks_and_not_the_end_of_the_turn(played: dict[str, Any]) -> None:
+    """Thought, box, place and tool marks come back as they were written, whichever of its marks ends the turn."""
+    assert played["dictated"]
+    for answer in played["dictated"]:
+        assert answer == {"text": played["marked"], "finish_reason": "stop"}
+
+
 def test_four_pictures_of_a_prompt_are_counted_one_by_one(played: dict[str, Any], entry: Path) -> None:
     """As planned for that many pictures; a family that crops up to two of them makes as few tokens as one tile."""
     many = played["many"]

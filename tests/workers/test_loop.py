@@ -1,12 +1,13 @@
 """The worker's loop on a real server and real image files; only the engine is simulated."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
-from jobs.models import JobStatus, Turn
+from jobs.models import JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -22,6 +23,7 @@ from tests.workers.examples import (
     submit_requests,
 )
 from tests.workers.rig import MortalEngine, running_worker
+from workers.engine import Message
 from workers.responses import Outcome, make_response
 from workers.simulated_engine import SimulatedEngine
 
@@ -62,6 +64,30 @@ async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp
     assert response.worker == rig.worker.name
 
 
+class ThinkingEngine(SimulatedEngine):
+    """Thinks before it answers, and keeps what it was told of earlier answers."""
+
+    told: ClassVar[list[str]] = []
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Think and answer."""
+        self.told.extend(message.text for message in chat if message.role == "assistant")
+        answer = await super().generate(chat, sampling, request_id, priority)
+        return answer.model_copy(update={"text": "<think>One, or two?</think>\n\nTwo."})
+
+
+async def test_thoughts_are_recorded_and_not_repeated(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Raw text keeps the thought and its marks; the chat's next turn repeats what follows."""
+    job_id = await submit_requests(redis, make_request("r", None, turns=(Turn(text="one"), Turn(text="two"))))
+    async with running_worker(redis, data, tmp_path, lambda: ThinkingEngine(ENTRY, speed=0)) as rig:
+        await rig.until_final(job_id)
+    (response,) = await responses_of(redis, job_id)
+    assert [turn.text for turn in response.turns] == ["<think>One, or two?</think>\n\nTwo."] * 2
+    assert ThinkingEngine.told == ["Two."]
+
+
 async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Every turn names its step, the question none; the examples that were told are those of the request."""
     turns = (Turn(text="Step 1?", step_id="S1"), Turn(text="Step 2?", step_id="S2", given="4"), Turn(text="Answer?"))
@@ -94,8 +120,29 @@ async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, 
     failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
     assert failures["short"] is None
     assert failures["long"] is not None
-    assert failures["long"].type == "EngineError"
+    assert (failures["long"].type, failures["long"].by_model) == ("ContextExceededError", False)
     assert "8192" in failures["long"].message
+
+
+async def test_a_chat_that_fills_its_own_context_is_laid_to_the_model(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Text and questions alone would fit; what was answered is kept. One whose second question is too long is ours."""
+    first = Turn(text="word " * 8184, step_id="S1")
+    job_id = await submit_requests(
+        redis,
+        make_request("own", None, turns=(first, Turn(text="So?"))),
+        make_request("ours", None, turns=(first, Turn(text="word " * 100))),
+        make_request("given", None, turns=(Turn(text="word " * 8184, given="1"), Turn(text="word " * 100))),
+    )
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    responses = {response.request_id: response for response in await responses_of(redis, job_id)}
+    failures = {name: response.failure for name, response in responses.items()}
+    assert {name: failure and (failure.type, failure.by_model) for name, failure in failures.items()} == {
+        "own": ("ChatOverflowError", True),
+        "ours": ("ContextExceededError", False),
+        "given": ("ContextExceededError", False),
+    }
+    assert [turn.step_id for turn in responses["own"].turns] == ["S1"]
 
 
 async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from jobs.models import Sampling, Turn, TurnResponse
+from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.workers.examples import make_request
-from workers.engine import EngineError, Message
+from workers.engine import ChatOverflowError, ContextExceededError, EngineError, Message
 from workers.player import Player
 
 
@@ -63,6 +63,30 @@ async def test_turns_with_given_answers_go_out_at_once() -> None:
 
     answers = await Player(make_request("r", None, turns=turns), [], generate).play()
     assert [answer.text for answer in answers] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("given", "excess", "error"),
+    [
+        (None, None, ChatOverflowError),
+        (None, 10, ChatOverflowError),
+        (None, 11, ContextExceededError),
+        ("yes", 1, ContextExceededError),
+        ("yes", None, ContextExceededError),
+    ],
+)
+async def test_a_chat_too_long_is_laid_to_who_wrote_it(given: str | None, excess: int | None, error: type) -> None:
+    """Ten tokens of the model's own stand before the second turn: without them, up to ten too many would fit."""
+
+    async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+        if chat[-1].text == "two":
+            raise ContextExceededError("too long", excess)
+        return TurnResponse(text="words", finish_reason="stop", usage=Usage(completion_tokens=10))
+
+    request = make_request("r", None, turns=(Turn(text="one", given=given), Turn(text="two")))
+    with pytest.raises((ContextExceededError, ChatOverflowError)) as caught:
+        await Player(request, [], generate).play()
+    assert caught.type is error
 
 
 async def test_answers_before_a_failing_turn_are_kept() -> None:

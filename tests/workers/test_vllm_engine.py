@@ -21,7 +21,7 @@ from tests.workers.examples import ENTRY, make_request
 from tiling.geometry import Size
 from tiling.rendering import Raster
 from workers.checkpoints.build import ensure_checkpoint
-from workers.engine import EngineDeadError, EngineError, Message, PromptRaster
+from workers.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
 from workers.instrumentation import Instruments
 from workers.keeper import EngineKeeper
 from workers.player import Player
@@ -162,10 +162,11 @@ async def test_a_seed_makes_draws_repeatable(engines: Engines, seeds: tuple[int,
 
 async def test_a_prompt_beyond_the_context_is_refused_with_counts(engines: Engines) -> None:
     """Text or pictures: the error names the context, and the engine goes on."""
-    with pytest.raises(EngineError, match=r"8192.*\d{4}"):
+    with pytest.raises(ContextExceededError, match=r"8192.*\d{4}") as refused:
         await engines.ask(None, "how many people " * 3000)
+    assert refused.value.excess is None or refused.value.excess > 0
     pictures = [raster(f"many-{number}") for number in range(34)]
-    with pytest.raises(EngineError, match=r"\d{4}.*8192"):
+    with pytest.raises(ContextExceededError, match=r"\d{4}.*8192"):
         await engines.keeper.generate([Message("user", "Compare.", pictures)], GREEDY, "many")
     assert (await engines.ask(None)).text
 

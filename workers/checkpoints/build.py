@@ -34,7 +34,7 @@ _DESIGNS: dict[str, Design] = {
 }
 BUILT_IN = tuple(_DESIGNS)
 """Names of the checkpoints that can be built, one for each family."""
-_VERSION = 1  # of the designs: another version is another folder
+_VERSION = 2  # of the designs: another version is another folder
 
 
 def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0) -> Path:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN
 from workers.checkpoints.language_mla import mla_config, mla_decoder
 from workers.checkpoints.tensors import Shapes, linear, prefixed
@@ -91,6 +92,7 @@ def _mlp() -> Shapes:
 DEEPSEEK_VL2 = Design(
     image="<image>\n",
     special_tokens=_TOKENS,
+    special_marks=marks.DEEPSEEK_VL2.ends,
     config=_config,
     shapes=_shapes,
     processing={

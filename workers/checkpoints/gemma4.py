@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HEAD, HEADS, HIDDEN, KV_HEADS, MLP, decoder, text_config
 from workers.checkpoints.tensors import Shapes, gated_mlp, prefixed
 from workers.checkpoints.writing import Design, TokenIds
@@ -121,6 +122,7 @@ _IMAGES = {
 GEMMA4 = Design(
     image="<|image|>",
     special_tokens=_TOKENS,
+    special_marks=(*marks.GEMMA4.written, *marks.GEMMA4.ends),
     config=_config,
     shapes=_shapes,
     processing={

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, ROPE, attention, decoder, dense_layer, norms, text_config
 from workers.checkpoints.tensors import Shapes, gated_mlp, linear, prefixed, weight
 from workers.checkpoints.vocabulary import NUM_TOKENS
@@ -111,6 +112,8 @@ _PROCESSOR = {
 GLM4V = Design(
     image="<|begin_of_image|><|image|><|end_of_image|>",
     special_tokens=_TOKENS,
+    special_marks=(*marks.BOX, *marks.GLM4V.ends[1:]),
+    plain_marks=(*marks.THINK, *marks.GLM4V.calls),
     config=_config,
     shapes=_shapes,
     processing={

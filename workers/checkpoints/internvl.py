@@ -5,6 +5,7 @@ Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, LAYERS, decoder, dense_layer, text_config
 from workers.checkpoints.tensors import Shapes, linear, prefixed
 from workers.checkpoints.vocabulary import NUM_TOKENS
@@ -138,6 +139,8 @@ def _chat_block() -> Shapes:
 INTERNVL_CHAT = Design(
     image="<image>\n",
     special_tokens=_TOKENS,
+    special_marks=marks.INTERNVL.places,
+    plain_marks=(*marks.THINK, *marks.INTERNVL.calls),
     config=_chat_config,
     shapes=_chat_shapes,
     processing={"preprocessor_config.json": {"image_processor_type": "CLIPImageProcessor", "crop_size": _TILE}},
@@ -147,6 +150,8 @@ INTERNVL_CHAT = Design(
 INTERNVL_HF = Design(
     image="<IMG_CONTEXT>",
     special_tokens=_TOKENS,
+    special_marks=marks.INTERNVL.places,
+    plain_marks=(*marks.THINK, *marks.INTERNVL.calls),
     config=_hf_config,
     shapes=_hf_shapes,
     processing={

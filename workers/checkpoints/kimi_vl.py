@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN
 from workers.checkpoints.language_mla import mla_config, mla_decoder
 from workers.checkpoints.tensors import Shapes, linear, prefixed
@@ -60,6 +61,7 @@ def _block() -> Shapes:
 KIMI_VL = Design(
     image="<|media_start|>image<|media_content|><|media_pad|><|media_end|>",
     special_tokens=_TOKENS,
+    special_marks=marks.KIMI_VL.ends[1:],  # the marks of its thought are spelled, not tokens
     config=_config,
     shapes=_shapes,
     processing={

@@ -5,6 +5,7 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, LAYERS, decoder, dense_layer, text_config
 from workers.checkpoints.siglip import VISION, siglip_block, siglip_config
 from workers.checkpoints.tensors import Shapes, linear, prefixed
@@ -56,6 +57,8 @@ def _resampler() -> Shapes:
 MINICPM_V = Design(
     image="(<image>./</image>)\n",
     special_tokens=_TOKENS,
+    special_marks=marks.MINICPM_V.places,
+    plain_marks=(*marks.THINK, *marks.MINICPM_V.calls),
     config=_config,
     shapes=_shapes,
     processing={

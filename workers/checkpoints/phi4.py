@@ -5,6 +5,7 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HEAD, HEADS, HIDDEN, KV_HEADS, LAYERS, MLP, decoder, norms, text_config
 from workers.checkpoints.siglip import VISION, siglip_block, siglip_config
 from workers.checkpoints.tensors import Shapes, linear, prefixed
@@ -54,6 +55,7 @@ def _layer() -> Shapes:
 PHI4_VISION = Design(
     image="<image>\n",
     special_tokens=("<image>",),
+    special_marks=marks.PHI4_VISION.written,
     config=_config,
     shapes=_shapes,
     processing={

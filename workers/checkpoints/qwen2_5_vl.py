@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, LAYERS, ROPE, decoder, dense_layer, text_config
 from workers.checkpoints.qwen_vision import (
     FRAMES,
@@ -60,6 +61,8 @@ def _block() -> Shapes:
 QWEN2_5_VL = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
+    special_marks=marks.QWEN25_VL.places,
+    plain_marks=marks.QWEN25_VL.calls,
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),

@@ -5,6 +5,7 @@ Tensors: transformers, models/qwen3_5/modeling_qwen3_5.py. vLLM's linear attenti
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, MLP, ROPE, attention, decoder, norms, text_config
 from workers.checkpoints.qwen_vision import QWEN_TOKENS, processing, qwen_ids, tower, vision_config
 from workers.checkpoints.tensors import Shapes, gated_mlp, prefixed
@@ -71,6 +72,8 @@ def _linear_attention() -> Shapes:
 QWEN3_5 = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
+    special_marks=marks.QWEN35.places,
+    plain_marks=(*marks.THINK, *marks.QWEN35.calls),
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),

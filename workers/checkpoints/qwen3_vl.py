@@ -5,6 +5,7 @@ Tensor names and shapes: transformers, models/qwen3_vl/modeling_qwen3_vl.py.
 
 from typing import Any
 
+from catalogue import marks
 from workers.checkpoints.language import HIDDEN, LAYERS, ROPE, decoder, dense_layer, text_config
 from workers.checkpoints.qwen_vision import (
     MERGE,
@@ -48,6 +49,8 @@ def _shapes() -> Shapes:
 QWEN3_VL = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
+    special_marks=marks.QWEN3_VL.places,
+    plain_marks=(*marks.THINK, *marks.QWEN3_VL.calls),
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),

@@ -1,7 +1,7 @@
 """Names and shapes of tensors, and the weights that are drawn for them."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,15 +87,15 @@ def queries(names: Iterable[str]) -> list[str]:
     return joined + (norms or projections)
 
 
-def legibility(tokenizer: Tokenizer) -> NDArray[np.float32]:
-    """Factor per token: none for what is no text, more for the letters that answers are parsed for.
+def legibility(tokenizer: Tokenizer, marks: Collection[str] = ()) -> NDArray[np.float32]:
+    """Factor per token: none for marks and what is no text, more for the letters that answers are parsed for.
 
     Random weights answer gibberish; this makes it readable gibberish in which an answer's letter often occurs.
     """
     factors = np.ones(NUM_TOKENS, np.float32)
     for token_id in range(NUM_TOKENS):
         text = tokenizer.decode([token_id], skip_special_tokens=True)
-        if not text or "\ufffd" in text or not text.isprintable():
+        if not text or text in marks or "\ufffd" in text or not text.isprintable():
             factors[token_id] = 0.0
         elif text.strip() in ANSWER_LETTERS:
             factors[token_id] = 2.0

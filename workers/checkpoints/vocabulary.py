@@ -26,17 +26,24 @@ Step 1: the camera looks from above. Step 2: the background is grey and green. S
 """
 
 
-def train_tokenizer(special_tokens: Sequence[str]) -> Tokenizer:
-    """Train the tokenizer; the same vocabulary every time. The special tokens have the lowest ids, in their order."""
+def train_tokenizer(
+    special_tokens: Sequence[str], special_marks: Sequence[str] = (), plain_marks: Sequence[str] = ()
+) -> Tokenizer:
+    """Train the tokenizer; the same vocabulary every time. The special tokens have the lowest ids, in their order.
+
+    Marks have the highest ids, so that they change no other token's; the plain ones are tokens without being special.
+    """
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = BpeTrainer(
-        vocab_size=NUM_TOKENS,
+        vocab_size=NUM_TOKENS - len(special_marks) - len(plain_marks),
         min_frequency=1,
         special_tokens=[AddedToken(token, special=True) for token in special_tokens],
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
     tokenizer.train_from_iterator(_SENTENCES.strip().splitlines(), trainer)
+    tokenizer.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in special_marks])
+    tokenizer.add_tokens([AddedToken(mark, special=False, normalized=False) for mark in plain_marks])
     return tokenizer

@@ -34,7 +34,8 @@ _CHAT_TEMPLATE = """\
 class Design:
     """One family's checkpoint; `image` is what a chat template writes for a picture, `head` the tensor of the logits.
 
-    `special_tokens` are the family's own beside those of every chat; `processing` maps names of JSON files to their
+    `special_tokens` are the family's own beside those of every chat. `special_marks` and `plain_marks` are tokens that
+    its models write, special or not as in the published tokenizers; `processing` maps names of JSON files to their
     contents; `tokenizer` adds to the tokenizer's configuration. `focus` scales the queries: with more of it attention
     goes to few tokens, and the answers depend more on the picture. `distant_tokens` have ids of their own.
     """
@@ -44,6 +45,8 @@ class Design:
     config: Callable[[TokenIds], dict[str, Any]]
     shapes: Callable[[], Iterable[tuple[str, tuple[int, ...]]]]
     processing: Mapping[str, Any]
+    special_marks: tuple[str, ...] = ()
+    plain_marks: tuple[str, ...] = ()
     head: str = "lm_head.weight"
     tokenizer: Mapping[str, Any] = field(default_factory=dict)
     distant_tokens: Mapping[str, int] = field(default_factory=dict)
@@ -53,9 +56,9 @@ class Design:
 def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
     """Write a checkpoint of random weights into the existing `folder`; the same bytes for the same seed."""
     tokens = (*TEXT_TOKENS, *design.special_tokens)
-    tokenizer = train_tokenizer(tokens)
+    tokenizer = train_tokenizer(tokens, design.special_marks, design.plain_marks)
     tensors = draw_all(design.shapes(), design.head, seed)
-    tensors[design.head] *= legibility(tokenizer)[:, None]
+    tensors[design.head] *= legibility(tokenizer, design.plain_marks)[:, None]
     for name in queries(tensors):
         tensors[name] *= np.float32(design.focus)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})

@@ -30,31 +30,43 @@ class CutOff(NamedTuple):
     content: dict[str, Any] | list[Any]
 
 
+class Placed(NamedTuple):
+    """An object of a text and where it stands; one that breaks off reaches to the prose or the object behind it."""
+
+    value: dict[str, Any] | CutOff
+    start: int
+    end: int
+
+
 class _BrokenError(Exception):
     """A value breaks off or cannot be read."""
 
 
-def read_objects(text: str) -> Iterator[dict[str, Any] | CutOff]:
+def read_objects(text: str) -> Iterator[Placed]:
     """Yield the outermost objects of a text in order; one that breaks off is a CutOff.
 
-    Those beyond the first hundred are passed over: that many stand only in a text that runs in circles.
+    The hundredth reaches to the end: that many stand only in a text that runs in circles.
     """
-    position = 0
-    for _ in range(_MOST_OBJECTS):
-        opening = _OPENING.search(text, position)
+    opening = _OPENING.search(text)
+    for number in range(1, _MOST_OBJECTS + 1):
         if opening is None:
             return
-        found, position = _read_object(text, opening.start())
-        yield found
+        start = opening.start()
+        found, position, closed = _read_object(text, start)
+        opening = _OPENING.search(text, position) if number < _MOST_OBJECTS else None
+        following = opening.start() if opening else len(text)
+        yield Placed(found, start, position if closed and number < _MOST_OBJECTS else following)
 
 
-def _read_object(text: str, start: int) -> tuple[dict[str, Any] | CutOff, int]:
+def _read_object(text: str, start: int) -> tuple[dict[str, Any] | CutOff, int, bool]:
+    """Return the object that begins at `start`, where reading ended, and whether what stands there is prose again."""
     try:
         strict, end = _STRICT.raw_decode(text, start)
     except (ValueError, RecursionError):
         reader = _Reader(text, start)
-        return reader.read_object(), reader.position
-    return strict, end
+        found = reader.read_object()
+        return found, reader.position, not isinstance(found, CutOff) or reader.is_at_prose()
+    return strict, end, True
 
 
 class _Reader:
@@ -63,6 +75,13 @@ class _Reader:
     def __init__(self, text: str, position: int) -> None:
         self.text = text
         self.position = position
+        self._in_value = False
+
+    def is_at_prose(self) -> bool:
+        """Whether an object that was never closed ended before a line of prose, and not within a value or a key."""
+        before = self.text[: self.position]
+        on_new_line = "\n" in before[len(before.rstrip()) :]
+        return on_new_line and not self._in_value and self._peek() not in _STRINGS
 
     def read_object(self) -> dict[str, Any] | CutOff:
         """Read the object that begins at the cursor."""
@@ -93,8 +112,10 @@ class _Reader:
         self.position += 1
         entries: dict[str, Any] = {}
         while self._skip() != "}":
+            self._in_value = False
             try:
                 key = self._read_key()
+                self._in_value = True
                 entries[key] = self.read_value(depth + 1)
             except _BrokenError:
                 if not self._find_entry():

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.ultravr.parsing.loose_json import CutOff, read_objects
-from evaluation.ultravr.parsing.step_lines import read_lines
+from evaluation.ultravr.parsing.loose_json import CutOff, Placed, read_objects
+from evaluation.ultravr.parsing.step_lines import read_lines, without_lines
 from evaluation.ultravr.parsing.text import answer_text
 from evaluation.ultravr.samples import Step
 
@@ -18,6 +18,7 @@ FINAL_KEY = "final_answer"
 _FINAL_KEYS = frozenset({"finalanswer", "final", "answer", "finaloption", "finalchoice"})
 _ID_KEYS = ("step_id", "id", "step", "key")
 _PLACEHOLDERS = frozenset({"", "...", "…"})
+_NOTHING: tuple[Any, ...] = (None, [], {})
 _VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
 
 
@@ -25,27 +26,41 @@ _VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
 class SchemaReply:
     """Raw answers by step id, texts as they are and all else as JSON; `final` is None where none was written.
 
-    `complete` tells that the JSON was closed and holds every step and the final answer.
+    `complete` tells that the JSON was closed and holds every step and the final answer. Without a final
+    answer, `outside` is what is said beside the steps: neither in their JSON nor in lines that answer them.
     """
 
     answers: dict[str, str]
     final: str | None
     complete: bool
+    outside: str
 
 
 def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
     """Read what a reply says of each step. What was only thought is cut off first."""
-    answer = answer_text(text) or ""
+    answer = answer_text(text)
+    if answer is None:
+        return SchemaReply({}, None, complete=False, outside=text)
     collector = _Collector([step.step_id for step in steps])
-    closed = False
-    for found in read_objects(answer):
-        if collector.take(found):
-            closed = not isinstance(found, CutOff)
+    closed, objects = False, list(read_objects(answer))
+    for found in objects:
+        if collector.take(found.value):
+            closed = not isinstance(found.value, CutOff)
     if not collector.answers:
         collector.take(read_lines(answer, collector.step_ids))
         closed = False
     every = all(step_id in collector.answers for step_id in collector.step_ids)
-    return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None)
+    outside = _outside(answer, objects, collector) if collector.final is None else ""
+    return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None, outside)
+
+
+def _outside(text: str, objects: Iterable[Placed], collector: "_Collector") -> str:
+    parts, end = [], 0
+    for found in objects:
+        if collector.concerns(found.value):
+            parts.append(text[end : found.start])
+            end = found.end
+    return without_lines("\n".join([*parts, text[end:]]), collector.step_ids)
 
 
 class _Collector:
@@ -72,6 +87,21 @@ class _Collector:
             return self._take_step(content)
         return _any(self._take_entry(key, value) for key, value in content.items())
 
+    def concerns(self, found: Any) -> bool:
+        """Whether an object, or a list of objects, names a step or the final answer, or breaks off before it could."""
+        if isinstance(found, CutOff):
+            return True
+        if isinstance(found, list):
+            return any(map(self.concerns, found))
+        if not isinstance(found, dict):
+            return False
+        names = {_plain(key) for key in found}
+        return (
+            self._is_step(found)
+            or not names.isdisjoint(self._by_name.keys() | _FINAL_KEYS)
+            or any(map(self.concerns, found.values()))
+        )
+
     def _is_step(self, content: Mapping[str, Any]) -> bool:
         """Whether an object is one step, {"step_id": "S1", "answer": true}, and no table of steps."""
         named = any(key in content for key in _ID_KEYS) and not any(_plain(key) in self._by_name for key in content)
@@ -87,8 +117,11 @@ class _Collector:
             return self._set(step_id, _raw(value))
         if name not in _FINAL_KEYS:
             return self.take(value)
-        self.final = _raw(value) or self.final
-        return self.final is not None
+        raw = None if value in _NOTHING else _raw(value)
+        if raw is None or raw.strip() in _PLACEHOLDERS:
+            return False
+        self.final = raw
+        return True
 
     def _set(self, step_id: str | None, raw: str | None) -> bool:
         if step_id is None or raw is None or raw.strip() in _PLACEHOLDERS:

@@ -25,9 +25,9 @@ from evaluation.ultravr.steps.readings import (
     parsed,
 )
 from evaluation.ultravr.steps.scalars import counts_nothing, read_boolean, read_integer
-from evaluation.ultravr.steps.utterances import is_blank, json_value, said
+from evaluation.ultravr.steps.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/1"
+STEP_PARSER_VERSION = "ultravr-steps/2"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -71,7 +71,7 @@ class StepJudge:
 
     def _read_truth(self, sample: Sample) -> Reading:
         truth = self.step.ground_truth
-        reading = _read_value(self._kind, self._space, truth, UNIT_FRAME)
+        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME)
         if reading.status not in ("parsed", "blank"):
             raise StepTruthInvalidError(
                 f"sample '{sample.id}': the ground truth of step '{self.step.step_id}' is no "
@@ -124,7 +124,10 @@ def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
 
 def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
     text = said(raw)
-    return UNFINISHED if text is None else _read_value(kind, space, json_value(text), frame)
+    if text is None:
+        return UNFINISHED
+    value = json_value(text)
+    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
 
 
 _read_kept = lru_cache(maxsize=_KEPT_READINGS)(_read_raw)

@@ -15,7 +15,6 @@ _WRAPPERS = frozenset(
 )
 _BLANKS = frozenset(
     {
-        "",
         "null",
         "none",
         "nil",
@@ -31,6 +30,7 @@ _BLANKS = frozenset(
     }
     | {"无", "不适用", "not present", "absent"}
 )
+_EMPTY = re.compile(r"\[\s*\]|\(\s*\)|\{\s*\}")
 _LONGEST_BLANK = 16
 _OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
 _LEADING = " \t\n*_`:：=→-"
@@ -68,12 +68,24 @@ def _unwrapped(value: Any) -> Any:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a value says that there is no answer to give: null, "", [], "N/A" and the like."""
+    """Whether a value says that there is no answer to give: null, [], "N/A" and the like."""
     if value is None or value in ([], {}):
         return True
     if not isinstance(value, str):
         return False
-    return (len(value) <= _LONGEST_BLANK and plain(value) in _BLANKS) or bool(_OPENS_BLANK.match(value))
+    short = len(value) <= _LONGEST_BLANK
+    return (short and (plain(value) in _BLANKS or _is_empty_list(value))) or bool(_OPENS_BLANK.match(value))
+
+
+def is_unanswered(value: Any) -> bool:
+    """Whether a value is a text that says nothing: empty, or mere markup and punctuation. "[]" says something."""
+    if not isinstance(value, str) or any(map(str.isalnum, value)):
+        return False
+    return not plain(value) and not _EMPTY.search(value)
+
+
+def _is_empty_list(text: str) -> bool:
+    return not plain(text) and bool(_EMPTY.search(text))
 
 
 def passages(text: str) -> Iterator[str]:

@@ -59,13 +59,34 @@ def test_the_ground_truth_is_the_right_answer_to_every_step(record: str) -> None
         assert judge_step(sample, step, raw).correct, step
 
 
-@pytest.mark.parametrize("null", ["null", "None", "N/A", "not applicable", ""])
+@pytest.mark.parametrize("null", ["null", "None", "N/A", "not applicable"])
 def test_null_is_a_legal_truth(null: str) -> None:
     """Where an object is missing, its box is null; a box instead is wrong."""
     sample, step = changed("rs-relation", "S4", ground_truth=None)
 
     assert judge_step(sample, step, null).correct
     assert not judge_step(sample, step, "[0.1, 0.1, 0.2, 0.2]").correct
+
+
+@pytest.mark.parametrize(
+    "nothing", ["", "  \n", '""', "```\n```", "\\boxed{}", "**", ".", "<think>hm</think>", '{"answer": ""}']
+)
+@pytest.mark.parametrize(("record", "step_id", "truth"), [("rs-relation", "S4", None), ("rs-logic", "S3", [])])
+def test_an_empty_text_is_never_credited(record: str, step_id: str, truth: Any, nothing: str) -> None:
+    """Who says nothing did not say that there is nothing: null and the empty list are answers that must be written."""
+    sample, step = changed(record, step_id, ground_truth=truth)
+
+    verdict = judge_step(sample, step, nothing)
+
+    assert (verdict.status, verdict.correct) == ("missing", False)
+
+
+@pytest.mark.parametrize("said", ["[]", "**[]**", "[ ]", "null", "None", "N/A"])
+def test_an_empty_list_that_is_said_is_an_answer(said: str) -> None:
+    """Where nothing is to be found, saying so is right."""
+    sample, step = changed("rs-logic", "S3", ground_truth=[])
+
+    assert judge_step(sample, step, said).correct
 
 
 def test_boxes_in_thousandths_are_converted() -> None:

@@ -1,0 +1,184 @@
+"""Reads recorded responses from files: the service's own lines and Parquet parts, and anybody's lines or columns.
+
+There is one contract, `jobs.models.Response`. What a line of one's own does not say is filled in first, and is told
+apart afterwards from what was recorded.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evaluation.errors import Problem, ResponsesInvalidError
+from evaluation.records import LINE_SUFFIXES
+from evaluation.replies import Reply, reply_of
+from jobs.models import Response
+
+UNNAMED_MODEL = "unnamed"
+PARQUET = ".parquet"
+MOST_PROBLEMS = 10
+_RESPONSE = "response"
+"""Column of the service's Parquet parts that holds a whole response as JSON."""
+
+_UNSAID: dict[str, Any] = {
+    "model": UNNAMED_MODEL,
+    "protocol": "S0",
+    "condition": "V2",
+    "job_id": "",
+    "worker": "",
+    "sampling": {},
+    "created_at": "1970-01-01T00:00:00Z",
+}
+_UNSAID_WITHIN: dict[str, dict[str, Any]] = {
+    "turns": {"finish_reason": ""},
+    "failure": {"message": ""},
+    "engine": {"name": "", "version": ""},
+}
+_Line = bytes | dict[str, Any]
+
+
+def read_replies(paths: Iterable[Path]) -> Iterator[Reply]:
+    """Yield the replies of files of responses, or of folders of such files, as they are read.
+
+    Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and
+    where there is no response at all.
+    """
+    paths, reader = list(paths), _Reader()
+    for path in paths:
+        for file in response_files(path):
+            yield from reader.read(file)
+    reader.finish(paths)
+
+
+def response_files(path: Path) -> list[Path]:
+    """A file itself; of a folder its files of lines and its Parquet parts, also those of a results folder's jobs."""
+    if not path.is_dir():
+        return [path]
+    lines = (found for found in path.iterdir() if found.suffix in LINE_SUFFIXES)
+    parts = (found for pattern in ("*", "job=*/*") for found in path.glob(pattern + PARQUET))
+    return sorted({*lines, *parts})
+
+
+class _Reader:
+    """Reads files one after the other; counts what was good, and what was not up to a bound."""
+
+    def __init__(self) -> None:
+        self._good = 0
+        self._problems: list[Problem] = []
+        self._repeats: Counter[tuple[str, ...]] = Counter()
+
+    def read(self, file: Path) -> Iterator[Reply]:
+        """Yield the replies of one file."""
+        for number, line in _lines(file):
+            try:
+                reply = self._reply(line, file, number)
+            except (ValueError, RecursionError) as error:
+                self._refuse(Problem(file.name, number, None, _wrong(error)))
+            else:
+                self._good += 1
+                yield reply
+
+    def finish(self, paths: Iterable[Path]) -> None:
+        """Raise what was wrong, or that there was nothing."""
+        if not self._problems and not self._good:
+            self._problems = [Problem(str(path), None, None, "holds no response") for path in paths]
+        if self._problems:
+            raise ResponsesInvalidError(self._problems)
+
+    def _refuse(self, problem: Problem) -> None:
+        self._problems.append(problem)
+        if len(self._problems) == MOST_PROBLEMS:
+            told = f"reading stopped at the tenth line that is no response, behind {self._good} that are"
+            raise ResponsesInvalidError([*self._problems, Problem(problem.file, None, None, told)])
+
+    def _reply(self, line: _Line, file: Path, number: int) -> Reply:
+        if isinstance(line, bytes):
+            if b'"request_id"' in line:
+                try:
+                    return reply_of(Response.model_validate_json(line, extra="ignore"))
+                except ValidationError:
+                    pass  # somebody's own line may name its request, too
+            line = json.loads(line)
+        if not isinstance(line, dict):
+            raise ValueError("is no JSON object")
+        return self._own(line, f"{file.name}:{number}")
+
+    def _own(self, line: dict[str, Any], place: str) -> Reply:
+        said = {name: value for name, value in line.items() if value is not None}
+        reply = reply_of(Response.model_validate(_completed(said, place), extra="ignore"))
+        sampled = set(said.get("sampling", ()))
+        sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
+        return reply._replace(
+            provenance=reply.provenance._replace(sampling=sampling),
+            repeat=reply.repeat if "repeat" in said else self._next_repeat(reply),
+            examples=reply.examples if "examples" in said else None,
+        )
+
+    def _next_repeat(self, reply: Reply) -> int:
+        """Lines without a number of their repeat are counted by sample and cell."""
+        key = (reply.model, reply.protocol, reply.condition, reply.sample_id)
+        self._repeats[key] += 1
+        return self._repeats[key] - 1
+
+
+def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:
+    """Fill in what a line of one's own leaves out. Raises ValueError where it says nothing."""
+    text = said.get("text", said.get("response"))
+    turns = [_filled(turn, "turns") for turn in _listed(said.get("turns"))]
+    if text is None and not turns and "failure" not in said:
+        raise ValueError("has neither text, response, turns nor failure")
+    if text is not None and not _ends_with_an_answer(turns):
+        turns.append({"text": text, "finish_reason": said.get("finish_reason", "")})
+    parts: dict[str, Any] = {name: _filled(said[name], name) for name in ("failure", "engine") if name in said}
+    return {**_UNSAID, "request_id": place, **said, **parts, "turns": turns}
+
+
+def _ends_with_an_answer(turns: list[Any]) -> bool:
+    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("step_id") is None
+
+
+def _filled(value: Any, name: str) -> Any:
+    return {**_UNSAID_WITHIN[name], **value} if isinstance(value, dict) else value
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _lines(file: Path) -> Iterator[tuple[int, _Line]]:
+    """Yield what stands at each line that is not empty, or in each row of a Parquet file, from 1."""
+    if file.suffix == PARQUET:
+        yield from _rows(file)
+        return
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.isspace():
+                yield number, line
+
+
+def _rows(file: Path) -> Iterator[tuple[int, _Line]]:
+    import pyarrow  # noqa: PLC0415 - takes a quarter of a second
+    import pyarrow.parquet  # noqa: PLC0415
+
+    try:
+        table = pyarrow.parquet.ParquetFile(file)
+        whole = {_RESPONSE, "request_id"} <= set(table.schema_arrow.names)
+        number = 0
+        for batch in table.iter_batches(batch_size=500, columns=[_RESPONSE] if whole else None):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row[_RESPONSE].encode() if whole else row
+    except pyarrow.ArrowInvalid as error:
+        raise ResponsesInvalidError([Problem(file.name, None, None, f"is no Parquet file: {error}")]) from error
+
+
+def _wrong(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON: {error.msg} at column {error.colno}"
+    if not isinstance(error, ValidationError):
+        return str(error)
+    parts = ((".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False))
+    return "; ".join(f"{place}: {message}" for place, message in parts)
