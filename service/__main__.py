@@ -28,7 +28,7 @@ def main() -> int:
     configure_logging()
     try:
         settings = Settings.from_environment().model_copy(update=given)
-        require_protected(settings)
+        require_protected(settings.host, allow_unauthenticated=settings.allow_unauthenticated)
     except SettingsInvalidError as error:
         print(f"gigavqa gateway: {error}", file=sys.stderr)
         return 2

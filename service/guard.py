@@ -56,14 +56,14 @@ class Guard:
         return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
 
 
-def require_protected(settings: Settings) -> None:
+def require_protected(host: str, *, allow_unauthenticated: bool) -> None:
     """Refuse to listen where other machines can connect, unless the operator said that nobody is to be asked who he is.
 
     Raises SettingsInvalidError.
     """
-    if not settings.allow_unauthenticated and not _is_loopback(settings.host):
+    if not allow_unauthenticated and not _is_loopback(host):
         raise SettingsInvalidError(
-            f"{settings.host} can be reached from other machines, and whoever reaches the gateway may read, cancel and "
+            f"{host} can be reached from other machines, and whoever reaches the gateway may read, cancel and "
             "delete every job. Listen on 127.0.0.1 behind a proxy that knows its users; or, where the network lets in "
             "only who may, say GIGAVQA_ALLOW_UNAUTHENTICATED=1 (or --allow-unauthenticated)"
         )

@@ -32,9 +32,15 @@ def _at_least_one(given: Any) -> Any:
     return given
 
 
+def _plain(given: Any) -> Any:
+    if not isinstance(given, str | int | float | None):
+        raise ValueError("is a list or an object; settings are numbers, texts, true, false or null")
+    return given
+
+
 _Whole = BeforeValidator(_no_half_characters)
 _Name = Annotated[str, _Whole, Field(max_length=1000)]
-_Setting = Annotated[bool | int | float | str | None, _Whole]
+_Setting = Annotated[Any, _Whole, BeforeValidator(_plain)]
 _MOST_SAMPLES = 200_000
 
 
