@@ -18,7 +18,7 @@ class Decoding(BaseModel):
 
     temperature: float = Field(default=0.7, ge=0, le=2)
     top_p: float = Field(default=0.95, gt=0, le=1)
-    top_k: int = Field(default=20, ge=-1, description="-1 or 0 considers all tokens")
+    top_k: int = Field(default=20, ge=-1, le=1_000_000, description="-1 or 0 considers all tokens")
     repetition_penalty: float = Field(default=1.0, gt=0, le=2)
     max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
 

@@ -10,7 +10,7 @@ import httpx
 from catalogue.names import did_you_mean
 from cli.errors import GatewayUnreachableError, ProblemError
 from jobs.fleet import WorkerStatus
-from jobs.models import Job, JobSpec
+from jobs.models import Job, JobSpec, JobSummary
 
 _TIMEOUT = httpx.Timeout(10.0, read=300.0)
 _MOST_LINES = 10
@@ -52,9 +52,11 @@ class Gateway:
             raise ProblemError("the gateway has no job yet; submit one with `gigavqa submit`")
         return newest[0].id
 
-    def jobs(self, limit: int) -> list[Job]:
+    def jobs(self, limit: int) -> list[JobSummary]:
         """The newest jobs first, at most `limit`."""
-        return [Job.model_validate(job) for job in self._json("GET", "/v1/jobs", params={"limit": limit})["data"]]
+        return [
+            JobSummary.model_validate(job) for job in self._json("GET", "/v1/jobs", params={"limit": limit})["data"]
+        ]
 
     def act(self, job_id: str, action: str) -> Job:
         """`cancel` a job, or `retry` what is not answered of it."""

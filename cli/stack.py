@@ -41,6 +41,7 @@ class StackOptions:
     crews: tuple[Crew, ...]
     host: str = "127.0.0.1"
     port: int = 8470
+    allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
     turn_seconds: float | None = None
@@ -123,6 +124,7 @@ async def running_stack(
 
 def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
     argv = [sys.executable, "-P", "-m", "service", "--host", options.host, "--port", str(options.port)]
+    argv += ["--allow-unauthenticated"] if options.allow_unauthenticated else []
     return Program("gateway", argv, environment, grace_seconds=20.0)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cli.errors import ProcessFailedError
 from jobs.leash import die_with_parent
+from jobs.private import open_log, private_folder
 
 Announce = Callable[[str], None]
 """Says one line to the operator."""
@@ -94,9 +95,9 @@ class Supervised:
             raise ProcessFailedError(f"{self.program.name} ended before it was ready. The end of {self.log}:\n{tail}")
 
     async def _start(self) -> Process:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.log.parent)
         _rotate(self.log)
-        with self.log.open("ab") as log:
+        with open_log(self.log) as log:
             self._process = await asyncio.create_subprocess_exec(
                 *self.program.argv,
                 env={**os.environ, **self.program.environment},

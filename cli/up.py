@@ -31,6 +31,14 @@ def up(
     ],
     host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")] = 8470,
+    allow_unauthenticated: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unauthenticated",
+            envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
+            help="Let --host be reached from other machines, though whoever connects may do everything.",
+        ),
+    ] = False,
     engine: Annotated[
         Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
     ] = "vllm",
@@ -67,7 +75,7 @@ def up(
 
     \b
     gigavqa up --model demo-qwen3-vl
-    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
+    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0 --allow-unauthenticated
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
@@ -84,6 +92,7 @@ def up(
 
     home = Home.from_environment()
     preflight.require_packages(engine)
+    preflight.require_protected(host, allow_unauthenticated)
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     require_free_port(host, port)
     entries = served_entries(home, model, _announce)
@@ -93,12 +102,18 @@ def up(
             preflight.require_weights(entry)
         if preflight.engine_package() == "vllm":
             crews = preflight.with_devices(crews, entries, arguments, os.environ)
-    asyncio.run(
-        _serve(
-            StackOptions(home, entries, crews, host, port or free_port(host), engine, tuple(engine_arg or ()), turn),
-            json,
-        )
+    options = StackOptions(
+        home,
+        entries,
+        crews,
+        host=host,
+        port=port or free_port(host),
+        allow_unauthenticated=allow_unauthenticated,
+        engine=engine,
+        engine_arguments=tuple(engine_arg or ()),
+        turn_seconds=turn,
     )
+    asyncio.run(_serve(options, json))
 
 
 async def _serve(options: "StackOptions", json: bool) -> None:

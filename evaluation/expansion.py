@@ -1,9 +1,10 @@
 """Expands a job into requests: deterministic ids, seeds, views and prompts."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,24 +17,115 @@ from evaluation.ultravr.examples import Examples
 from evaluation.ultravr.protocols.base import Asking
 from evaluation.ultravr.protocols.registry import PROTOCOLS
 from evaluation.ultravr.samples import Sample
-from jobs.models import Cell, InferenceRequest, JobSpec, Sampling
+from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 from tiling.geometry import Size
+from tiling.views import View
 
 _SEED_BITS = 31
+_MOST_KEPT = 1000  # chats of one image that are made once for all models
+_MOST_NAMED = 100  # unknown samples in one message
 
 
 @dataclass(frozen=True)
-class _Expansion:
+class Expansion:
+    """A job whose names all exist, ready to be expanded as often as wanted, into the same requests every time."""
+
     dataset: Dataset
     spec: JobSpec
     samples: tuple[Sample, ...]
     cells: tuple[Cell, ...]
-    size_of: Callable[[str], Size]
+    decodings: Mapping[str, Decoding]
+
+    @property
+    def num_requests(self) -> int:
+        """How many requests there are."""
+        return len(self.samples) * len(self.cells) * len(self.decodings) * self.spec.repeats
+
+    def requests(
+        self, size_of: Callable[[str], Size], *, repeats: int | None = None
+    ) -> Iterator[tuple[str, InferenceRequest]]:
+        """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
+
+        Pairs of one (model, image) are consecutive, and alike views are neighbours. `image` is the sample's first image
+        relative to the data root, as views name it; `size_of` gives such an image's level-0 size. `repeats` takes fewer
+        of them than the job asks for. Raises EvidenceMissingError where an image is smaller than its evidence says.
+        """
+        repeated = range(self.spec.repeats if repeats is None else repeats)
+        for image, samples in self._by_image().items():
+            few = len(self.decodings) > 1 and len(samples) * len(self.cells) <= _MOST_KEPT
+            kept = tuple(self._ask(samples, size_of)) if few else ()
+            for model, decoding in self.decodings.items():
+                settings = decoding.model_dump()
+                for asked in kept or self._ask(samples, size_of):
+                    for repeat in repeated:
+                        yield image, self._request(asked, model, settings, repeat)
 
     @cached_property
-    def examples(self) -> Examples:
-        """Whose trajectories S3 tells; they come from the whole data set, whatever samples are asked."""
+    def _examples(self) -> Examples:
+        # They come from the whole data set, whatever samples are asked.
         return Examples(self.dataset.samples, self.spec.examples, self.spec.seed)
+
+    def _by_image(self) -> Mapping[str, Sequence[Sample]]:
+        by_image: dict[str, list[Sample]] = {}
+        for sample in self.samples:
+            by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
+        return by_image
+
+    def _ask(self, samples: Sequence[Sample], size_of: Callable[[str], Size]) -> "Iterator[_Asked]":
+        for cell in self.cells:
+            protocol = PROTOCOLS[cell.protocol]
+            for sample in samples:
+                images = tuple(self.dataset.image_of(image) for image in sample.images)
+                scene = Scene(sample, images, size_of, f"{self.spec.seed}:{sample.id}", self.spec.thumbnail)
+                showing = show(scene, cell.condition)
+                examples = self._examples.of(sample) if protocol.needs_examples else ()
+                turns = protocol.turns(Asking(sample, showing, examples))
+                told = tuple(example.id for example in examples)
+                yield _Asked(sample, cell, showing.views, turns, protocol.version, told)
+
+    def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
+        identity = request_id(asked.sample.id, asked.cell, model, repeat)
+        return InferenceRequest(
+            id=identity,
+            sample_id=asked.sample.id,
+            model=model,
+            protocol=asked.cell.protocol,
+            condition=asked.cell.condition,
+            repeat=repeat,
+            prompt_version=asked.prompt_version,
+            views=asked.views,
+            turns=asked.turns,
+            examples=asked.examples,
+            # The decoding was checked, once for all requests of the model.
+            sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
+        )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How one sample is asked in one cell, whatever the model and the repeat."""
+
+    sample: Sample
+    cell: Cell
+    views: tuple[View, ...]
+    turns: tuple[Turn, ...]
+    prompt_version: str
+    examples: tuple[str, ...]
+
+
+def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
+    """Check everything of a job but its images.
+
+    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError,
+    StepsMissingError, and the catalogue's ModelUnknownError.
+    """
+    cells = cells_of(spec)
+    samples = _chosen(dataset, spec)
+    if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
+        _require_evidence(samples)
+    _require_steps(samples, cells)
+    decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
+    return Expansion(dataset, spec, samples, cells, decodings)
 
 
 def expand(
@@ -42,20 +134,8 @@ def expand(
     catalogue: Mapping[str, CatalogueEntry],
     size_of: Callable[[str], Size],
 ) -> Iterator[tuple[str, InferenceRequest]]:
-    """Return (image, request) pairs; those of one (model, image) are consecutive, and alike views are neighbours.
-
-    `image` is the sample's first image relative to the data root, as views name it; `size_of` gives such an image's
-    level-0 size. All that is wrong with the job itself is raised here, before the first pair: PlanUnknownError,
-    ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError, StepsMissingError, and the
-    catalogue's ModelUnknownError.
-    """
-    cells = cells_of(spec)
-    samples = _chosen(dataset, spec)
-    if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
-        _require_evidence(samples)
-    _require_steps(samples, cells)
-    decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
-    return _requests(_Expansion(dataset, spec, samples, cells, size_of), decodings)
+    """Return the (image, request) pairs of a job; raises what `prepare` does before the first one."""
+    return prepare(dataset, spec, catalogue).requests(size_of)
 
 
 def decoding_of(entry: CatalogueEntry, spec: JobSpec) -> Decoding:
@@ -87,7 +167,8 @@ def _chosen(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
     wanted = dict.fromkeys(spec.samples)
     unknown = sorted(wanted.keys() - {sample.id for sample in dataset.samples})
     if unknown:
-        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {', '.join(unknown)}")
+        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {', '.join(unknown[:_MOST_NAMED])}{more}")
     return tuple(sample for sample in dataset.samples if sample.id in wanted)
 
 
@@ -110,41 +191,3 @@ def _require_steps(samples: Iterable[Sample], cells: Iterable[Cell]) -> None:
     if missing:
         named = ", ".join(protocols)
         raise StepsMissingError("\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing))
-
-
-def _requests(job: _Expansion, decodings: Mapping[str, Decoding]) -> Iterator[tuple[str, InferenceRequest]]:
-    by_image: dict[str, list[Sample]] = {}
-    for sample in job.samples:
-        by_image.setdefault(job.dataset.image_of(sample.images[0]), []).append(sample)
-    for model, decoding in decodings.items():
-        for image, samples in by_image.items():
-            for cell in job.cells:
-                for sample in samples:
-                    for request in _repeated(job, sample, cell, model, decoding):
-                        yield image, request
-
-
-def _repeated(
-    job: _Expansion, sample: Sample, cell: Cell, model: str, decoding: Decoding
-) -> Iterator[InferenceRequest]:
-    images = tuple(job.dataset.image_of(image) for image in sample.images)
-    scene = Scene(sample, images, job.size_of, f"{job.spec.seed}:{sample.id}", job.spec.thumbnail)
-    showing = show(scene, cell.condition)
-    protocol = PROTOCOLS[cell.protocol]
-    examples = job.examples.of(sample) if protocol.needs_examples else ()
-    turns = protocol.turns(Asking(sample, showing, examples))
-    for repeat in range(job.spec.repeats):
-        identity = request_id(sample.id, cell, model, repeat)
-        yield InferenceRequest(
-            id=identity,
-            sample_id=sample.id,
-            model=model,
-            protocol=cell.protocol,
-            condition=cell.condition,
-            repeat=repeat,
-            prompt_version=protocol.version,
-            views=showing.views,
-            turns=turns,
-            examples=tuple(example.id for example in examples),
-            sampling=Sampling(**decoding.model_dump(), seed=request_seed(job.spec.seed, identity)),
-        )

@@ -47,3 +47,7 @@ class PartUnreadableError(JobsError):
 
 class TextMissingError(JobsError):
     """The responses of a job are in Parquet parts, and nobody told where these are."""
+
+
+class FolderNotPrivateError(ServerUnavailableError):
+    """A folder that must be this user's alone belongs to somebody else."""

@@ -17,6 +17,18 @@ class Keys:
         """Sorted set of all job ids by time of creation in microseconds."""
         return f"{self.prefix}:jobs"
 
+    def in_status(self, status: str) -> str:
+        """Sorted set of the ids of the jobs in a status, by time of creation as in `jobs`."""
+        return f"{self.prefix}:jobs:{status}"
+
+    def recorded(self) -> str:
+        """Hash of the numbers of responses that were ever recorded, by outcome."""
+        return f"{self.prefix}:recorded"
+
+    def heartbeat(self) -> str:
+        """What is written to see whether the server takes it. Has a TTL."""
+        return f"{self.prefix}:heartbeat"
+
     def deleting(self) -> str:
         """Set of the jobs that were deleted and of which something is left."""
         return f"{self.prefix}:deleting"

@@ -69,6 +69,28 @@ class JobSpec(Contract):
     metadata: dict[str, str] = Field(default_factory=dict)
 
 
+class SpecSummary(Contract):
+    """A specification without its list of samples, which can be as long as the data set."""
+
+    dataset: str
+    models: tuple[str, ...]
+    plan: str | None = None
+    cells: tuple[Cell, ...] = ()
+    repeats: PositiveInt = 1
+    seed: int = 0
+    priority: Literal["interactive", "batch"] = "batch"
+    num_samples: int | None = Field(
+        default=None, description="how many samples are named; all are asked when it is null"
+    )
+    metadata: dict[str, str] = Field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: JobSpec) -> "SpecSummary":
+        """Sum up a specification."""
+        shared = spec.model_dump(include=set(cls.model_fields))
+        return cls(**shared, num_samples=len(spec.samples) or None)
+
+
 class RequestCounts(Contract):
     """How many requests a job has, and how many are recorded as answered or as failed."""
 
@@ -104,6 +126,18 @@ class Job(Contract):
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
     retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
     usage: JobUsage = JobUsage()
+
+
+class JobSummary(Contract):
+    """A job as lists show it."""
+
+    id: str
+    spec: SpecSummary
+    status: JobStatus
+    request_counts: RequestCounts = RequestCounts()
+    created_at: datetime
+    in_progress_at: datetime | None = None
+    finished_at: datetime | None = None
 
 
 class Turn(Contract):

@@ -3,9 +3,10 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
@@ -44,6 +45,13 @@ class Claimable:
     interactive: int
 
 
+class _Chunk(NamedTuple):
+    """Packed bundles as the script takes them, and their models."""
+
+    models: set[str]
+    arguments: list[str | bytes | int]
+
+
 class JobQueue:
     """Bundles between the gateway that enqueues them and the workers that claim them.
 
@@ -77,35 +85,48 @@ class JobQueue:
         A job that was cancelled or failed meanwhile is returned as it is. Raises QueueFullError, JobTooLargeError,
         JobNotFoundError.
         """
-        requests = sum(len(bundle.requests) for bundle in bundles)
-        status = await self._scripts.run("reserve", job_id, requests, self._limit, dataset_digest or "")
-        self._check_reserved(status, job_id, requests)
-        for start in range(0, len(bundles), _CHUNK_BUNDLES):
-            if status != b"validating":
+        await self.reserve(job_id, sum(len(bundle.requests) for bundle in bundles), dataset_digest)
+        return await self.append(job_id, bundles)
+
+    async def require_room(self, num_requests: int) -> None:
+        """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
+        outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)
+        if outstanding + num_requests > self._limit:
+            self._refuse("a job", num_requests)
+
+    async def reserve(self, job_id: str, num_requests: int, dataset_digest: str | None) -> None:
+        """Keep room for a whole job, before any of its bundles is made; a job that has its room already keeps it.
+
+        Raises QueueFullError, JobTooLargeError, JobNotFoundError.
+        """
+        status = await self._scripts.run("reserve", job_id, num_requests, self._limit, dataset_digest or "")
+        self._check_reserved(status, job_id, num_requests)
+
+    async def append(self, job_id: str, bundles: Iterable[Bundle]) -> Job:
+        """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
+
+        `bundles` is read in threads, and a few of them are in memory at a time. A job that was cancelled or failed
+        meanwhile is returned as it is. Raises JobNotFoundError.
+        """
+        remaining = iter(bundles)
+        while chunk := await asyncio.to_thread(self._pack_some, remaining):
+            await self._ensure_groups(chunk.models)
+            if await self._scripts.run("append", job_id, *chunk.arguments) != b"validating":
                 break
-            chunk = bundles[start : start + _CHUNK_BUNDLES]
-            await self._ensure_groups({bundle.model for bundle in chunk})
-            # Packing thousands of requests takes long enough to be felt by whoever shares the event loop.
-            appended = await asyncio.to_thread(self._appended, chunk)
-            status = await self._scripts.run("append", job_id, *appended)
         await self._scripts.run("start", job_id)
         return await self._registry.get(job_id)
 
-    async def reopen(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None = None) -> Job:
+    async def reopen(self, job_id: str, bundles: Iterable[Bundle], dataset_digest: str | None = None) -> Job:
         """Set the failure responses of these bundles' requests aside and queue the bundles again.
 
         A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
         so. Raises JobActiveError, JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
-        await self._ensure_groups({bundle.model for bundle in bundles})
-        arguments: list[str | bytes | int] = []
-        for bundle in bundles:
-            lane = self._keys.queue(bundle.model, bundle.priority)
-            arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
-            arguments += [request.id for request in bundle.requests]
+        models, requests, arguments = await asyncio.to_thread(self._reopened, bundles)
+        await self._ensure_groups(models)
         call = (job_id, self._limit, secrets.token_hex(8), dataset_digest or "")
         status = await self._scripts.run("reopen", *call, *arguments)
-        self._check_reserved(status, job_id, sum(len(bundle.requests) for bundle in bundles))
+        self._check_reserved(status, job_id, requests)
         if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
             raise JobActiveError(f"job {job_id} is {status.decode()}; it can be retried when it has ended")
         if status == b"failed":
@@ -209,21 +230,38 @@ class JobQueue:
     def _named(self, lease: Lease) -> tuple[str, str]:
         return lease.bundle.job_id, lease.bundle.id
 
-    def _appended(self, bundles: Sequence[Bundle]) -> list[str | bytes | int]:
+    def _pack_some(self, bundles: Iterator[Bundle]) -> "_Chunk | None":
+        # Each is packed as it is made, which is a fiftieth of its size.
+        chunk = _Chunk(set(), [])
+        for bundle in islice(bundles, _CHUNK_BUNDLES):
+            lane = self._keys.queue(bundle.model, bundle.priority)
+            chunk.models.add(bundle.model)
+            chunk.arguments.extend([bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle)])
+        return chunk if chunk.arguments else None
+
+    def _reopened(self, bundles: Iterable[Bundle]) -> tuple[set[str], int, list[str | bytes | int]]:
+        models: set[str] = set()
+        requests = 0
         arguments: list[str | bytes | int] = []
         for bundle in bundles:
             lane = self._keys.queue(bundle.model, bundle.priority)
-            arguments += [bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle)]
-        return arguments
+            models.add(bundle.model)
+            requests += len(bundle.requests)
+            arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
+            arguments += [request.id for request in bundle.requests]
+        return models, requests, arguments
 
     def _check_reserved(self, status: bytes, job_id: str, requests: int) -> None:
         if status == b"missing":
             raise JobNotFoundError(f"there is no job {job_id}")
         if status == b"full":
-            if requests > self._limit:
-                raise JobTooLargeError(f"job {job_id} has {requests} requests; the queue holds {self._limit}")
-            message = f"job {job_id}: the queue has no room for {requests} more requests (limit {self._limit})"
-            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+            self._refuse(f"job {job_id}", requests)
+
+    def _refuse(self, job: str, requests: int) -> NoReturn:
+        if requests > self._limit:
+            raise JobTooLargeError(f"{job} has {requests} requests; the queue holds {self._limit}")
+        message = f"{job}: the queue has no room for {requests} more requests (limit {self._limit})"
+        raise QueueFullError(message, _RETRY_AFTER_SECONDS)
 
     async def _ensure_groups(self, models: Iterable[str]) -> None:
         for lane in (lane for model in models for lane in self._lanes(model)):

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from jobs.keys import KEYS, Keys
-from jobs.models import Job, JobSpec, JobStatus, JobUsage, RequestCounts
+from jobs.models import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, JobUsage, RequestCounts, SpecSummary
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
 
@@ -22,6 +22,9 @@ IDEMPOTENCY_SECONDS = 24 * 3600
 
 _CHUNK = 1000
 _WATCH_SECONDS = 2.0
+_HEARTBEAT_SECONDS = 60
+_TIMES = ("created_at", "in_progress_at", "finished_at")
+_SUMMARY_FIELDS = ("summary", "status", *RequestCounts.model_fields, *_TIMES)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class JobRegistry:
         text, digest = _told(spec)
         key = self._keys.idempotency(idempotency_key) if idempotency_key else ""
         new_id = f"job_{secrets.token_hex(10)}"
-        found, job_id = await self._scripts.run("create", new_id, text, digest, key, IDEMPOTENCY_SECONDS)
+        summary = SpecSummary.of(spec).model_dump_json()
+        found, job_id = await self._scripts.run("create", new_id, text, digest, key, IDEMPOTENCY_SECONDS, summary)
         if found == b"conflict":
             raise _conflict(idempotency_key)
         return await self.get(job_id.decode()), found == b"new"
@@ -71,20 +75,61 @@ class JobRegistry:
         """Return the job as it is now. Raises JobNotFoundError."""
         return _job(job_id, await self._redis.hgetall(self._keys.job(job_id)))
 
-    async def list(self, after: str | None = None, limit: int = 20) -> Sequence[Job]:
-        """Return up to `limit` jobs, newest first, that come after the job `after`. Raises JobNotFoundError."""
-        start = 0
-        if after is not None:
-            rank = await self._redis.zrevrank(self._keys.jobs(), after)
-            if rank is None:
-                raise JobNotFoundError(f"there is no job {after}")
-            start = int(rank) + 1
-        return await self._all(await self._redis.zrevrange(self._keys.jobs(), start, start + limit - 1))
+    async def status(self, job_id: str) -> JobStatus | None:
+        """Return the status of a job, or None when there is no such job (any more)."""
+        status = await self._redis.hget(self._keys.job(job_id), "status")
+        return JobStatus(status.decode()) if status else None
 
-    async def validating(self) -> Sequence[Job]:
-        """Return the jobs whose expansion did not finish, oldest first: to be taken up again after a restart."""
-        jobs = await self._all(await self._redis.zrange(self._keys.jobs(), 0, -1))
-        return [job for job in jobs if job.status is JobStatus.VALIDATING]
+    async def list(
+        self, after: str | None = None, limit: int = 20, status: JobStatus | None = None
+    ) -> Sequence[JobSummary]:
+        """Return up to `limit` jobs, all or those in one status, newest first, that come after the job `after`.
+
+        Raises JobNotFoundError.
+        """
+        among = self._keys.in_status(status) if status else self._keys.jobs()
+        newest = "+inf"
+        if after is not None:
+            # By its time of creation, because a job may have left the status since the page before.
+            created_at = await self._redis.zscore(self._keys.jobs(), after)
+            if created_at is None:
+                raise JobNotFoundError(f"there is no job {after}")
+            newest = f"({int(created_at)}"
+        return await self._summaries(await self._redis.zrevrangebyscore(among, newest, "-inf", 0, limit))
+
+    async def count(self) -> Mapping[JobStatus, int]:
+        """Count the jobs in each status; costs the same however many are kept."""
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for status in JobStatus:
+                pipeline.zcard(self._keys.in_status(status))
+            return dict(zip(JobStatus, await pipeline.execute(), strict=True))
+
+    async def count_recorded(self) -> Mapping[str, int]:
+        """Count the responses that were ever recorded, by outcome (`completed`, `failed`), retries and all."""
+        return {outcome.decode(): int(n) for outcome, n in (await self._redis.hgetall(self._keys.recorded())).items()}
+
+    async def validating(self) -> Sequence[tuple[str, datetime]]:
+        """Return ids and times of creation of the jobs that are not queued yet, oldest first."""
+        rows = await self._redis.zrange(self._keys.in_status(JobStatus.VALIDATING), 0, -1, withscores=True)
+        return [(job_id.decode(), _time(created_at)) for job_id, created_at in rows]
+
+    async def ended_before(self, time: datetime, limit: int = 100) -> Sequence[str]:
+        """Return ids of jobs that were created before `time` and have ended, at most `limit` of each final status."""
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for status in sorted(FINAL_STATUSES):
+                among = self._keys.in_status(status)
+                pipeline.zrangebyscore(among, "-inf", f"({int(time.timestamp() * 1_000_000)}", 0, limit)
+            return [job_id.decode() for found in await pipeline.execute() for job_id in found]
+
+    async def beat(self) -> None:
+        """Write something that goes by itself; raises what every change raises while the server refuses to write."""
+        await self._redis.set(self._keys.heartbeat(), "", ex=_HEARTBEAT_SECONDS)
+
+    async def index(self) -> None:
+        """Put every job among those of its status: to be run once where jobs may be older than these lists."""
+        ids = await self._redis.zrange(self._keys.jobs(), 0, -1)
+        for start in range(0, len(ids), _CHUNK):
+            await self._scripts.run("index", *ids[start : start + _CHUNK])
 
     async def fail(self, job_id: str, errors: Sequence[str]) -> Job:
         """Put a job that is not final into status `failed`, with one line a problem. Raises JobNotFoundError."""
@@ -150,23 +195,28 @@ class JobRegistry:
                 yield event
             if status.final and not events:
                 return
-            status = await self._status(job_id)
+            status = await self.status(job_id)
 
     async def _events_after(self, job_id: str, after: str, *, wait: bool) -> Sequence[JobEvent]:
         block = int(_WATCH_SECONDS * 1000) if wait else None
         reply = await self._redis.xread({self._keys.events(job_id): after}, count=_CHUNK, block=block)
         return [_event(entry_id, fields) for _, entries in reply for entry_id, fields in entries]
 
-    async def _status(self, job_id: str) -> JobStatus | None:
-        status = await self._redis.hget(self._keys.job(job_id), "status")
-        return JobStatus(status.decode()) if status else None
-
-    async def _all(self, job_ids: Sequence[bytes]) -> Sequence[Job]:
+    async def _summaries(self, job_ids: Sequence[bytes]) -> Sequence[JobSummary]:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for job_id in job_ids:
-                pipeline.hgetall(self._keys.job(job_id.decode()))
+                pipeline.hmget(self._keys.job(job_id.decode()), _SUMMARY_FIELDS)
             rows = await pipeline.execute()
-        return [_job(job_id.decode(), row) for job_id, row in zip(job_ids, rows, strict=True) if row]
+        found = [dict(zip(_SUMMARY_FIELDS, row, strict=True)) for row in rows]
+        pairs = zip(job_ids, found, strict=True)
+        return [await self._summary(job_id.decode(), row) for job_id, row in pairs if row["status"]]
+
+    async def _summary(self, job_id: str, row: Mapping[str, bytes | None]) -> JobSummary:
+        if row["summary"]:
+            spec = SpecSummary.model_validate_json(row["summary"])
+        else:  # kept by an older gateway
+            spec = SpecSummary.of((await self.get(job_id)).spec)
+        return JobSummary.model_validate({"id": job_id, "spec": spec, **_state(row)})
 
 
 def _told(spec: JobSpec) -> tuple[str, str]:
@@ -190,12 +240,8 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
     return Job(
         id=job_id,
         spec=JobSpec.model_validate_json(row[b"spec"]),
-        status=JobStatus(row[b"status"].decode()),
-        request_counts=RequestCounts(**{name: int(row[name.encode()]) for name in RequestCounts.model_fields}),
+        **_state({name.decode(): value for name, value in row.items()}),
         dataset_digest=row.get(b"dataset_digest", b"").decode() or None,
-        created_at=_time(row[b"created_at"]),
-        in_progress_at=_time(row[b"in_progress_at"]) if b"in_progress_at" in row else None,
-        finished_at=_time(row[b"finished_at"]) if b"finished_at" in row else None,
         errors=tuple(json.loads(row.get(b"errors", b"[]"))),
         failures={name: int(number) for name, number in _prefixed(row, "failure:").items() if int(number)},
         retryable=int(row.get(b"retryable", 0)),
@@ -203,10 +249,19 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
     )
 
 
+def _state(row: Mapping[str, bytes | None]) -> dict[str, Any]:
+    """What a job and its summary say alike of how far it is."""
+    return {
+        "status": JobStatus((row["status"] or b"").decode()),
+        "request_counts": RequestCounts(**{name: int(row[name] or 0) for name in RequestCounts.model_fields}),
+        **{name: _time(at) for name in _TIMES if (at := row.get(name)) is not None},
+    }
+
+
 def _prefixed(row: Mapping[bytes, bytes], prefix: str) -> dict[str, str]:
     fields = ((name.decode(), value.decode()) for name, value in row.items())
     return {name.removeprefix(prefix): value for name, value in fields if name.startswith(prefix)}
 
 
-def _time(microseconds: bytes) -> datetime:
+def _time(microseconds: bytes | float) -> datetime:
     return datetime.fromtimestamp(int(microseconds) / 1_000_000, UTC)

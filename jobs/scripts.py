@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from jobs.keys import Keys
 
 Name = Literal[
-    "create", "fail", "cancel", "drop", "delete", "reserve", "append", "start", "claim", "claimable", "renew",
+    "create", "fail", "cancel", "drop", "delete", "reserve", "append", "start", "index", "claim", "claimable", "renew",
     "hand_back", "suspect", "record", "reopen", "trim", "texts", "sunk",
 ]  # fmt: skip
 
@@ -40,11 +40,12 @@ def _source(name: Name, keys: Keys) -> str:
 
 
 def _key_table(keys: Keys) -> str:
-    of_all = ("jobs", "deleting", "outstanding", "depth", "models", "unsunk")
+    of_all = ("jobs", "deleting", "recorded", "outstanding", "depth", "models", "unsunk")
     shared = {name: [getattr(keys, name)()] for name in of_all}
     of_job = ("job", "events", "bundles", "payloads", "leased", "suspects")
     of_results = ("results", "texts", "parts", "history", "rasters")
     templates = {name: getattr(keys, name)(_MARK).split(_MARK) for name in of_job + of_results}
+    templates["in_status"] = keys.in_status(_MARK).split(_MARK)
     templates["response"] = keys.response(_MARK, "").split(_MARK)
     rows = (f"{name} = {{{_quoted(parts)}}}" for name, parts in (shared | templates).items())
     return f"local KEY = {{{', '.join(rows)}}}"

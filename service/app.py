@@ -4,16 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
+from service.bodies import Bodies
 from service.gateway import running_gateway
+from service.guard import Guard
 from service.instrumentation import Instrumentation
-from service.middleware import BodyLimit, Telemetry
+from service.middleware import Head, Telemetry
 from service.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.problems import install_handlers
-from service.routes import datasets, events, jobs, metrics, models, probes, reports, results, workers
+from service.routes import datasets, events, index, jobs, metrics, models, probes, reports, results, workers
+from service.routes.parameters import refuse_unknown_parameters
 from service.settings import Settings
+
+# Lines that somebody waits for would be held back until there are enough of them to compress.
+_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -28,12 +35,22 @@ def create_app(settings: Settings) -> FastAPI:
             yield
 
     app = FastAPIOffline(
-        title="gigavqa", version=VERSION, description=DESCRIPTION, openapi_tags=TAGS, lifespan=lifespan
+        title="gigavqa",
+        version=VERSION,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
+        dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (jobs, results, events, reports, models, workers, datasets, probes, metrics):
+    for noun in (index, jobs, results, events, reports, models, workers, datasets, probes, metrics):
         app.include_router(noun.router)
     install_handlers(app)
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    # The last one is the outermost.
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5, exclude_content_types=_SENT_AS_THEY_ARE)
+    app.add_middleware(Head)
+    app.add_middleware(Bodies, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+    app.add_middleware(Guard, settings=settings)
     app.add_middleware(Telemetry, instrumentation=instrumentation)
     describe(app)
     return app

@@ -14,13 +14,14 @@ def bundle_requests(
 ) -> Iterator[Bundle]:
     """Group the consecutive requests of one (model, image), at most `max_requests` together.
 
-    Ids follow from the job's id, the `generation` and the order, so that bundles made again are the same bundles.
+    Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
+    bundles, and those made again with another size are others.
     """
     number = 0
     for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
         for chunk in _chunks(alike, max_requests):
             yield Bundle(
-                id=f"{job.id}-{generation}-{number}",
+                id=f"{job.id}-{generation}-{max_requests}-{number}",
                 job_id=job.id,
                 model=model,
                 image=image,

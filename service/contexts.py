@@ -9,8 +9,9 @@ from jobs.models import InferenceRequest
 from service.errors import Finding
 from tiling.errors import TilingError
 from tiling.geometry import Size
-from tiling.recipes import plan_view
-from tiling.views import View
+from tiling.views import View, plan_view
+
+_MOST_KEPT = 10_000  # counts of views; alike ones are neighbours
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,16 @@ class Contexts:
     longest, at its last turn: visual tokens of all views, one token for each word of all texts (tokenizers split words
     and hardly ever join them), one for each earlier answer of the model's own, and `max_tokens` of that turn. Earlier
     answers may have had as many tokens, but need not: a chat that really outgrows its context fails at that turn, and
-    keeps the answers before it. One cause makes one finding, however many requests it concerns.
+    keeps the answers before it. One cause makes one finding, however many requests it concerns. Each request that is
+    looked at stands for `repeats` of its kind.
     """
 
-    def __init__(self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size]) -> None:
+    def __init__(
+        self, catalogue: Mapping[str, CatalogueEntry], size_of: Callable[[str], Size], repeats: int = 1
+    ) -> None:
         self._catalogue = catalogue
         self._size_of = size_of
+        self._repeats = repeats
         self._tokens: dict[tuple[str, View, int], int] = {}
         self._refused: dict[str, Finding] = {}
         self._longest: dict[str, _Length] = {}
@@ -51,14 +56,14 @@ class Contexts:
         except TilingError as error:
             detail = f"{request.model}: {error}"
             self._refused.setdefault(detail, Finding(detail=detail, sample=request.sample_id))
-            self._wrong[detail] += 1
+            self._wrong[detail] += self._repeats
             return False
         length = _Length(request, visual, _least_text_tokens(request))
         if length.total <= self._catalogue[request.model].max_model_len:
             return True
         if request.model not in self._longest or length.total > self._longest[request.model].total:
             self._longest[request.model] = length
-        self._wrong[request.model] += 1
+        self._wrong[request.model] += self._repeats
         return False
 
     def findings(self) -> Iterator[Finding]:
@@ -84,6 +89,8 @@ class Contexts:
         budget = self._catalogue[model].visual_budget
         key = (model, view, num_images if budget.counts_images else 1)
         if key not in self._tokens:
+            if len(self._tokens) >= _MOST_KEPT:
+                self._tokens.clear()
             self._tokens[key] = plan_view(self._size_of(view.image), view, budget, num_images).plan.visual_tokens
         return self._tokens[key]
 

@@ -10,6 +10,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
 from evaluation.errors import DatasetInvalidError, EvaluationError, StepUnknownError
+from jobs.connection import is_server_away
 from jobs.errors import (
     IdempotencyConflictError,
     JobActiveError,
@@ -76,6 +77,22 @@ class BodyTooLargeError(ServiceError):
     """The body has more bytes than the gateway accepts."""
 
 
+class BodyTimeoutError(ServiceError):
+    """The body did not arrive in time."""
+
+
+class MediaTypeUnsupportedError(ServiceError):
+    """The body is not declared as JSON."""
+
+
+class HostUntrustedError(ServiceError):
+    """The request names a host that this gateway is not called by."""
+
+
+class ForeignOriginError(ServiceError):
+    """A page of another site asks for a change."""
+
+
 class ProblemKind(NamedTuple):
     """What a problem document says of a class of errors; `slug` ends its type URI."""
 
@@ -90,6 +107,10 @@ class ProblemKind(NamedTuple):
 
 
 REQUEST_INVALID = ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "request-invalid", "The request is malformed")
+BODY_MALFORMED = ProblemKind(HTTPStatus.BAD_REQUEST, "body-malformed", "The body is not JSON")
+REFUSED_WRITE = ProblemKind(
+    HTTPStatus.SERVICE_UNAVAILABLE, "server-refuses-writes", "The state server refuses to write for now"
+)
 INTERNAL = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "The gateway failed; the log has the request's id")
 
 _SERVER_UNAVAILABLE = ProblemKind(
@@ -114,6 +135,14 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
         HTTPStatus.UNPROCESSABLE_ENTITY, "datasets-differ", "The jobs are over different data sets"
     ),
     BodyTooLargeError: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is too large"),
+    BodyTimeoutError: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "body-timeout", "The body took too long"),
+    MediaTypeUnsupportedError: ProblemKind(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media-type-unsupported", "The body is not declared as JSON"
+    ),
+    HostUntrustedError: ProblemKind(
+        HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
+    ),
+    ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
     StepUnknownError: _RECORDS_WRONG,
@@ -137,4 +166,4 @@ def kind_of(error: Exception) -> ProblemKind:
     for base in type(error).__mro__:
         if base in PROBLEM_KINDS:
             return PROBLEM_KINDS[base]
-    return INTERNAL
+    return REFUSED_WRITE if is_server_away(error) else INTERNAL

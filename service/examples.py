@@ -33,7 +33,11 @@ JOB: dict[str, Any] = {
     "errors": [],
 }
 CANCELLED_JOB: dict[str, Any] = {**JOB, "status": "cancelled", "finished_at": "2026-11-21T09:31:00Z"}
-JOBS: dict[str, Any] = {"object": "list", "data": [JOB], "has_more": False, "last_id": JOB_ID}
+_SUMMARY: dict[str, Any] = {
+    **{name: JOB[name] for name in ("id", "status", "request_counts", "created_at", "in_progress_at", "finished_at")},
+    "spec": {name: value for name, value in SPEC.items() if name != "sampling"},
+}
+JOBS: dict[str, Any] = {"object": "list", "data": [_SUMMARY], "has_more": False, "last_id": JOB_ID}
 DELETION: dict[str, Any] = {"id": JOB_ID, "object": "job", "deleted": True}
 RESPONSE: dict[str, Any] = {
     "request_id": f"cctv-0007:S0-V2:{MODEL}:0",
@@ -125,6 +129,18 @@ UNREADINESS: dict[str, Any] = {
     "checks": {"server": "no answer within 2 s", "data_root": "ok"},
     "workers": {},
     "loaded": {},
+}
+INDEX: dict[str, Any] = {
+    "name": "gigavqa",
+    "version": "0.1.0",
+    "documentation": "/docs",
+    "description": "/openapi.json",
+    "jobs": "/v1/jobs",
+    "models": "/v1/models",
+    "datasets": "/v1/datasets",
+    "workers": "/v1/workers",
+    "readiness": "/readyz",
+    "metrics": "/metrics",
 }
 HEALTH: dict[str, Any] = {"status": "ok"}
 METRICS = (

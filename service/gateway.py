@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.errors import JobActiveError, JobNotFoundError
 from jobs.fleet import Fleet
+from jobs.news import JobNews
 from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
@@ -19,6 +23,7 @@ from jobs.server import ensure_server
 from jobs.sink import ParquetSink
 from service.background import Background
 from service.datasets import Datasets
+from service.following import Followers
 from service.images import Images
 from service.instrumentation import Instrumentation
 from service.models import Models
@@ -41,6 +46,7 @@ class Gateway:
     queue: JobQueue
     results: ResultStore
     fleet: Fleet
+    followers: Followers
     models: Models
     datasets: Datasets
     submissions: Submissions
@@ -77,9 +83,13 @@ async def running_gateway(
     instrumentation.sink_failures.set_function(lambda: sink.errors)
     try:
         background.repeat("sink", sink.run_forever, _SINK_RESTART_SECONDS)
+        background.repeat("followers", gateway.followers.run, settings.poll_seconds)
         background.repeat("trim", gateway.queue.trim, settings.trim_seconds)
         background.repeat("deletions", gateway.registry.finish_deletions, settings.trim_seconds)
         background.repeat("resume", gateway.submissions.resume, settings.resume_seconds)
+        if settings.retention_days:
+            forget = partial(_forget, gateway.registry, timedelta(days=settings.retention_days))
+            background.repeat("retention", forget, settings.trim_seconds)
         yield gateway
     finally:
         stopping.set()
@@ -87,6 +97,13 @@ async def running_gateway(
         await background.stop()
         await watching.aclose()
         await redis.aclose()
+
+
+async def _forget(registry: JobRegistry, age: timedelta) -> None:
+    for job_id in await registry.ended_before(datetime.now(UTC) - age):
+        # Somebody may have deleted or retried it since it was found.
+        with suppress(JobNotFoundError, JobActiveError):
+            await registry.delete(job_id)
 
 
 def _assemble(
@@ -122,6 +139,7 @@ def _assemble(
         queue=queue,
         results=results,
         fleet=Fleet(redis),
+        followers=Followers(JobNews(redis), settings.poll_seconds),
         models=models,
         datasets=datasets,
         submissions=submissions,

@@ -1,12 +1,30 @@
 """Every metric of the gateway, declared in one place with its unit and its sentence."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 Item = TypeVar("Item")
 _LATENCY_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class _Recorded(Collector):
+    """A counter that the server keeps, so that it goes on when a gateway starts or a job is deleted."""
+
+    def __init__(self) -> None:
+        self.numbers: Mapping[str, float] = {}
+
+    def collect(self) -> Iterable[Metric]:
+        """Show the numbers of the last look."""
+        counter = CounterMetricFamily(
+            "gigavqa_responses_recorded", "Responses recorded since the server's state began.", labels=["outcome"]
+        )
+        for outcome, number in self.numbers.items():
+            counter.add_metric([outcome], number)
+        yield counter
 
 
 class Instrumentation:
@@ -28,9 +46,8 @@ class Instrumentation:
             "gigavqa_open_streams", "Result and event streams that are open.", ["kind"], registry=self.registry
         )
         self.jobs = Gauge("gigavqa_jobs", "Jobs that are kept, by status.", ["status"], registry=self.registry)
-        self.responses = Gauge(
-            "gigavqa_responses_recorded", "Responses recorded for the jobs kept.", ["outcome"], registry=self.registry
-        )
+        self.recorded = _Recorded()
+        self.registry.register(self.recorded)
         self.queue = Gauge(
             "gigavqa_queue_bundles", "Bundles in the queue, waiting or leased.", ["model", "state"],
             registry=self.registry,

@@ -1,5 +1,6 @@
-"""What happens to every request: an id, a count, a line in the log, and a bound on its body."""
+"""What happens to every request: an id, a count, a line in the log, and HEAD wherever there is GET."""
 
+import asyncio
 import logging
 import re
 import time
@@ -10,12 +11,11 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.errors import BodyTooLargeError, kind_of
 from service.instrumentation import Instrumentation
-from service.problems import REQUEST_ID, problem_response, request_id_of
+from service.problems import REQUEST_ID, request_id_of
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
-_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 access_log = logging.getLogger("service.access")
 
@@ -40,12 +40,13 @@ class Telemetry:
             self._observe(scope, answer)
 
     def _observe(self, scope: Scope, answer: "_Answer") -> None:
-        method, route = scope["method"], _route(scope)
+        # Methods are the client's own words: each would make a time series.
+        method, route = scope["method"] if scope["method"] in _METHODS else "other", _route(scope)
         self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
         self.instrumentation.latency.labels(method, route).observe(answer.seconds)
         access_log.info(
             "%s %s %d %.1f ms request_id=%s",
-            method, scope["path"], answer.status, 1000 * answer.seconds, request_id_of(scope),
+            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope),
         )  # fmt: skip
 
 
@@ -73,53 +74,48 @@ class _Answer:
         await self._send(message)
 
 
-class BodyLimit:
-    """Reads a body whole, up to `max_bytes`, before the application sees it; refuses a larger one."""
+class Head:
+    """Answers HEAD as GET is answered, without the body; what would make the rest of the body is ended."""
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] != "http" or scope["method"] not in _WITH_BODY:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
+        started: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and not started.done():
+                started.set_result(message)
+            await asyncio.sleep(0)
+
+        got = {**scope, "method": "GET"}
+        answering = asyncio.ensure_future(self.app(got, receive, note))
         try:
-            messages = await self._read(Headers(scope=scope), receive)
-        except BodyTooLargeError as error:
-            await problem_response(scope, kind_of(error), str(error))(scope, receive, send)
-            return
-        await self.app(scope, _replay(messages, receive), send)
-
-    async def _read(self, headers: Headers, receive: Receive) -> list[Message]:
-        declared = headers.get("content-length", "")
-        size = 0
-        if declared.isdecimal() and int(declared) > self.max_bytes:
-            raise BodyTooLargeError(f"the body has {declared} bytes; at most {self.max_bytes} are accepted")
-        messages: list[Message] = []
-        while not messages or messages[-1].get("more_body", False):
-            messages.append(await receive())
-            size += len(messages[-1].get("body", b""))
-            if size > self.max_bytes:
-                raise BodyTooLargeError(f"the body exceeds {self.max_bytes} bytes")
-        return messages
-
-
-def _replay(messages: list[Message], receive: Receive) -> Receive:
-    remaining = iter(messages)
-
-    async def next_message() -> Message:
-        for message in remaining:
-            return message
-        return await receive()
-
-    return next_message
+            watched: set[asyncio.Future[Any]] = {answering, started}
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            scope["route"] = got.get("route")
+            if not started.done():
+                answering.result()  # raises what kept it from answering
+                return
+            await send(started.result())
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
 
 
 def _request_id(scope: Scope) -> str:
     given = Headers(scope=scope).get(REQUEST_ID, "")
     return given if _ACCEPTED_ID.fullmatch(given) else uuid4().hex
+
+
+def _printable(path: str) -> str:
+    # A path is decoded, so it can hold line ends and what steers a terminal.
+    return path.encode("unicode_escape").decode().replace(" ", "\\x20")
 
 
 def _route(scope: Scope) -> str:

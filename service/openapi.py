@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, ProblemKind
+from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
 from service.examples import JOB_ID
 from service.problems import MEDIA_TYPE, Problem
 
@@ -29,9 +29,10 @@ _SCHEMAS = "#/components/schemas"
 Responses = dict[int | str, dict[str, Any]]
 
 
-def problems(*errors: type[Exception]) -> Responses:
-    """Declare the problems that an operation can end in, besides a malformed request and a failing gateway."""
-    kinds = dict.fromkeys([*(PROBLEM_KINDS[error] for error in errors), REQUEST_INVALID, INTERNAL])
+def problems(*errors: type[Exception], body: bool = False) -> Responses:
+    """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
+    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
         by_status.setdefault(kind.status, []).append(kind)

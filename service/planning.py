@@ -1,15 +1,13 @@
-"""Checks a job whole and expands it, before anything of it is accepted. Blocking, and without Redis."""
+"""Checks a job whole, before anything of it is accepted, and then expands it as a stream. Blocking, without Redis."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
-from evaluation.expansion import expand
-from evaluation.plans import cells_of
-from evaluation.ultravr.samples import Sample
+from evaluation.expansion import Expansion, prepare
 from jobs.errors import JobTooLargeError
 from jobs.models import JobSpec
 from service.bundling import ImageRequest
@@ -23,13 +21,34 @@ from tiling.geometry import Size
 
 @dataclass(frozen=True)
 class Plan:
-    """A job whose names all exist: its data set and models, and how much it asks for."""
+    """A job whose names all exist, and how much it asks for."""
 
-    spec: JobSpec
-    dataset: Dataset
-    samples: tuple[Sample, ...]
+    expansion: Expansion
     catalogue: Mapping[str, CatalogueEntry]
-    num_requests: int
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set that it asks about."""
+        return self.expansion.dataset
+
+    @property
+    def num_requests(self) -> int:
+        """How many requests the job has."""
+        return self.expansion.num_requests
+
+
+@dataclass(frozen=True)
+class CheckedPlan:
+    """A plan whose images were all looked at, and whose requests fit their models."""
+
+    plan: Plan
+    sizes: Mapping[str, Size]
+
+    def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
+        """Make the requests one after the other, the same every time; `without` leaves out those of these ids."""
+        for image, request in self.plan.expansion.requests(self.sizes.__getitem__):
+            if request.id not in without:
+                yield image, request
 
 
 class Planner:
@@ -55,39 +74,32 @@ class Planner:
         except DatasetNotFoundError as error:
             raise SubmissionInvalidError(str(error), [Finding(detail=str(error), pointer="#/dataset")]) from error
         try:
-            expand(dataset, spec, catalogue, _no_size)
-            cells = cells_of(spec)
+            expansion = prepare(dataset, spec, catalogue)
         except EvaluationError as error:
             raise _invalid(Finding(detail=line) for line in str(error).splitlines()) from error
-        chosen = frozenset(spec.samples)
-        samples = tuple(sample for sample in dataset.samples if not chosen or sample.id in chosen)
-        num_requests = len(samples) * len(cells) * len(set(spec.models)) * spec.repeats
+        num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
-        return Plan(spec, dataset, samples, catalogue, num_requests)
+        return Plan(expansion, catalogue)
 
-    def requests(self, plan: Plan, without: Collection[str] = ()) -> list[ImageRequest]:
-        """Check every image and expand the job; `without` leaves out the requests of these ids.
-
-        Raises SubmissionInvalidError naming samples and images.
-        """
-        sizes = self._sizes(plan)
-        contexts = Contexts(plan.catalogue, sizes.__getitem__)
+    def check(self, plan: Plan) -> CheckedPlan:
+        """Look at every image and every chat, keeping none. Raises SubmissionInvalidError naming samples and images."""
+        sizes = self._sizes(plan.expansion)
+        contexts = Contexts(plan.catalogue, sizes.__getitem__, plan.expansion.spec.repeats)
         findings: list[Finding] = []
-        kept: list[ImageRequest] = []
         try:
-            for image, request in expand(plan.dataset, plan.spec, plan.catalogue, sizes.__getitem__):
-                if contexts.admits(request) and request.id not in without:
-                    kept.append((image, request))
+            for _, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
+                contexts.admits(request)
         except (EvaluationError, TilingError) as error:
             findings.append(Finding(detail=str(error)))
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return kept
+        return CheckedPlan(plan, sizes)
 
-    def _sizes(self, plan: Plan) -> Mapping[str, Size]:
-        users = {plan.dataset.image_of(image): sample.id for sample in plan.samples for image in sample.images}
+    def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
+        image_of = expansion.dataset.image_of
+        users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
         survey = self._images.survey(users)
         if survey.errors:
             wrong = survey.errors.items()
@@ -106,7 +118,3 @@ def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:
     more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
     return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
-
-
-def _no_size(image: str) -> Size:
-    raise LookupError(f"no image is looked at before the job's names are checked, yet {image} is")

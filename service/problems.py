@@ -1,5 +1,6 @@
 """Problem documents: every error of the gateway leaves it as `application/problem+json` (RFC 9457)."""
 
+import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any, cast
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
+from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -16,6 +18,7 @@ from starlette.types import Scope
 
 from evaluation.errors import DatasetInvalidError
 from service.errors import (
+    BODY_MALFORMED,
     INTERNAL,
     MAX_FINDINGS,
     PROBLEM_KINDS,
@@ -28,6 +31,8 @@ from service.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
+_UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
+_SERVER_RETRY_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +61,7 @@ def install_handlers(app: FastAPI) -> None:
     """Turn every error that a route can end in into its problem document."""
     for error_class in PROBLEM_KINDS:
         app.add_exception_handler(error_class, _handle_known)
+    app.add_exception_handler(RedisError, _handle_known)
     app.add_exception_handler(RequestValidationError, _handle_validation)
     app.add_exception_handler(HTTPException, _handle_http)
     app.add_exception_handler(Exception, _handle_unknown)
@@ -86,7 +92,9 @@ def problem_response(
     )
     # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
     headers = {**(headers or {}), REQUEST_ID: request_id}
-    return ProblemResponse(problem.model_dump_json(exclude_none=True), kind.status, headers)
+    # Half a pair of surrogates, which JSON can smuggle into a text, has no bytes.
+    text = json.dumps(problem.model_dump(exclude_none=True), ensure_ascii=False, separators=(",", ":"))
+    return ProblemResponse(text.encode("utf-8", "replace"), kind.status, headers)
 
 
 def findings_of(error: Exception) -> tuple[Finding, ...]:
@@ -102,9 +110,12 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
 
 
 async def _handle_known(request: Request, error: Exception) -> Response:
-    retry_after = getattr(error, "retry_after", None)
+    kind = kind_of(error)
+    if kind is INTERNAL:
+        return await _handle_unknown(request, error)
+    retry_after = getattr(error, "retry_after", _SERVER_RETRY_SECONDS if kind.status == _UNAVAILABLE else None)
     headers = None if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-    return problem_response(request.scope, kind_of(error), _detail(error), findings_of(error), headers)
+    return problem_response(request.scope, kind, _detail(error), findings_of(error), headers)
 
 
 def _detail(error: Exception) -> str:
@@ -115,8 +126,13 @@ def _detail(error: Exception) -> str:
 
 
 async def _handle_validation(request: Request, error: Exception) -> Response:
-    findings = [_finding(item) for item in cast(RequestValidationError, error).errors()]
-    detail = f"{len(findings)} field{'s' if len(findings) != 1 else ''} of the request cannot be accepted"
+    items = cast(RequestValidationError, error).errors()
+    if items and items[0]["type"] == "json_invalid":
+        detail = f"{items[0]['ctx']['error']}, at character {items[0]['loc'][1]}"
+        return problem_response(request.scope, BODY_MALFORMED, detail)
+    findings = [_finding(item) for item in items[:MAX_FINDINGS]]
+    listed = "" if len(items) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
+    detail = f"{len(items)} field{'s' if len(items) != 1 else ''} of the request cannot be accepted{listed}"
     return problem_response(request.scope, REQUEST_INVALID, detail, findings)
 
 
@@ -132,6 +148,7 @@ async def _handle_http(request: Request, error: Exception) -> Response:
     http = cast(HTTPException, error)
     status = HTTPStatus(http.status_code)
     kind = ProblemKind(status, status.phrase.lower().replace(" ", "-"), status.phrase)
+    kind = BODY_MALFORMED if status is HTTPStatus.BAD_REQUEST else kind  # digits without end, depth without end
     detail = f"{request.method} {request.url.path}: {http.detail}"
     headers = {"Allow": _allowed(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else http.headers
     return problem_response(request.scope, kind, detail, headers=headers)
@@ -140,7 +157,8 @@ async def _handle_http(request: Request, error: Exception) -> Response:
 def _allowed(request: Request) -> str:
     # The framework names the methods of the first route of a path; a path has a route for each method.
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", ())}))
+    methods = {method for route in matching for method in getattr(route, "methods", ())}
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
 
 
 async def _handle_unknown(request: Request, error: Exception) -> Response:

@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.streams import pause
+from service.following import Followers
+from service.streams import wait_for_either
 
 BEGINNING = "0-0"
+_LONGEST_WAIT_SECONDS = 10.0  # a follower looks again by then, should its news be lost with a connection
 Page = list[tuple[str, Response | UnreadableResponse]]
 
 
@@ -60,22 +62,24 @@ async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> As
 async def followed_pages(
     results: ResultStore,
     registry: JobRegistry,
+    followers: Followers,
     job_id: str,
-    after: str,
     *,
-    poll_seconds: float,
+    after: str,
     stopping: asyncio.Event,
 ) -> AsyncIterator[Page]:
-    """As `pages`, and then what is recorded later, until the job is final or `stopping` is set."""
-    while not stopping.is_set():
-        # Asked before the read, so that nothing recorded before the end is missed.
-        final = (await registry.get(job_id)).status.final
-        async for page in pages(results, job_id, after):
-            yield page
-            after = page[-1][0]
-        if final:
-            return
-        await pause(poll_seconds, stopping)
+    """As `pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
+    async with followers.of(job_id) as news:
+        while not stopping.is_set():
+            news.clear()
+            # Asked before the read, so that nothing recorded before the end is missed.
+            status = await registry.status(job_id)
+            async for page in pages(results, job_id, after):
+                yield page
+                after = page[-1][0]
+            if status is None or status.final:
+                return
+            await wait_for_either(news, stopping, _LONGEST_WAIT_SECONDS)
 
 
 async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:

@@ -43,3 +43,13 @@ async def pause(seconds: float, stopping: asyncio.Event) -> None:
         await asyncio.wait_for(stopping.wait(), seconds)
     except TimeoutError:
         return
+
+
+async def wait_for_either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> None:
+    """Wait until one of the events is set, or for `seconds`."""
+    waiting = {asyncio.ensure_future(event.wait()) for event in (first, second)}
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()

@@ -1,14 +1,15 @@
 """Takes jobs: checks each whole, registers it, and puts its bundles into the queue."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Collection
+import contextlib
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
 from jobs.errors import JobNotFoundError, JobTooLargeError, QueueFullError
-from jobs.models import Job, JobSpec, JobStatus
+from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -16,13 +17,14 @@ from service.background import Background
 from service.bundling import ImageRequest, bundle_requests, retry_generation
 from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
 from service.instrumentation import Instrumentation
-from service.planning import Plan, Planner
+from service.planning import CheckedPlan, Plan, Planner
 from service.problems import findings_of
 from service.results import pages
 from service.settings import Settings
 from service.streams import pause
 
 _PLANNING_AT_A_TIME = 2
+_RETRY_AFTER_SECONDS = 10.0
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
 
 
@@ -50,6 +52,7 @@ class Submissions:
         self._submitted = instrumentation.submitted
         self._stopping = stopping
         self._planning = asyncio.Semaphore(_PLANNING_AT_A_TIME)
+        self._appending = asyncio.Semaphore(1)
         self._in_hand: set[str] = set()
         self._resumed_once = False
 
@@ -63,15 +66,17 @@ class Submissions:
             return earlier, False
         plan = await asyncio.to_thread(self._planner.plan, spec)
         if not self._is_small(plan):
+            await self._require_a_place()
             job, created = await self._registry.create(spec, idempotency_key)
             if created:
-                self._take_up(job)
+                self._take_up(job.id)
             return job, created
-        requests = await self._requests(plan)
+        await self._queue.require_room(plan.num_requests)
+        checked = await self._check(plan)
         job, created = await self._registry.create(spec, idempotency_key)
         if not created:
             return job, False
-        return await self._enqueue_or_forget(job, plan, requests), True
+        return await self._enqueue_or_forget(job, checked), True
 
     async def retry(self, job_id: str) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
@@ -87,35 +92,42 @@ class Submissions:
         plan = await asyncio.to_thread(self._planner.plan, job.spec)
         if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
             raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
-        requests = await self._requests(plan, without=answered)
-        if not requests:
+        if len(answered) >= plan.num_requests:
             raise JobStateConflictError(f"job {job_id} is {job.status}, and all its requests are answered")
+        checked = await self._check(plan)
         generation = retry_generation(failed, str(job.finished_at))
-        bundles = bundle_requests(job, requests, self._settings.bundle_requests, generation)
-        job = await self._queue.reopen(job_id, tuple(bundles), plan.dataset.digest)
-        self._count(requests)
-        return job
+        bundles = self._bundles(job, checked.requests(without=answered), generation)
+        return await self._queue.reopen(job_id, bundles, plan.dataset.digest)
 
     async def resume(self) -> None:
         """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
+        if not self._resumed_once:
+            await self._registry.index()
         age = timedelta(seconds=self._settings.resume_seconds if self._resumed_once else 0)
-        for job in await self._registry.validating():
-            if datetime.now(UTC) - job.created_at >= age:
-                self._take_up(job)
+        for job_id, created_at in await self._registry.validating():
+            if datetime.now(UTC) - created_at >= age:
+                self._take_up(job_id)
         self._resumed_once = True
 
     def _is_small(self, plan: Plan) -> bool:
         settings = self._settings
-        return len(plan.samples) <= settings.inline_samples and plan.num_requests <= settings.inline_requests
+        return len(plan.expansion.samples) <= settings.inline_samples and plan.num_requests <= settings.inline_requests
 
-    async def _requests(self, plan: Plan, without: Collection[str] = ()) -> list[ImageRequest]:
+    async def _require_a_place(self) -> None:
+        waiting = (await self._registry.count())[JobStatus.VALIDATING]
+        if waiting >= self._settings.waiting_jobs:
+            message = f"{waiting} jobs wait to be queued already (limit {self._settings.waiting_jobs})"
+            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+
+    async def _check(self, plan: Plan) -> CheckedPlan:
         async with self._planning:
-            return await asyncio.to_thread(self._planner.requests, plan, without)
+            return await asyncio.to_thread(self._planner.check, plan)
 
-    async def _enqueue_or_forget(self, job: Job, plan: Plan, requests: list[ImageRequest]) -> Job:
+    async def _enqueue_or_forget(self, job: Job, checked: CheckedPlan) -> Job:
         self._in_hand.add(job.id)
         try:
-            return await self._enqueue(job, plan, requests)
+            await self._queue.reserve(job.id, checked.plan.num_requests, checked.plan.dataset.digest)
+            return await self._queue.append(job.id, self._bundles(job, checked.requests()))
         except QueueFullError as error:
             # Refused is refused: the key must be free for the client's next try.
             await self._registry.fail(job.id, [str(error)])
@@ -124,38 +136,54 @@ class Submissions:
         finally:
             self._in_hand.discard(job.id)
 
-    async def _enqueue(self, job: Job, plan: Plan, requests: list[ImageRequest]) -> Job:
-        bundles = await asyncio.to_thread(lambda: tuple(bundle_requests(job, requests, self._settings.bundle_requests)))
-        job = await self._queue.enqueue(job.id, bundles, plan.dataset.digest)
-        self._count(requests)
-        return job
+    def _take_up(self, job_id: str) -> None:
+        if job_id not in self._in_hand:
+            self._in_hand.add(job_id)
+            self._background.once("validation", lambda: self._validate(job_id))
 
-    def _take_up(self, job: Job) -> None:
-        if job.id not in self._in_hand:
-            self._in_hand.add(job.id)
-            self._background.once("validation", lambda: self._validate(job))
-
-    async def _validate(self, job: Job) -> None:
+    async def _validate(self, job_id: str) -> None:
         try:
-            plan = await asyncio.to_thread(self._planner.plan, job.spec)
-            await self._enqueue_patiently(job, plan, await self._requests(plan))
+            while not self._stopping.is_set() and (full := await self._try_to_enqueue(job_id)):
+                await self._wait_for_room(full)
         except _REFUSALS as error:
-            await self._registry.fail(job.id, _lines(error))
+            await self._registry.fail(job_id, _lines(error))
         except JobNotFoundError:
             return
         finally:
-            self._in_hand.discard(job.id)
+            self._in_hand.discard(job_id)
 
-    async def _enqueue_patiently(self, job: Job, plan: Plan, requests: list[ImageRequest]) -> None:
+    async def _try_to_enqueue(self, job_id: str) -> "_Full | None":
+        """Queue a job that is `validating`; what is in memory of one that finds no room goes with the return."""
+        job = await self._registry.get(job_id)
+        if job.status is not JobStatus.VALIDATING:
+            return None
+        plan = await asyncio.to_thread(self._planner.plan, job.spec)
+        _require_same_records(job, plan)
+        try:
+            await self._queue.reserve(job_id, plan.num_requests, plan.dataset.digest)
+        except QueueFullError as error:
+            return _Full(job_id, plan.num_requests, error.retry_after)
+        checked = await self._check(plan)
+        async with self._appending:
+            await self._queue.append(job_id, self._bundles(job, checked.requests()))
+        return None
+
+    async def _wait_for_room(self, full: "_Full") -> None:
         while not self._stopping.is_set():
-            if (await self._registry.get(job.id)).status is not JobStatus.VALIDATING:
+            await pause(full.retry_after, self._stopping)
+            if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
                 return
-            try:
-                await self._enqueue(job, plan, requests)
-            except QueueFullError as error:
-                await pause(error.retry_after, self._stopping)
-            else:
+            with contextlib.suppress(QueueFullError):
+                await self._queue.require_room(full.num_requests)
                 return
+
+    def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
+        return bundle_requests(job, self._counted(requests), self._settings.bundle_requests, generation)
+
+    def _counted(self, requests: Iterable[ImageRequest]) -> Iterator[ImageRequest]:
+        for image, request in requests:
+            self._submitted.labels(request.model).inc()
+            yield image, request
 
     async def _recorded(self, job_id: str) -> tuple[set[str], dict[str, str]]:
         """Ids of the answered requests, and the cursors of the failed responses by request id."""
@@ -166,9 +194,21 @@ class Submissions:
             failed.update({response.request_id: cursor for cursor, response in page if not response.ok})
         return answered, failed
 
-    def _count(self, requests: list[ImageRequest]) -> None:
-        for model, number in Counter(request.model for _, request in requests).items():
-            self._submitted.labels(model).inc(number)
+
+class _Full(NamedTuple):
+    """A job for which there is no room: all that is kept of it while it waits."""
+
+    job_id: str
+    num_requests: int
+    retry_after: float
+
+
+def _require_same_records(job: Job, plan: Plan) -> None:
+    # Some of its bundles may be queued already, and further ones would be numbered anew.
+    if job.dataset_digest and job.dataset_digest != plan.dataset.digest:
+        raise DatasetChangedError(
+            f"the records of data set '{plan.dataset.name}' changed while the job was queued; submit it again"
+        )
 
 
 def _lines(error: Exception) -> list[str]:

@@ -1,12 +1,15 @@
 """The images under one root, and the rasters made of them: each unique raster is rendered once while it is kept."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
+from tiling.errors import TilingError
 from tiling.ingest import ingest_pays, make_pyramid, pyramid_path
 from tiling.recipes import Identity, Recipe, identify, plan_raster
 from tiling.rendering import Raster, paint
@@ -40,8 +43,9 @@ class Library:
         The view is one of `num_images` in its prompt. `pixels` is shared and read-only. Raises TilingError subclasses.
         """
         path = self._root.locate(view.image)
-        recipe = plan_raster(_identify(path), view, budget, num_images)
-        raster = self._cache.get(recipe.key, lambda: self._paint(recipe, path))
+        with self._naming(view.image, path):
+            recipe = plan_raster(_identify(path), view, budget, num_images)
+            raster = self._cache.get(recipe.key, lambda: self._paint(recipe, path))
         return replace(raster, view=view, visual_tokens=recipe.plan.visual_tokens)
 
     def expect(self, image: str, num_views: int) -> None:
@@ -57,6 +61,15 @@ class Library:
     def stats(self) -> LibraryStats:
         """What was done so far."""
         return LibraryStats(self._cache.made, self._cache.hits, self._cache.bytes, self._ingests)
+
+    @contextmanager
+    def _naming(self, image: str, path: Path) -> Iterator[None]:
+        # Errors become responses, whose readers have no business with where the data root lies.
+        try:
+            yield
+        except TilingError as error:
+            told = str(error).replace(str(path), image).replace(f"{self._pyramids}/", "the pyramid ")
+            raise type(error)(told) from error
 
     def _paint(self, recipe: Recipe, path: Path) -> Raster:
         pyramid = pyramid_path(recipe.digest, self._pyramids)

@@ -3,15 +3,13 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from tiling.budgets.base import RasterPlan, VisualBudget
 from tiling.digest import content_digest
-from tiling.errors import BudgetError, RegionError
 from tiling.formats import OPENSLIDE_ONLY
-from tiling.geometry import Region, Size, resolve_region
+from tiling.geometry import Region, Size
 from tiling.headers import Header, read_header
-from tiling.views import View
+from tiling.views import View, plan_view
 
 _VERSION = 1  # counts changes that give other pixels for the same recipe
 
@@ -64,21 +62,3 @@ def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images
     header = identity.header
     look = plan_view(header.size, view, budget, num_images)
     return Recipe(view, header.size, header.format, identity.digest, *look)
-
-
-class PlannedView(NamedTuple):
-    """A view's region in level-0 pixels, its size after the view's own sizing, and the raster that is made of it."""
-
-    region: Region
-    downsampled: Size
-    plan: RasterPlan
-
-
-def plan_view(size: Size, view: View, budget: VisualBudget, num_images: int = 1) -> PlannedView:
-    """Decide what a view of an image of `size` becomes; raises RegionError and BudgetError, which name the image."""
-    try:
-        region = resolve_region(view.region, size)
-        downsampled = view.downsampled(region.size)
-        return PlannedView(region, downsampled, budget.plan(downsampled, num_images))
-    except (RegionError, BudgetError) as error:
-        raise type(error)(f"{view.image} ({size.width}x{size.height}): {error}") from error

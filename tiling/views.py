@@ -1,10 +1,13 @@
 """What to look at, declared: a view names an image, a region and a sizing rule, and holds no pixels."""
 
 import re
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from tiling.geometry import Size, fit_longest_side
+from tiling.budgets.base import RasterPlan, VisualBudget
+from tiling.errors import BudgetError, RegionError
+from tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
 _LONGEST = re.compile(r"longest:([1-9]\d*)")
 
@@ -35,3 +38,21 @@ class View(BaseModel):
         if match := _LONGEST.fullmatch(self.sizing):
             return fit_longest_side(region_size, int(match.group(1)))
         return region_size
+
+
+class PlannedView(NamedTuple):
+    """A view's region in level-0 pixels, its size after the view's own sizing, and the raster that is made of it."""
+
+    region: Region
+    downsampled: Size
+    plan: RasterPlan
+
+
+def plan_view(size: Size, view: View, budget: VisualBudget, num_images: int = 1) -> PlannedView:
+    """Decide what a view of an image of `size` becomes; raises RegionError and BudgetError, which name the image."""
+    try:
+        region = resolve_region(view.region, size)
+        downsampled = view.downsampled(region.size)
+        return PlannedView(region, downsampled, budget.plan(downsampled, num_images))
+    except (RegionError, BudgetError) as error:
+        raise type(error)(f"{view.image} ({size.width}x{size.height}): {error}") from error

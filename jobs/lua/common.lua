@@ -27,7 +27,14 @@ local function emit(job, kind, status)
   call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
 end
 
+-- The job's place among those of its status; `before` is the status that it leaves.
+local function index_job(job, status, before)
+  if before then call('ZREM', key('in_status', before), job) end
+  call('ZADD', key('in_status', status), call('HGET', key('job', job), 'created_at'), job)
+end
+
 local function set_status(job, status)
+  index_job(job, status, call('HGET', key('job', job), 'status'))
   call('HSET', key('job', job), 'status', status)
   emit(job, 'status')
 end

@@ -13,6 +13,7 @@ call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(ARGV, 9))
 call('HSET', key('texts', job), request, ARGV[7])
 call('XADD', key('unsunk'), '*', 'job', job, 'request', request, 'cursor', cursor)
 call('HINCRBY', key('job', job), outcome, 1)
+call('HINCRBY', key('recorded'), outcome, 1)
 if outcome == 'failed' then count_failure(job, response, 1) end
 count_usage(job, cjson.decode(ARGV[8]))
 release(job, 1)

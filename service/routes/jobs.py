@@ -1,8 +1,9 @@
 """Jobs: submit, look at, cancel, retry, delete."""
 
+from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Header, Query, Response, status
+from fastapi import APIRouter, Body, Header, Query, Response
 from pydantic import BaseModel
 
 from evaluation.errors import DatasetInvalidError
@@ -15,12 +16,21 @@ from jobs.errors import (
     QueueFullError,
     ServerUnavailableError,
 )
-from jobs.models import Job, JobSpec
+from jobs.models import Job, JobStatus, JobSummary
 from service import examples
-from service.errors import BodyTooLargeError, DatasetChangedError, JobStateConflictError, SubmissionInvalidError
+from service.errors import (
+    BodyTimeoutError,
+    BodyTooLargeError,
+    DatasetChangedError,
+    ForeignOriginError,
+    JobStateConflictError,
+    MediaTypeUnsupportedError,
+    SubmissionInvalidError,
+)
 from service.gateway import CurrentGateway
 from service.openapi import example, problems
 from service.routes.parameters import JobId
+from service.submitted import SubmittedSpec
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -29,17 +39,21 @@ _SUBMISSION_PROBLEMS = problems(
     DatasetInvalidError,
     JobTooLargeError,
     IdempotencyConflictError,
+    ForeignOriginError,
     BodyTooLargeError,
+    BodyTimeoutError,
+    MediaTypeUnsupportedError,
     QueueFullError,
     ServerUnavailableError,
+    body=True,
 )
 
 
 class JobList(BaseModel):
-    """Jobs, newest first; give `last_id` as `after` for the next page."""
+    """Jobs, newest first, without their lists of samples; give `last_id` as `after` for the next page."""
 
     object: Literal["list"] = "list"
-    data: list[Job]
+    data: list[JobSummary]
     has_more: bool
     last_id: str | None
 
@@ -55,7 +69,7 @@ class Deletion(BaseModel):
 @router.post(
     "",
     summary="Submit a job",
-    status_code=status.HTTP_201_CREATED,
+    status_code=HTTPStatus.CREATED,
     responses={
         200: {**example(examples.JOB, description="The job that this key already belongs to"), "model": Job},
         201: example(examples.JOB, description="The new job"),
@@ -66,7 +80,7 @@ async def submit_job(
     gateway: CurrentGateway,
     response: Response,
     spec: Annotated[
-        JobSpec,
+        SubmittedSpec,
         Body(
             openapi_examples={
                 "plan": {"summary": "A named plan", "value": examples.SPEC},
@@ -85,8 +99,8 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await gateway.submissions.submit(spec, idempotency_key)
-    response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
+    job, created = await gateway.submissions.submit(spec.spec(), idempotency_key)
+    response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
 
@@ -100,9 +114,10 @@ async def list_jobs(
     gateway: CurrentGateway,
     after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    status: Annotated[JobStatus | None, Query(description="only jobs in this status")] = None,
 ) -> JobList:
-    """List jobs, newest first."""
-    found = await gateway.registry.list(after, limit + 1)
+    """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address."""
+    found = await gateway.registry.list(after, limit + 1, status)
     page = found[:limit]
     return JobList(data=page, has_more=len(found) > limit, last_id=page[-1].id if page else None)
 
@@ -120,7 +135,10 @@ async def get_job(gateway: CurrentGateway, job_id: JobId) -> Job:
 @router.post(
     "/{job_id}/cancel",
     summary="Cancel a job",
-    responses={200: example(examples.CANCELLED_JOB), **problems(JobNotFoundError, ServerUnavailableError)},
+    responses={
+        200: example(examples.CANCELLED_JOB),
+        **problems(JobNotFoundError, ForeignOriginError, ServerUnavailableError),
+    },
 )
 async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     """Stop a job: what waits is dropped, what runs is aborted, what is recorded stays. A final job is unchanged."""
@@ -136,6 +154,7 @@ async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
             JobNotFoundError,
             JobStateConflictError,
             JobNotRetryableError,
+            ForeignOriginError,
             DatasetChangedError,
             SubmissionInvalidError,
             QueueFullError,
@@ -153,7 +172,7 @@ async def retry_job(gateway: CurrentGateway, job_id: JobId) -> Job:
     summary="Delete a job",
     responses={
         200: example(examples.DELETION),
-        **problems(JobNotFoundError, JobActiveError, ServerUnavailableError),
+        **problems(JobNotFoundError, JobActiveError, ForeignOriginError, ServerUnavailableError),
     },
 )
 async def delete_job(gateway: CurrentGateway, job_id: JobId) -> Deletion:

@@ -2,21 +2,18 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from jobs.errors import JobNotFoundError, ServerUnavailableError
-from jobs.models import Job, JobStatus
+from jobs.errors import ServerUnavailableError
 from service import examples
 from service.gateway import CurrentGateway, Gateway
 from service.instrumentation import replace
 from service.openapi import example, problems
 
 router = APIRouter(tags=["operations"])
-_PAGE = 500
 
 
 @router.get(
@@ -35,28 +32,9 @@ async def get_metrics(gateway: CurrentGateway) -> Response:
 
 
 async def _count_jobs(gateway: Gateway) -> None:
-    statuses: Counter[tuple[str, ...]] = Counter({(status.value,): 0 for status in JobStatus})
-    outcomes: Counter[tuple[str, ...]] = Counter({("completed",): 0, ("failed",): 0})
-    async for job in _all_jobs(gateway):
-        statuses[(job.status.value,)] += 1
-        outcomes[("completed",)] += job.request_counts.completed
-        outcomes[("failed",)] += job.request_counts.failed
-    replace(gateway.instrumentation.jobs, statuses)
-    replace(gateway.instrumentation.responses, outcomes)
-
-
-async def _all_jobs(gateway: Gateway) -> AsyncIterator[Job]:
-    after: str | None = None
-    while True:
-        try:
-            page = await gateway.registry.list(after, _PAGE)
-        except JobNotFoundError:
-            return  # deleted since the last page; the next scrape counts the rest
-        for job in page:
-            yield job
-        if len(page) < _PAGE:
-            return
-        after = page[-1].id
+    counts, recorded = await asyncio.gather(gateway.registry.count(), gateway.registry.count_recorded())
+    replace(gateway.instrumentation.jobs, {(status.value,): number for status, number in counts.items()})
+    gateway.instrumentation.recorded.numbers = {"completed": 0, "failed": 0, **recorded}
 
 
 async def _count_queue(gateway: Gateway) -> None:

@@ -1,9 +1,10 @@
-"""Parameters that several routes share."""
+"""Parameters that several routes share, and none that a route does not have."""
 
 import re
 from typing import Annotated
 
-from fastapi import Depends, Path
+from fastapi import Depends, Path, Request
+from fastapi.exceptions import RequestValidationError
 
 from jobs.errors import JobNotFoundError
 from service import examples
@@ -20,6 +21,25 @@ def checked_job_id(job_id: str) -> str:
     if not _JOB_ID.fullmatch(job_id):
         raise JobNotFoundError(f"there is no job {job_id}")
     return job_id
+
+
+def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a query parameter that the operation does not have: it would be a filter that is silently not applied.
+
+    Raises RequestValidationError.
+    """
+    if not request.query_params:
+        return
+    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    known = [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
+    if unknown := sorted(set(request.query_params) - set(known)):
+        there_are = f"there are {', '.join(known)}" if known else "there are none"
+        raise RequestValidationError(
+            [
+                {"type": "extra_forbidden", "loc": ("query", name), "msg": f"no such parameter; {there_are}"}
+                for name in unknown
+            ]
+        )
 
 
 def _job_id(job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])]) -> str:

@@ -52,9 +52,9 @@ async def get_health() -> Health:
     },
 )
 async def get_readiness(gateway: CurrentGateway, response: Response) -> Readiness:
-    """Check that the state server answers and that the data root exists."""
+    """Check that the state server answers and takes what is written, and that the data root exists."""
     server, statuses = await _look_at_server(gateway)
-    data = "ok" if gateway.settings.data.is_dir() else f"{gateway.settings.data} is not a folder"
+    data = "ok" if gateway.settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
         ready=server == data == "ok",
         checks={"server": server, "data_root": data},
@@ -69,7 +69,9 @@ async def get_readiness(gateway: CurrentGateway, response: Response) -> Readines
 async def _look_at_server(gateway: Gateway) -> tuple[str, list[WorkerStatus]]:
     try:
         # The client waits out a restart of the server; a probe does not.
-        return "ok", await asyncio.wait_for(gateway.fleet.workers(), _PING_SECONDS)
+        async with asyncio.timeout(_PING_SECONDS):
+            await gateway.registry.beat()
+            return "ok", await gateway.fleet.workers()
     except TimeoutError:
         return f"no answer within {_PING_SECONDS:g} s", []
     except RedisError as error:

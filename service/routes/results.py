@@ -51,14 +51,8 @@ async def read_results(
     """
     await gateway.registry.get(job_id)
     if query.follow:
-        source = followed_pages(
-            gateway.results,
-            gateway.registry,
-            job_id,
-            query.after,
-            poll_seconds=gateway.settings.poll_seconds,
-            stopping=gateway.stopping,
-        )
+        parts = (gateway.results, gateway.registry, gateway.followers)
+        source = followed_pages(*parts, job_id, after=query.after, stopping=gateway.stopping)
     else:
         source = pages(gateway.results, job_id, query.after)
     streamed = gateway.instrumentation.open_stream("results", lines(source, query, query.limit))

@@ -54,8 +54,8 @@ def error_of(model: str, home: Path, hub: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HF_ENDPOINT", hub)
     monkeypatch.setenv("HF_HOME", str(home / "hf"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    run = Installation(home).run("budget", "--model", model, "1000", "1000")
-    assert run.returncode == 1
+    run = Installation(home).run("budget", model, "1000x1000")
+    assert run.returncode == 2
     (line,) = run.stderr.splitlines()
     return line
 
@@ -91,7 +91,7 @@ def test_without_a_network_the_cache_is_enough(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("HF_ENDPOINT", NOBODY)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    assert Installation(tmp_path).json("budget", "--model", "x/cached", "1000", "1000")["visual_tokens"] > 0
+    assert Installation(tmp_path).json("budget", "x/cached", "1000x1000")["visual_tokens"] > 0
 
 
 def test_a_worker_does_not_wait_for_weights_that_are_nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -37,6 +37,16 @@ def test_an_engine_that_cannot_be_is_refused_first(
     assert started_nothing(installation)
 
 
+def test_other_machines_are_let_in_by_name_only(installation: Installation) -> None:
+    """Status 2 and what to say; said, the next check is reached."""
+    arguments = ("up", "-m", MODEL, "--port", "0", "--host", "0.0.0.0")
+    run = installation.run(*arguments)
+    assert run.returncode == 2
+    assert "--allow-unauthenticated" in run.stderr
+    assert started_nothing(installation)
+    assert "did you mean" in installation.run(*arguments, "--allow-unauthenticated", "--engine-arg", "sed=1").stderr
+
+
 def test_weights_that_are_gone_are_named(installation: Installation, tmp_path: Path) -> None:
     """An entry whose folder is no more."""
     entry = load_catalogue()[MODEL].model_dump(mode="json", exclude_none=True)

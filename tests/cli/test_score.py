@@ -87,13 +87,13 @@ def test_a_data_set_is_found_by_its_name(installation: Installation) -> None:
 
 
 def test_a_file_without_a_response_is_an_error(installation: Installation) -> None:
-    """One sentence that names the file, and status 1."""
+    """One sentence that names the file, and status 2, as all wrong input."""
     empty = installation.home / "empty.ndjson"
     empty.write_text("\n")
 
     refused = installation.run("score", "tiny", str(empty))
 
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "empty.ndjson: holds no response" in refused.stderr
 
 

@@ -229,3 +229,31 @@ def test_the_prompt_asks_for_a_coordinate_where_there_are_no_options(dataset: Da
 
     assert "Options:" not in request.turns[0].text
     assert request.turns[0].text.endswith('"Final answer: (row, column)".')
+
+
+def test_several_models_are_asked_with_the_same_chats(dataset: Dataset) -> None:
+    """Image by image, each model with the very texts and views of the others, which are made once."""
+    looks: list[str] = []
+
+    def size_of(image: str) -> Size:
+        looks.append(image)
+        return Size(1000, 600)
+
+    cells = [{"protocol": "S5", "condition": "V3"}]
+    job = JobSpec(dataset="tiny", models=(DEMO,), cells=cells)
+    alone = [request for _, request in expand(dataset, job, CATALOGUE, size_of)]
+    num_looks = len(looks)
+    both = [
+        request
+        for _, request in expand(dataset, job.model_copy(update={"models": (DEMO, "qwen3-vl-8b")}), CATALOGUE, size_of)
+    ]
+
+    for model in (DEMO, "qwen3-vl-8b"):
+        assert [(r.views, r.turns) for r in both if r.model == model] == [(r.views, r.turns) for r in alone]
+    assert len(looks) == 2 * num_looks
+
+
+def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> None:
+    """A hundred are named, and the others counted."""
+    with pytest.raises(SampleUnknownError, match=r"s0099 and 900 more$"):
+        requests(dataset, samples=[f"s{number:04d}" for number in range(1000)])

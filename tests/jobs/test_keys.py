@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 
 from jobs.fleet import Fleet, WorkerStatus
 from jobs.keys import KEYS, PRIORITIES
+from jobs.models import JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -15,6 +16,8 @@ from tests.jobs.parts import parts_of
 
 LASTING = {
     KEYS.jobs(),
+    KEYS.recorded(),
+    *(KEYS.in_status(status) for status in JobStatus),
     KEYS.outstanding(),
     KEYS.depth(),
     KEYS.models(),
@@ -63,5 +66,6 @@ async def test_deleting_a_job_leaves_none_of_its_keys(redis: Redis, tmp_path: Pa
     left = {key.decode() async for key in redis.scan_iter("*")}
     assert left - LASTING == {KEYS.worker("w")}
     assert await redis.zcard(KEYS.jobs()) == 0
+    assert not [status for status in JobStatus if await redis.exists(KEYS.in_status(status))]
     assert await redis.get(KEYS.outstanding()) == b"0"
     assert parts_of(tmp_path) == []

@@ -2,18 +2,21 @@
 
 import asyncio
 import contextlib
+from collections.abc import Iterator
 
 import pytest
+from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
 from jobs.errors import JobActiveError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS
 from jobs.leases import Lease
-from jobs.models import Job, JobStatus
+from jobs.models import Bundle, Job, JobStatus
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.scripts import Scripts
+from jobs.server import ServerProcess
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.waiting import async_wait_until
 
@@ -139,10 +142,40 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
         await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     (early,) = await queue.claim([MODEL], "w", 1, 0)
     await results.record(answer(job.id, early.bundle.requests[0]), early)
-    assert [waiting.id for waiting in await JobRegistry(redis).validating()] == [job.id]
+    assert [waiting for waiting, _ in await JobRegistry(redis).validating()] == [job.id]
     await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     assert bundles_of(await queue.claim([MODEL], "w", 20, 0)) == [f"b{n}" for n in range(1, 9)]
     assert await redis.get(KEYS.outstanding()) == b"8"
+
+
+async def test_bundles_are_appended_while_further_ones_are_made(redis: Redis, server: ServerProcess) -> None:
+    """A job is never whole in memory: when its last bundle is made, all but the last few are in the queue."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    queue, bundles = JobQueue(redis, limit_requests=1000), make_bundles(job.id, 1000)
+    appended: list[int] = []
+
+    def made() -> Iterator[Bundle]:
+        with SyncRedis.from_url(server.url) as client:
+            for bundle in bundles:
+                appended.append(int(client.hlen(KEYS.bundles(job.id))))
+                yield bundle
+
+    await queue.reserve(job.id, 1000, "digest")
+    assert (await queue.append(job.id, made())).request_counts.total == 1000
+    assert max(number - before for number, before in enumerate(appended)) < 200
+
+
+async def test_room_can_be_looked_for_without_taking_it(redis: Redis) -> None:
+    """A client is sent away before anything is done for it; what could never have room is told apart."""
+    queue = JobQueue(redis, limit_requests=4)
+    job, _ = await JobRegistry(redis).create(SPEC)
+    await queue.require_room(4)
+    await queue.enqueue(job.id, make_bundles(job.id, 3), None)
+    await queue.require_room(1)
+    with pytest.raises(QueueFullError):
+        await queue.require_room(2)
+    with pytest.raises(JobTooLargeError):
+        await queue.require_room(5)
 
 
 async def test_an_enqueue_repeated_after_the_job_ended_adds_nothing(redis: Redis) -> None:

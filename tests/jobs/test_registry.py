@@ -59,6 +59,60 @@ async def test_jobs_are_listed_newest_first_in_pages(redis: Redis) -> None:
         await registry.list(after="nobody")
 
 
+async def test_lists_leave_out_the_samples_and_count_them(redis: Redis) -> None:
+    """A list of jobs is short, however many samples they name."""
+    registry = JobRegistry(redis)
+    named, _ = await registry.create(SPEC.model_copy(update={"samples": tuple(f"s{n}" for n in range(1000))}))
+    whole, _ = await registry.create(SPEC)
+    listed = {job.id: job for job in await registry.list()}
+    assert listed[named.id].spec.num_samples == 1000
+    assert listed[whole.id].spec.num_samples is None
+    assert len(listed[named.id].model_dump_json()) < 1000
+    assert (listed[whole.id].spec.models, listed[whole.id].created_at) == (SPEC.models, whole.created_at)
+
+
+async def test_jobs_are_found_and_counted_by_status(redis: Redis) -> None:
+    """Through every change of status; pages of one status follow each other though jobs leave it meanwhile."""
+    registry = JobRegistry(redis)
+    done = await run_job(redis, 2, failing={"r1"})
+    ids = [(await registry.create(SPEC))[0].id for _ in range(4)]
+    await registry.fail(ids[0], ["why"])
+    await registry.cancel(ids[1])
+    counts = await registry.count()
+    assert {status: number for status, number in counts.items() if number} == {
+        JobStatus.COMPLETED: 1, JobStatus.FAILED: 1, JobStatus.CANCELLED: 1, JobStatus.VALIDATING: 2,
+    }  # fmt: skip
+    assert [job.id for job in await registry.list(status=JobStatus.COMPLETED)] == [done.id]
+    (first,) = await registry.list(limit=1, status=JobStatus.VALIDATING)
+    await registry.cancel(first.id)
+    assert [job.id for job in await registry.list(first.id, status=JobStatus.VALIDATING)] == [ids[2]]
+    await JobQueue(redis).reopen(done.id, make_bundles(done.id, 2))
+    assert [job.id for job in await registry.list(status=JobStatus.IN_PROGRESS)] == [done.id]
+    assert await registry.count_recorded() == {"completed": 1, "failed": 1}
+
+
+async def test_jobs_that_are_older_than_the_lists_by_status_are_put_into_them(redis: Redis) -> None:
+    """What an older gateway left in `validating` is found after an update, and shown in lists."""
+    registry = JobRegistry(redis)
+    job, _ = await registry.create(SPEC)
+    await redis.delete(KEYS.in_status("validating"))
+    await redis.hdel(KEYS.job(job.id), "summary")
+    assert await registry.validating() == []
+    await registry.index()
+    assert await registry.validating() == [(job.id, job.created_at)]
+    assert [listed.spec.dataset for listed in await registry.list(status=JobStatus.VALIDATING)] == [SPEC.dataset]
+
+
+async def test_jobs_that_ended_long_ago_are_found(redis: Redis) -> None:
+    """Those that go on are not among them, however old they are."""
+    registry = JobRegistry(redis)
+    done = await run_job(redis, 1)
+    later, _ = await registry.create(SPEC)
+    await registry.fail(later.id, ["why"])
+    await registry.create(SPEC)
+    assert await registry.ended_before(later.created_at) == [done.id]
+
+
 async def test_a_failed_job_says_why(redis: Redis) -> None:
     """Errors are kept, the status is final, and the queue's room is given back."""
     registry = JobRegistry(redis)
@@ -77,7 +131,7 @@ async def test_jobs_whose_expansion_was_cut_off_are_found_again(redis: Redis) ->
     waiting, _ = await registry.create(SPEC)
     started, _ = await registry.create(SPEC)
     await JobQueue(redis).enqueue(started.id, make_bundles(started.id, 1), None)
-    assert [job.id for job in await registry.validating()] == [waiting.id]
+    assert [job_id for job_id, _ in await registry.validating()] == [waiting.id]
 
 
 async def test_cancelling_drops_what_nobody_holds(redis: Redis) -> None:

@@ -99,6 +99,33 @@ def test_the_socket_is_open_to_its_owner_only(own_server: ServerProcess) -> None
     assert Path(own_server.url.removeprefix("unix://")).stat().st_mode & 0o077 == 0
 
 
+def test_what_the_server_writes_is_for_its_owner_only(tmp_path: Path) -> None:
+    """Whatever the umask says, and also in a folder that was open before."""
+    folder = tmp_path / "home" / "server"
+    folder.mkdir(parents=True, mode=0o755)
+    (folder / "server.log").touch(mode=0o644)
+    process = start_server(folder)
+    try:
+        assert folder.stat().st_mode & 0o077 == 0
+        assert (folder / "server.log").stat().st_mode & 0o077 == 0
+    finally:
+        process.stop()
+
+
+def test_a_short_socket_lies_in_a_folder_of_its_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name can be guessed, so nobody else may be able to take it; a folder that is a link is refused."""
+    (tmp_path / "shared").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "shared"))
+    process = start_server(tmp_path / ("d" * 120))
+    process.stop()
+    (private,) = (tmp_path / "shared").iterdir()
+    assert private.stat().st_mode & 0o077 == 0
+    private.rmdir()
+    private.symlink_to(tmp_path)
+    with pytest.raises(ServerUnavailableError, match="belongs to somebody else, or is a link"):
+        start_server(tmp_path / ("d" * 120))
+
+
 def test_a_folder_name_may_hold_any_character(tmp_path: Path) -> None:
     """Blanks, quotes, per cent signs and letters beyond ASCII do not confuse the server."""
     process = start_server(tmp_path / "Größe 50% 'a' #1?")

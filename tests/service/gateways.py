@@ -24,7 +24,7 @@ class RunningGateway:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.app = create_app(settings)
-        self.server = GatewayServer(self.app, "127.0.0.1", 0)
+        self.server = GatewayServer(self.app, settings.model_copy(update={"port": 0}))
         self._thread = threading.Thread(target=self.server.run, name="gateway")
         self._thread.start()
         wait_until(lambda: self.server.started or not self._thread.is_alive(), timeout=60, what="the gateway's start")

@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import INTERNAL, PROBLEM_KINDS, REQUEST_INVALID
+from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
 from service.instrumentation import Instrumentation
 from service.settings import PREFIX, Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("slug", sorted({kind.slug for kind in (*PROBLEM_KINDS.values(), REQUEST_INVALID, INTERNAL)}))
+@pytest.mark.parametrize(
+    "slug",
+    sorted({kind.slug for kind in (*PROBLEM_KINDS.values(), REQUEST_INVALID, BODY_MALFORMED, REFUSED_WRITE, INTERNAL)}),
+)
 def test_every_problem_is_documented(slug: str) -> None:
     """A client can look each type up."""
     assert f"`{slug}`" in PAGE

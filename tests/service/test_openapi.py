@@ -12,6 +12,7 @@ from service import examples
 from service.app import create_app
 from service.results import ResultLine
 from service.routes.datasets import DatasetCard, DatasetList
+from service.routes.index import Index
 from service.routes.jobs import Deletion, JobList
 from service.routes.models import ModelCard, ModelList
 from service.routes.probes import Health, Readiness
@@ -20,6 +21,7 @@ from service.settings import Settings
 from tests.service.gateways import RunningGateway
 
 OPERATIONS = {
+    "GET /",
     "GET /v1/jobs",
     "POST /v1/jobs",
     "GET /v1/jobs/{job_id}",
@@ -55,6 +57,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),
+    (examples.INDEX, Index),
     (examples.REPORT, Report),
 ]
 

@@ -101,8 +101,8 @@ def test_the_instrumentation_counts_jobs_bundles_and_responses(gateway: RunningG
     play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0003" else "A")
     assert metric(gateway, "gigavqa_jobs", status="completed") == 1
     assert metric(gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 0
-    assert metric(gateway, "gigavqa_responses_recorded", outcome="completed") == 3
-    assert metric(gateway, "gigavqa_responses_recorded", outcome="failed") == 1
+    assert metric(gateway, "gigavqa_responses_recorded_total", outcome="completed") == 3
+    assert metric(gateway, "gigavqa_responses_recorded_total", outcome="failed") == 1
 
 
 def test_the_instrumentation_counts_requests_by_route_and_status(gateway: RunningGateway) -> None:

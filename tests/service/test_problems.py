@@ -19,7 +19,7 @@ def test_a_wrong_method_is_a_problem_that_names_the_right_ones(gateway: RunningG
     """All methods of the path are allowed, not only those of its first route."""
     response = gateway.client.put("/v1/jobs")
     problem_of(response, 405, "method-not-allowed")
-    assert response.headers["allow"] == "GET, POST"
+    assert response.headers["allow"] == "GET, HEAD, POST"
 
 
 def test_every_wrong_field_of_a_body_is_pointed_at(gateway: RunningGateway) -> None:
@@ -33,7 +33,8 @@ def test_a_body_that_is_not_json_is_a_problem(gateway: RunningGateway) -> None:
     """The place of the error is told."""
     headers = {"Content-Type": "application/json"}
     response = gateway.client.post("/v1/jobs", content=b'{"dataset":', headers=headers)
-    problem_of(response, 422, "request-invalid")
+    problem = problem_of(response, 400, "body-malformed")
+    assert "character 11" in problem["detail"]
 
 
 def test_a_body_that_is_declared_too_large_is_refused(start: Callable[..., RunningGateway]) -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from redis import Redis
 
+from jobs.keys import KEYS
 from jobs.server import start_server
 from service.settings import Settings
 from tests.service.datasets import NAME
@@ -99,6 +100,38 @@ def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, 
     _, url = launch(**limits)
     wait_until(lambda: answers(url), timeout=60, what="readiness")
     wait_until(lambda: status(url, second) == "in_progress", what="the second job's progress")
+
+
+def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launch, settings: Settings) -> None:
+    """Some bundles are in the queue and some are not; the next gateway appends what is missing, and nothing twice."""
+    process, url = launch()
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
+    job_id = httpx.post(f"{url}/v1/jobs", json={**BODY, "repeats": 10_000}).json()["id"]
+    with Redis.from_url(str(settings.home.redis_url)) as redis:
+        wait_until(lambda: redis.hlen(KEYS.bundles(job_id)), timeout=60, what="the first bundles")
+        process.kill()
+        process.wait()
+        before = redis.hgetall(KEYS.bundles(job_id))
+        assert redis.hget(KEYS.job(job_id), "status") == b"validating"
+        _, url = launch()
+        wait_until(lambda: answers(url), timeout=60, what="readiness")
+        wait_until(lambda: status(url, job_id) == "in_progress", timeout=60, what="the job's progress")
+        bundles = redis.hgetall(KEYS.bundles(job_id))
+        assert before.items() <= bundles.items()
+        assert sum(int(state.split()[0]) for state in bundles.values()) == 4 * 2 * 10_000
+        assert redis.get(KEYS.outstanding()) == b"80000"
+        entries = redis.xrange(KEYS.queue(MODEL, "batch"))
+        assert sorted(fields[b"bundle"] for _, fields in entries) == sorted(bundles)
+
+
+def test_a_gateway_does_not_listen_to_other_machines_unasked(launch: Launch, tmp_path: Path) -> None:
+    """Status 2 and one sentence; told by name that it may, it starts."""
+    process, _ = launch(GIGAVQA_HOST="0.0.0.0")
+    assert process.wait(timeout=60) == 2
+    (line,) = (tmp_path / "gateway.log").read_text().splitlines()
+    assert "GIGAVQA_ALLOW_UNAUTHENTICATED=1" in line
+    _, url = launch(GIGAVQA_HOST="0.0.0.0", GIGAVQA_ALLOW_UNAUTHENTICATED="1")
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
 
 
 def test_wrong_settings_end_the_process_with_their_name(launch: Launch, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from service.settings import Settings
 from tests.service.datasets import NAME, record, write_dataset, write_town
@@ -238,3 +239,41 @@ def test_a_job_left_validating_is_taken_up_after_a_restart(
     second = start(queue_requests=6)
     wait_until(lambda: second.job(left["id"])["status"] == "in_progress", what="the job's progress")
     assert len(claim_all(second.redis_url)) == 4
+
+
+def test_so_many_large_jobs_wait_and_more_are_refused(start: Callable[..., RunningGateway]) -> None:
+    """A job that finds no place among those that wait is a 429, and leaves its key free."""
+    gateway = start(queue_requests=6, inline_samples=3, waiting_jobs=1)
+    first = gateway.submit().json()
+    wait_until(lambda: gateway.job(first["id"])["status"] == "in_progress", what="the first job's progress")
+    assert gateway.submit().json()["status"] == "validating"
+    response = gateway.submit()
+    problem_of(response, 429, "queue-full")
+    assert int(response.headers["retry-after"]) >= 1
+    assert num_jobs(gateway) == 2
+
+
+def test_a_job_whose_records_change_amid_its_queueing_fails(start: Callable[..., RunningGateway]) -> None:
+    """Its first bundles ask the old records, so further ones would ask others under the same names."""
+    gateway = start(resume_seconds=0.1)
+    with Redis.from_url(gateway.redis_url) as redis:
+        # As a gateway leaves it that dies after it has kept room for the job.
+        job_id = gateway.submit(samples=["cctv-0000"]).json()["id"]
+        redis.hset(f"gigavqa:job:{job_id}", "status", "validating")
+        redis.zadd("gigavqa:jobs:validating", {job_id: redis.zscore("gigavqa:jobs", job_id)})
+        write_town(gateway.settings.data, num_samples=5)
+        wait_until(lambda: gateway.job(job_id)["status"] == "failed", what="the job's failure")
+    assert "changed while the job was queued" in gateway.job(job_id)["errors"][0]
+
+
+def test_jobs_are_listed_by_status_and_unknown_filters_are_refused(gateway: RunningGateway) -> None:
+    """A filter that is not applied would show other jobs than were asked for."""
+    done = gateway.submit().json()["id"]
+    play(gateway.redis_url)
+    going_on = gateway.submit().json()["id"]
+    for status, job_id in (("completed", done), ("in_progress", going_on)):
+        listed = gateway.client.get("/v1/jobs", params={"status": status}).json()["data"]
+        assert [job["id"] for job in listed] == [job_id]
+    problem_of(gateway.client.get("/v1/jobs", params={"status": "finished"}), 422, "request-invalid")
+    problem = problem_of(gateway.client.get("/v1/jobs", params={"state": "completed"}), 422, "request-invalid")
+    assert problem["errors"][0]["parameter"] == "state"

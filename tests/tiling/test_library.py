@@ -171,3 +171,11 @@ class TestExpecting:
         library.expect("large.png", 1)
         library.expect("small.png", 100)
         assert library.stats().ingests == 0
+
+
+def test_errors_name_the_image_and_not_where_it_lies(library: Library, root: ImageRoot) -> None:
+    """They become responses, which clients read."""
+    (root.folder / "broken.png").write_bytes((root.folder / "small.png").read_bytes()[:3000])
+    with pytest.raises(ImageUnreadableError, match=r"^broken\.png") as refused:
+        library.render(View(image="broken.png"), SMALL_BUDGET)
+    assert str(root.folder) not in str(refused.value)

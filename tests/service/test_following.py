@@ -1,0 +1,90 @@
+"""Many followers of a job cost the server one look at a time, and hear of everything."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis as AsyncRedis
+
+from jobs.connection import connect
+from jobs.news import JobNews
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from service.following import Followers
+from service.results import BEGINNING, followed_pages
+from tests.jobs.examples import SPEC, answer, make_request
+from tests.waiting import async_wait_until
+
+FOLLOWERS = 100
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[AsyncRedis]:
+    """A client of an empty server."""
+    client = connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+async def follow(redis: AsyncRedis, followers: Followers, job_id: str, read: list[str]) -> None:
+    """Note every response of a job until its end."""
+    parts = (ResultStore(redis), JobRegistry(redis), followers)
+    async for page in followed_pages(*parts, job_id, after=BEGINNING, stopping=asyncio.Event()):
+        read += [response.request_id for _, response in page]
+
+
+async def calls(redis: AsyncRedis, command: str) -> int:
+    """How often the server has carried out a command since its statistics began."""
+    return int((await redis.info("commandstats")).get(f"cmdstat_{command}", {"calls": 0})["calls"])
+
+
+async def test_followers_of_a_quiet_job_cost_one_look_for_all(redis: AsyncRedis) -> None:
+    """While a hundred wait, the server is asked by one of them: five looks later nobody has asked for himself."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    await redis.config_resetstat()
+    followers = Followers(JobNews(redis), 0.02)
+    looking = asyncio.create_task(followers.run())
+    tasks = [asyncio.create_task(follow(redis, followers, job.id, [])) for _ in range(FOLLOWERS)]
+
+    async def all_have_read() -> bool:
+        return await calls(redis, "xrange") >= FOLLOWERS
+
+    await async_wait_until(all_have_read, what="every follower's first read")
+    looks = await calls(redis, "xread")
+
+    async def looked_again() -> bool:
+        return await calls(redis, "xread") >= looks + 5
+
+    await async_wait_until(looked_again, what="five looks of the loop")
+    assert (await calls(redis, "hget"), await calls(redis, "xrange")) == (FOLLOWERS, FOLLOWERS)
+    await JobRegistry(redis).cancel(job.id)
+    await asyncio.gather(*tasks)
+    looking.cancel()
+
+
+async def test_every_follower_hears_of_every_response(redis: AsyncRedis) -> None:
+    """Those who came before the first, those who came between, and those of a job that is cancelled or deleted."""
+    registry, results = JobRegistry(redis), ResultStore(redis)
+    job, _ = await registry.create(SPEC)
+    other, _ = await registry.create(SPEC)
+    followers = Followers(JobNews(redis), 0.01)
+    looking = asyncio.create_task(followers.run())
+    early, late, others = [list[str]() for _ in range(3)]
+    tasks = [asyncio.create_task(follow(redis, followers, job.id, early))]
+    tasks += [asyncio.create_task(follow(redis, followers, other.id, others))]
+    for number in range(30):
+        await results.record(answer(job.id, make_request(number)), None)
+        if number == 15:
+            await async_wait_until(lambda: _grown(early), what="the first responses")
+            tasks += [asyncio.create_task(follow(redis, followers, job.id, late))]
+    await async_wait_until(lambda: _grown(late, 30), what="all responses")
+    await registry.cancel(job.id)
+    await registry.cancel(other.id)
+    await asyncio.gather(*tasks)
+    assert early == late == [f"r{number}" for number in range(30)]
+    assert others == []
+    looking.cancel()
+
+
+async def _grown(read: list[str], number: int = 1) -> bool:
+    return len(read) >= number

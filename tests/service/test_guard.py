@@ -1,0 +1,133 @@
+"""A browser on the same machine is no way in for other people's pages, and nobody listens to the world by accident."""
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.errors import SettingsInvalidError
+from service.guard import require_protected
+from service.settings import Settings
+from tests.service.gateways import RunningGateway, problem_of
+
+CROSS_SITE = [
+    {"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"},
+    {"Sec-Fetch-Site": "same-site", "Origin": "http://other.localhost"},
+    {"Origin": "https://elsewhere.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+]
+
+
+@pytest.mark.parametrize("headers", CROSS_SITE)
+def test_pages_of_other_sites_change_nothing(gateway: RunningGateway, headers: dict[str, str]) -> None:
+    """A page can send a POST without a body and without asking first; the job goes on."""
+    job_id = gateway.submit().json()["id"]
+    for method, path in (("POST", f"/v1/jobs/{job_id}/cancel"), ("DELETE", f"/v1/jobs/{job_id}")):
+        problem_of(gateway.client.request(method, path, headers=headers), 403, "foreign-origin")
+    assert gateway.job(job_id)["status"] == "in_progress"
+
+
+def test_the_gateways_own_pages_and_programs_may_change_things(gateway: RunningGateway) -> None:
+    """The documentation's page, the address bar, an older browser on the same origin, and a program without headers."""
+    ours: list[dict[str, str]] = [
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": gateway.url},
+        {},
+    ]
+    for headers in ours:
+        job_id = gateway.submit().json()["id"]
+        assert gateway.client.post(f"/v1/jobs/{job_id}/cancel", headers=headers).json()["status"] == "cancelled"
+
+
+def test_pages_of_other_sites_may_follow_a_link(gateway: RunningGateway) -> None:
+    """What changes nothing is answered; the browser keeps the answer from the page."""
+    response = gateway.client.get("/v1/jobs", headers=CROSS_SITE[0])
+    assert response.status_code == 200
+    assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "host", ["attacker.example", "attacker.example:8470", "localhost.attacker.example", "127.0.0.1.nip.io"]
+)
+def test_a_name_that_is_not_the_gateways_is_refused(gateway: RunningGateway, host: str) -> None:
+    """A page whose name points at this machine by now reads nothing."""
+    problem_of(gateway.client.get("/v1/jobs", headers={"Host": host}), 421, "host-untrusted")
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:1", "127.0.0.1", "[::1]:8470", "10.1.2.3", "gpu.example.org", "a.lab.example.org"]
+)
+def test_names_of_the_gateways_own_are_answered(start: Callable[..., RunningGateway], host: str) -> None:
+    """This machine, addresses in figures, and what the operator lists."""
+    gateway = start(trusted_hosts=("gpu.example.org", "*.lab.example.org"))
+    assert gateway.client.get("/v1/jobs", headers={"Host": host}).status_code == 200
+
+
+def test_trusted_hosts_come_as_a_list_with_commas(tmp_path: Path) -> None:
+    """As environment variables have it."""
+    environ = {"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_TRUSTED_HOSTS": "Gpu.example.org, b.example.org"}
+    assert Settings.from_environment(environ).trusted_hosts == ("gpu.example.org", "b.example.org")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", ""])
+def test_listening_beyond_this_machine_must_be_asked_for_by_name(host: str) -> None:
+    """The error says why, and what to do instead."""
+    with pytest.raises(SettingsInvalidError, match="GIGAVQA_ALLOW_UNAUTHENTICATED=1"):
+        require_protected(host, allow_unauthenticated=False)
+    require_protected(host, allow_unauthenticated=True)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
+def test_this_machine_alone_needs_no_permission(host: str) -> None:
+    """As it is by default."""
+    require_protected(host, allow_unauthenticated=False)
+
+
+def test_a_host_that_is_no_address_is_named() -> None:
+    """Before anything starts."""
+    with pytest.raises(SettingsInvalidError, match=r"no-such-host\.invalid"):
+        require_protected("no-such-host.invalid", allow_unauthenticated=False)
+
+
+def exchange(gateway: RunningGateway, *parts: bytes) -> bytes:
+    """Send these parts over a connection of its own, and return what comes until the gateway closes it."""
+    port = int(gateway.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        for part in parts:
+            connection.sendall(part)
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+        return received
+
+
+def test_a_body_that_does_not_come_ends_the_connection(start: Callable[..., RunningGateway]) -> None:
+    """The client is told, and its connection closed."""
+    gateway = start(body_seconds=0.2)
+    head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+    answer = exchange(gateway, head, b'{"dataset"')
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"urn:gigavqa:problem:body-timeout" in answer
+
+
+@pytest.mark.parametrize("part", [b"", b"GET /v1/jobs HTTP/1.1\r\nHost: local"])
+def test_a_head_that_does_not_come_ends_the_connection(start: Callable[..., RunningGateway], part: bytes) -> None:
+    """Nor does a connection on which nothing is said stay open for ever."""
+    assert exchange(start(body_seconds=0.2), part) == b""
+
+
+def test_connections_are_kept_between_requests(start: Callable[..., RunningGateway]) -> None:
+    """The time for a head begins with it: a client that pauses longer than that goes on with the same connection."""
+    gateway = start(body_seconds=0.2, keep_alive_seconds=20)
+    port = int(gateway.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        for _ in range(2):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+            connection.settimeout(0.5)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+            connection.settimeout(20)

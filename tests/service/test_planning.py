@@ -1,0 +1,79 @@
+"""A job is checked and expanded as a stream: what lies in memory does not grow with its requests."""
+
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from catalogue.load import load_catalogue
+from jobs.codec import pack
+from jobs.models import Job, JobSpec, JobStatus
+from service.bundling import bundle_requests
+from service.datasets import Datasets
+from service.errors import SubmissionInvalidError
+from service.images import Images
+from service.planning import CheckedPlan, Planner
+from service.settings import Settings
+from tests.jobs.examples import NOW
+from tests.service.datasets import NAME
+from tests.service.gateways import MODEL
+
+
+def spec_of(repeats: int, **changes: object) -> JobSpec:
+    """A job of table 1, which asks each of the town's four samples twice a repeat."""
+    return JobSpec.model_validate({"dataset": NAME, "models": [MODEL], "plan": "table1", "repeats": repeats, **changes})
+
+
+@pytest.fixture
+def planner(settings: Settings) -> Planner:
+    """A planner of the town."""
+    return Planner(Datasets(settings.data), Images(settings.data, 2), load_catalogue, 1_000_000)
+
+
+def checked(planner: Planner, spec: JobSpec) -> CheckedPlan:
+    """Check a job as a gateway does."""
+    return planner.check(planner.plan(spec))
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Most bytes that Python held during `work` beyond what it held before."""
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        work()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(planner: Planner) -> None:
+    """Ten times the requests raise the peak by less than a byte each."""
+
+    def take(repeats: int) -> None:
+        spec = spec_of(repeats)
+        job = Job(id="job", spec=spec, status=JobStatus.VALIDATING, created_at=NOW)
+        for bundle in bundle_requests(job, checked(planner, spec).requests(), 64):
+            pack(bundle)
+
+    take(8)
+    small, large = peak_of(lambda: take(100)), peak_of(lambda: take(1000))
+    assert large - small < 7200
+
+
+def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(planner: Planner) -> None:
+    """A gateway that starts with another setting amid a job skips no bundle that it takes for one already queued."""
+    spec = spec_of(40)
+    job = Job(id="job", spec=spec, status=JobStatus.VALIDATING, created_at=NOW)
+    plan = checked(planner, spec)
+    first, again, smaller = (list(bundle_requests(job, plan.requests(), size)) for size in (64, 64, 32))
+    assert first == again
+    assert not {bundle.id for bundle in first} & {bundle.id for bundle in smaller}
+
+
+def test_every_repeat_counts_among_what_is_too_long(planner: Planner) -> None:
+    """One chat is looked at for all its repeats, and the finding tells of all of them."""
+    with pytest.raises(SubmissionInvalidError) as refused:
+        checked(
+            planner, spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}], sampling={"max_tokens": 8000})
+        )
+    assert [finding.requests for finding in refused.value.findings] == [4 * 5]
