@@ -1,5 +1,6 @@
 """`gigavqa results`: every raw response of a job, as NDJSON."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import typer
 
 from cli.arguments import DEFAULT_URL, JobId, Url
 from cli.completion import complete_models
-from cli.console import err
+from cli.console import err, print_error
 
 
 def results(
@@ -37,6 +38,8 @@ def results(
     gigavqa results latest -o responses.ndjson
     gigavqa results latest --condition V2 | jq -r '.turns[-1].text'
     gigavqa results latest --status failed | jq .failure
+
+    Ends with status 1 where responses that are recorded cannot be read; all others are written.
     """
     from cli.client import Gateway
 
@@ -50,13 +53,18 @@ def results(
         "limit": limit,
     }
     params = {name: value for name, value in asked.items() if value is not None}
-    count = 0
+    count = lost = 0
     with Gateway(url) as gateway, _opened(output) as file:
         for line in gateway.results(job_id, params):
             file.write(line + "\n")
             count += 1
+            # Looked for as text first: few lines are worth reading as JSON.
+            lost += '"unreadable"' in line and "unreadable" in json.loads(line)
     if output:
-        err.print(f"{count} responses written to {output}")
+        err.print(f"{count - lost} responses written to {output}")
+    if lost:
+        print_error(f"{lost} responses are recorded and cannot be read now; their lines say why (`unreadable`)")
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 from PIL import Image
 
+from jobs.keys import KEYS
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, sample, write_dataset
 from tests.waiting import wait_until
@@ -59,6 +61,19 @@ def test_results_go_into_a_file(service: Service, job: str, tmp_path: Path) -> N
     run = service.installation.run("results", job, "-o", str(tmp_path / "responses.ndjson"))
     assert run.stdout == ""
     assert f"{SAMPLES * CELLS} responses" in run.stderr
+
+
+def test_responses_that_cannot_be_read_are_counted_apart(service: Service, tmp_path: Path) -> None:
+    """The others are written, and the status is 1."""
+    installation = service.installation
+    job_id = installation.ok("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0:V0", "--watch").strip()
+    written = installation.ok("results", job_id).splitlines()
+    with redis.Redis.from_url(service.ready["redis_url"]) as server:
+        assert server.hdel(KEYS.texts(job_id), json.loads(written[0])["request_id"]) == 1
+    run = installation.run("results", job_id, "-o", str(tmp_path / "responses.ndjson"))
+    assert run.returncode == 1
+    assert f"{SAMPLES - 1} responses written" in run.stderr
+    assert "1 responses are recorded and cannot be read now" in run.stderr
 
 
 def test_the_report_comes_in_every_format(service: Service, job: str) -> None:
