@@ -13,7 +13,7 @@ from service.following import Followers
 from service.streams import wait_for_either
 
 BEGINNING = "0-0"
-_LONGEST_WAIT_SECONDS = 10.0  # a follower looks again by then, should its news be lost with a connection
+_LONGEST_WAIT_SECONDS = 30.0  # a follower looks again by then, should its news be lost with a connection
 Page = list[tuple[str, Response | UnreadableResponse]]
 
 
