@@ -61,6 +61,11 @@ def rate(estimate: Estimate, *, strong: bool = False) -> Cell:
     return Cell(percent(estimate), _note(estimate), estimate.value, strong)
 
 
+def loss(estimate: Estimate) -> Cell:
+    """Show a rate in percent of which less is better."""
+    return Cell(percent(estimate), _note(estimate), None if estimate.value is None else -estimate.value)
+
+
 def gap(estimate: Estimate) -> Cell:
     """Show a difference in points, shaded by sign and size; 50 points are full strength."""
     shade = None if estimate.value is None else max(-1.0, min(1.0, 2 * estimate.value))
@@ -93,7 +98,7 @@ def _cells1(row: Table1Row) -> Iterator[Cell]:
     yield rate(row.macro, strong=True)
     yield rate(row.text_only)
     yield rate(row.abstention)
-    yield rate(row.unreadable)
+    yield loss(row.unreadable)
     yield gap(row.visual_gap)
     for domain in DOMAINS:
         score = row.domains.get(domain)
