@@ -45,7 +45,7 @@ def jobs(
         created = f"{job.created_at.astimezone():%m-%d %H:%M}"
         row = (job.id, str(job.status), job.spec.dataset, ", ".join(job.spec.models), plan, done, created)
         table.add_row(*row[: len(names)])
-    out.print(table)
+    out.print(table, soft_wrap=False)
 
 
 def cancel(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:

@@ -43,9 +43,12 @@ def write_text(text: str, output: Path | None) -> None:
 def print_report(report: Report) -> None:
     """Print warnings, tables, the numbers of the figures, and what they rest on."""
     if report.warnings:
-        out.print(Panel(Text("\n".join(report.warnings)), title="Read this first", border_style="yellow", expand=False))
+        out.print(
+            Panel(Text("\n".join(report.warnings)), title="Read this first", border_style="yellow", expand=False),
+            soft_wrap=False,
+        )
     for table in report_tables(report):
-        out.print(table)
+        out.print(table, soft_wrap=False)
     for line in _foundations(report):
         out.print(line, markup=False)
 

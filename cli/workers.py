@@ -28,6 +28,6 @@ def workers(json: Json = False, url: Url = DEFAULT_URL) -> None:
         state = f"{worker.state}: {worker.phase}" if worker.phase else worker.state
         models = ", ".join(f"{model}*" if model == worker.loaded else model for model in worker.models)
         table.add_row(worker.worker, state, models, str(worker.running), str(worker.waiting), worker.device)
-    out.print(table)
+    out.print(table, soft_wrap=False)
     if any(len(worker.models) > 1 for worker in found):
         out.print("* in the engine now")

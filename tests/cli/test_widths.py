@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.cli.installation import Installation, write_dataset
+from tests.cli.test_score import write_responses
 from tests.evaluation.good_records import GOOD
 
 WIDTHS = (60, 80, 120, 200)
@@ -65,3 +66,12 @@ def test_a_long_path_is_folded_not_cut(installation: Installation, tmp_path: Pat
     lines, _ = at(installation, width, "view", "tiny/images/plaza.png", "-m", "demo-qwen3-vl", "-o", str(target))
     folded = "".join(line.split("  ")[0].strip() for line in lines[1:])
     assert str(target) in folded.replace(" ", "")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_report_shows_its_warnings_whole(installation: Installation, width: int) -> None:
+    """They fold; a word that is cut off warns nobody."""
+    responses = write_responses(installation.home, "????")
+    printed = Installation(installation.home, columns=width).ok("score", "tiny", str(responses))
+    printed = " ".join(printed.replace("│", " ").split())
+    assert "many answers hold no single clear answer, and count as wrong: 100 % of 4 in S0 V2" in printed
