@@ -1,39 +1,20 @@
 """Which option letters a piece of text names, and which capital letters in it are something else."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+
+from evaluation.ultravr.parsing.lexicon import phrases
+from evaluation.ultravr.parsing.stances import Mention, settled
 
 _JOIN = (
     r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
     r"|或|和|と|または|또는)"
 )
 
-_LABELLED = frozenset((
-    "person", "claim", "group", "region", "target", "object", "component", "condition", "step", "figure", "image",
-    "view", "picture", "quadrant", "row", "column", "cell", "vehicle", "man", "woman", "adult", "child", "landmark",
-    "building", "area", "zone", "point", "box", "bundle", "statement", "hypothesis", "interpretation", "grade",
-    "type", "stage", "class", "category", "plan", "part", "section", "panel", "roi", "team", "lane", "camera",
-    "avenue", "street", "gate", "platform", "terminal", "block", "tower", "wing", "vitamin", "hepatitis", "plane",
-    "ship", "personne", "persona", "groupe", "grupo", "gruppe", "persons", "claims",
-    "groups", "regions", "targets", "objects", "components", "conditions", "steps", "views", "images", "statements",
-    "boxes", "cells", "points", "vehicles",
-))  # fmt: skip
+_LABELLED = frozenset(phrases("lettered_noun"))
 """Nouns that questions letter themselves ("Person A", "Claim B"); a letter behind one is no option."""
-_LABELLED_ENDINGS = ("人物", "组", "断言")
-
-_REJECTED = (
-    r"(?:is|are|was|seems|looks|would\s+be|can\s+be|could\s+be|must\s+be)\s+(?:\w+ly\s+)?"
-    r"(?:wrong|incorrect|not|ruled\s+out|eliminated|excluded|out|invalid|contradicted|unsupported|inconsistent|too)\b"
-    r"|(?:isn't|aren't|doesn't|does\s+not|cannot|can't|contradicts|fails|overstates|understates)\b"
-)
-_CROSSED = r"[\s:：|*~–—-]*(?:[❌✗✘✖]|(?i:incorrect|wrong|false|no|not)\b)"
-_REJECTING = (
-    r"not|rule\s+out|ruling\s+out|eliminate|eliminating|eliminates|exclude|excluding|excludes|rather\s+than|instead\s+of"
-    r"|unlike|reject|rejecting|over|against|排除|不是|nicht|pas|no\s+es"
-)
-_OPTION = r"(?:(?:option|choice|answer|letter|statement|选项|選項|opción|opção|opzione)s?\s*)?"
+_LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
 _VERBS = (
@@ -42,27 +23,12 @@ _VERBS = (
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
-_BEFORE = frozenset((
-    "is", "be", "are", "was", "option", "options", "choice", "choices", "answer", "answers", "letter", "letters",
-    "select", "selected", "choose", "chose", "choosing", "pick", "picked", "therefore", "thus", "so", "hence", "say",
-    "with", "as", "or", "and", "to", "than", "either", "neither", "both", "between", "but", "leaves", "leaving",
-    "probably", "definitely", "likely", "clearly", "est", "ist", "es", "é", "è", "lettre", "opción", "opção",
-    "guess", "guessed", "except", "la", "letra", "lettera", "memilih",
-    "antwort", "response", "output", "final", "supports", "support", "favors", "favours", "s", "towards", "toward",
-))  # fmt: skip
+_BEFORE = frozenset(phrases("before_letter"))
 """Words behind which a bare capital is an option's letter."""
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
 _JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
-_REJECTION_WORDS = (
-    "not ", "rule", "ruling", "eliminat", "exclud", "rather", "instead", "unlike", "reject", "over ", "against", "排除",
-    "不是", "nicht", "pas ", "no es",
-)  # fmt: skip
-"""One of these stands wherever a letter is rejected before it is named."""
-
 _WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
-_CONTRAST = re.compile(r"\b(?:but|however|though|although|yet|instead)\b", re.IGNORECASE)
-_ARROW = re.compile(r"→|⇒|=>|->")
 _INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
 _BETWEEN = " \t\n*_`\"'“‘:(["
 
@@ -85,45 +51,29 @@ class Letters:
     """The option letters of one sample, with the patterns that find them."""
 
     valid: frozenset[str]
-    rejecting: re.Pattern[str]
-    rejected: re.Pattern[str]
     direct: re.Pattern[str]
     mention: re.Pattern[str]
     small: re.Pattern[str]
-    affirmed: re.Pattern[str]
     restated: re.Pattern[str]
     preceding: re.Pattern[str]
-    between: re.Pattern[str]
 
 
 @lru_cache(maxsize=32)
 def letters_of(valid: tuple[str, ...]) -> Letters:
     """Compile the patterns for a set of letters."""
     upper, lower = "".join(valid), "".join(valid).lower()
-    one = rf"[(\[*]*[{upper}][)\]*]*(?![{_WORD}])"
-    series = rf"{one}(?:\s*{_JOIN}\s*{one})*"
     return Letters(
         valid=frozenset(valid),
-        rejecting=re.compile(rf"(?i:(?<![{_WORD}])(?:{_REJECTING})\s*(?:the\s+)?{_OPTION}){series}"),
-        rejected=re.compile(
-            rf"(?<!(?i:except) )(?<!(?i:except) (?i:for) ){series}\s*(?:(?i:{_REJECTED})|{_CROSSED})[^.;,]*"
-        ),
         direct=re.compile(
             rf"([{upper}АВСΑΒ])(?![{_WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
         mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
         small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
-        affirmed=re.compile(
-            rf"(?<![{_WORD}])([{upper}])(?:\)?\s+(?i:is|seems|appears|looks)\s+(?:(?i:the|to\s+be|my|most|clearly|indeed)\s+)*"
-            r"(?i:correct|right|best|one|only|answer|plausible|likely|accurate|fitting|appropriate|final|choice)\b"
-            r"|\s*(?:选项|選項|项)?是?正[确確])"
-        ),
         restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
         preceding=re.compile(
             rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),
-        between=re.compile(rf"(?i:\bbetween\s+{_OPTION}){one}\s*(?:and|und|et)\s*{one}"),
     )
 
 
@@ -151,28 +101,21 @@ def behind_glue(text: str) -> str:
 
 
 def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
-    """Return the option letters that a sentence settles on: those it names without rejecting them.
+    """Return the option letters that a sentence settles on, by the grammar of stances."""
+    return frozenset(str(letter) for letter in settled(sentence, letter_mentions(sentence, letters)))
 
-    Of several, the one called correct, or named behind a "but", stands alone.
-    """
+
+def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
+    """Return where a sentence names option letters, in order; letters of a noun, "Claim B", and articles are none."""
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
-        return frozenset()
-    text = letters.rejected.sub(_blank, _without_labels(sentence, letters))
-    if any(word in text.lower() for word in _REJECTION_WORDS):
-        text = letters.rejecting.sub(_blank, text)
-    found = _named(text, letters)
-    if len(found) > 1:
-        for narrower in _narrowings(text, letters):
-            if len(narrower) == 1:
-                return narrower
-    return found
-
-
-def _narrowings(text: str, letters: Letters) -> Iterator[frozenset[str]]:
-    yield frozenset(letters.affirmed.findall(text))
-    yield _named(_CONTRAST.split(text)[-1], letters)
-    yield _named(_ARROW.split(text)[-1], letters)
-    yield _named(letters.between.sub(_blank, text), letters)
+        return []
+    text = _without_labels(sentence, letters)
+    named = (match for match in letters.mention.finditer(text) if _is_option(text, match))
+    found = [Mention(match.start(1), match.end(1), match[1]) for match in named]
+    for match in letters.small.finditer(text):
+        group = 1 if match[1] else 2
+        found.append(Mention(match.start(group), match.end(group), match[group].upper()))
+    return sorted(found)
 
 
 def _without_labels(sentence: str, letters: Letters) -> str:
@@ -189,11 +132,6 @@ def _without_labels(sentence: str, letters: Letters) -> str:
     return "".join(characters)
 
 
-def _named(text: str, letters: Letters) -> frozenset[str]:
-    found = {match[1] for match in letters.mention.finditer(text) if _is_option(text, match)}
-    return frozenset(found | {(match[1] or match[2]).upper() for match in letters.small.finditer(text)})
-
-
 def _glued(text: str, position: int) -> int:
     match = _GLUE.match(text, position)
     return match.end() if match else position
@@ -203,9 +141,6 @@ def latin(letter: str) -> str:
     """Return a letter as the Latin capital that it looks like."""
     return letter.upper().translate(_HOMOGLYPHS)
 
-
-def _blank(match: re.Match[str]) -> str:
-    return " ; "
 
 
 _NOT_ARTICLE = re.compile(_ARTICLE)

@@ -1,0 +1,163 @@
+"""What a sentence means by the values that it names: the grammar of answers. Its words stand in `lexicon.toml`.
+
+A value is a letter, a cell, a number, a label: the rules are the same. A sentence is written with one sign in place of
+each value; the rules are patterns over that writing, and read:
+
+- a retraction withdraws what was said before it, if something is said behind it;
+- a first thought is withdrawn, if something else is said;
+- a denied value is no candidate, nor are those joined to it; a denial of all leaves none;
+- of several values, those said in passing give way to the one that is affirmed, concluded, or set against the others;
+- what is several then is ambiguous.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.ultravr.parsing.lexicon import words
+
+
+class Mention(NamedTuple):
+    """A value where a text names it."""
+
+    start: int
+    end: int
+    value: Hashable
+
+
+class Stances(NamedTuple):
+    """The sentence as it was written for the rules, with the values that are still said; and what was denied."""
+
+    written: str
+    denied: frozenset[Hashable]
+
+
+_FIRST = 0xF0000
+_MOST = 4096
+_SIGNS = f"{chr(_FIRST)}-{chr(_FIRST + _MOST)}"
+_V = f"[{_SIGNS}]"
+_ONE = rf"[(\[{{⟦]*{_V}[)\]}}⟧]*"
+_FILLED = rf"(?:{words('filler')}\s*|[(\[:：「“]\s*)*"
+_AND = rf"(?:\s*[,，]?\s*(?:{words('alternative', 'addition')}|[/&+、])\s*{_FILLED})"
+_SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE})*{_AND}{_ONE}(?:{_AND}{_ONE})*|{_ONE})"
+_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s+|clearly\s+|all\s+|both\s+|also\s+)*{words('faulty')}"
+_CROSSED = r"[\s:：|~–—-]*(?:[❌✗✘✖×]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+_EXCEPT = r"(?<!except )(?<!except for )(?<!excepto )(?<!salvo )(?<!除了)"
+
+_DENIED_BEHIND = re.compile(
+    rf"{_EXCEPT}(?P<series>{_SERIES})(?:\s*(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*"
+    rf"(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})[^.;,，。；{_SIGNS}]*"
+)
+_DENIED_BEFORE = re.compile(rf"{words('denial_before')}\s*{_FILLED}(?P<series>{_SERIES})")
+_DENIED_ALL = re.compile(rf"{words('denial_of_all')}(?P<behind>.*)", re.DOTALL)
+_RETRACTION = re.compile(words("retraction"))
+_FIRST_THOUGHT = re.compile(rf"{words('first_thought')}[^.;；。,，—]*")
+_VALUE = re.compile(_V)
+
+_AFFIRMED = re.compile(
+    rf"({_V})[)\]⟧]*\s*(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
+    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
+)
+_CONTRAST = re.compile(words("contrast"))
+_CONCLUSION = re.compile(rf"{words('conclusion')}")
+_ARROW = re.compile(r"→|⇒|=>|->")
+_BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
+_ASIDE = re.compile(rf"[(（][^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
+_APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
+_ALONE = re.compile(rf"({_V})[)\]⟧]*(?=\s*(?:$|[.,;:!?)—。，；：]))")
+_ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
+
+_MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
+_WRAPPED = re.compile(r"(\*\*|__|`|\"|“|「|『)$")
+
+
+def written(text: str, mentions: Sequence[Mention]) -> str:
+    """Write a sentence with one sign for each mention, in order; those in bold or quotation marks in ⟦ ⟧."""
+    if not text.isascii():
+        text = _VALUE.sub("?", text)  # a text's own signs mean nothing
+    parts, end = [], 0
+    for at, mention in enumerate(mentions[:_MOST]):
+        sign = chr(_FIRST + at)
+        before = text[end : mention.start]
+        apart = before[-2:].endswith(("**", "`", '"', "“", "「")) and text[mention.end : mention.end + 1] in '*`"”」'
+        parts += [before, f"⟦{sign}⟧" if apart else sign]
+        end = mention.end
+    return "".join([*parts, text[end:]]).lower().translate(_MARKUP)
+
+
+def stances(text: str, mentions: Sequence[Mention]) -> Stances:
+    """Tell the values of one sentence that are still said, after retractions and denials."""
+    sentence = written(text, mentions)
+    if len(mentions) > 1:
+        sentence = _without_first_thoughts(_behind_retraction(sentence))
+    denied: list[Hashable] = []
+
+    def deny(match: re.Match[str]) -> str:
+        denied.extend(mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(match["series"]))
+        return " ; "
+
+    sentence = _DENIED_BEFORE.sub(deny, _DENIED_BEHIND.sub(deny, sentence))
+    if (of_all := _DENIED_ALL.search(sentence)) and not _VALUE.search(of_all["behind"]):
+        denied += [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(sentence)]
+        sentence = ""
+    return Stances(sentence, frozenset(denied))
+
+
+def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
+    """Return the values that a sentence settles on: none, one, or several where it is ambiguous.
+
+    `alone` lets a value that stands by itself win over those that describe another word, "facing left".
+    """
+    if not mentions:
+        return frozenset()
+    return narrowed(stances(text, mentions).written, mentions, alone=alone)
+
+
+def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
+    """Return the values of a sentence as it was written for the rules; where they are several, the one that is meant."""
+
+    def values(signs: Iterable[str]) -> frozenset[Hashable]:
+        return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+
+    found = values(_VALUE.findall(sentence))
+    if len(found) > 1:
+        for narrower in _narrowings(sentence, alone):
+            if len(meant := values(narrower)) == 1:
+                return meant
+    return found
+
+
+def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
+    yield _AFFIRMED.findall(sentence)
+    for joint in (_CONTRAST, _ARROW, _CONCLUSION):
+        yield _VALUE.findall(joint.split(sentence)[-1])
+    without = _ASIDE.sub(" ", sentence)
+    yield _VALUE.findall(without)
+    for joint in (_CONTRAST, _CONCLUSION):
+        yield _VALUE.findall(joint.split(without)[-1])
+    yield _VALUE.findall(_BETWEEN.sub(" ", sentence))
+    if alone:
+        yield _APART.findall(without) or _APART.findall(sentence)
+        yield _ALONE.findall(without)
+
+
+def is_alternative(text: str, mentions: Sequence[Mention]) -> bool:
+    """Whether a text goes on to name another value that may be meant as well, "..., or C"."""
+    return bool(_ALTERNATIVE.search(stances(text, mentions).written))
+
+
+def behind_retraction(text: str, says: Callable[[str], bool]) -> str:
+    """Return what stands behind the last retraction of a text behind which something is said; else the text."""
+    for mark in reversed(list(_RETRACTION.finditer(text.lower()))):
+        if says(text[mark.end() :]):
+            return text[mark.end() :]
+    return text
+
+
+def _behind_retraction(sentence: str) -> str:
+    return behind_retraction(sentence, lambda rest: bool(_VALUE.search(rest)))
+
+
+def _without_first_thoughts(sentence: str) -> str:
+    rest = _FIRST_THOUGHT.sub(" ", sentence)
+    return rest if _VALUE.search(rest) else sentence
