@@ -23,6 +23,9 @@ _VERBS = (
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
+_LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
+_JUDGED = re.compile(r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)", re.IGNORECASE)
+
 _BEFORE = frozenset(phrases("before_letter"))
 """Words behind which a bare capital is an option's letter."""
 
@@ -56,11 +59,13 @@ class Letters:
     small: re.Pattern[str]
     restated: re.Pattern[str]
     preceding: re.Pattern[str]
+    own: bool
 
 
 @lru_cache(maxsize=32)
-def letters_of(valid: tuple[str, ...]) -> Letters:
-    """Compile the patterns for a set of letters."""
+def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
+    """Compile the patterns for the letters of some options."""
+    valid = tuple(letter for letter, _ in options)
     upper, lower = "".join(valid), "".join(valid).lower()
     return Letters(
         valid=frozenset(valid),
@@ -74,6 +79,7 @@ def letters_of(valid: tuple[str, ...]) -> Letters:
         preceding=re.compile(
             rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),
+        own=any(_LABEL.search(text) for _, text in options),
     )
 
 
@@ -110,7 +116,7 @@ def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return []
     text = _without_labels(sentence, letters)
-    named = (match for match in letters.mention.finditer(text) if _is_option(text, match))
+    named = (match for match in letters.mention.finditer(text) if _is_option(text, match, letters))
     found = [Mention(match.start(1), match.end(1), match[1]) for match in named]
     for match in letters.small.finditer(text):
         group = 1 if match[1] else 2
@@ -146,10 +152,13 @@ def latin(letter: str) -> str:
 _NOT_ARTICLE = re.compile(_ARTICLE)
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
+_OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
-def _is_option(text: str, match: re.Match[str]) -> bool:
+def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
+    if letters.own and _JUDGED.match(text, match.end()) and not _last_word(text, match.start()).startswith(_OPTION):
+        return False  # "A is true", where the options speak of claims
     before = text[max(0, match.start() - 1) : match.start()]
     behind = text[match.end() : match.end() + 1]
     if before and before in _OPENING and behind and behind in _CLOSING:

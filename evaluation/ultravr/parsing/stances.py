@@ -51,6 +51,9 @@ _DENIED_BEHIND = re.compile(
 _DENIED_BEFORE = re.compile(rf"{words('denial_before')}\s*{_FILLED}(?P<series>{_SERIES})")
 _DENIED_ALL = re.compile(rf"{words('denial_of_all')}(?P<behind>.*)", re.DOTALL)
 _RETRACTION = re.compile(words("retraction"))
+_TAKEN_BACK = re.compile(words("retraction", "second_look"))
+_MOST_RETRACTIONS = 8
+"""Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
 _FIRST_THOUGHT = re.compile(rf"{words('first_thought')}[^.;；。,，—]*")
 _VALUE = re.compile(_V)
 
@@ -66,6 +69,11 @@ _ASIDE = re.compile(rf"[(（][^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
 _ALONE = re.compile(rf"({_V})[)\]⟧]*(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
+
+_JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
+_HYPOTHESIS = re.compile(words("hypothesis"))
+_CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
+_VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')})|(?P<holds>{words('holds')})")
 
 _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
 _WRAPPED = re.compile(r"(\*\*|__|`|\"|“|「|『)$")
@@ -141,21 +149,52 @@ def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
         yield _ALONE.findall(without)
 
 
-def is_alternative(text: str, mentions: Sequence[Mention]) -> bool:
-    """Whether a text goes on to name another value that may be meant as well, "..., or C"."""
-    return bool(_ALTERNATIVE.search(stances(text, mentions).written))
+def joined(text: str, mentions: Sequence[Mention]) -> frozenset[Hashable]:
+    """Return the first value that is still said, with those joined to it: "A and B", "A from the left, or C"."""
+    sentence = stances(text, mentions).written
+    first = _JOINED.search(sentence)
+    signs = [*_VALUE.findall(first[0] if first else ""), *map(_either, _ALTERNATIVE.findall(sentence))]
+    return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+
+
+def _either(signs: tuple[str, str]) -> str:
+    return signs[0] or signs[1]
 
 
 def behind_retraction(text: str, says: Callable[[str], bool]) -> str:
     """Return what stands behind the last retraction of a text behind which something is said; else the text."""
-    for mark in reversed(list(_RETRACTION.finditer(text.lower()))):
-        if says(text[mark.end() :]):
-            return text[mark.end() :]
-    return text
+    return _last_said(_RETRACTION, text, says)
+
+
+def _last_said(mark: re.Pattern[str], text: str, says: Callable[[str], bool]) -> str:
+    found = [match.end() for match in mark.finditer(text.lower())]
+    return next((text[at:] for at in reversed(found[-_MOST_RETRACTIONS:]) if says(text[at:])), text)
 
 
 def _behind_retraction(sentence: str) -> str:
-    return behind_retraction(sentence, lambda rest: bool(_VALUE.search(rest)))
+    return _last_said(_TAKEN_BACK, sentence, lambda rest: bool(_VALUE.search(rest)))
+
+
+def is_hypothesis(before: str) -> bool:
+    """Whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
+    return bool(_HYPOTHESIS.search(before.lower()))
+
+
+def is_conditional(clause: str) -> bool:
+    """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
+    lowered = clause.lower().lstrip(" *_-,，")
+    return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)
+
+
+def verdicts(sentence: str) -> frozenset[bool]:
+    """Return whether a sentence says that something holds, or does not, "not true" being the latter; or both."""
+    lowered = sentence.lower()
+    mentions = [Mention(*match.span(), bool(match["holds"])) for match in _VERDICT.finditer(lowered)]
+    if not mentions:
+        return frozenset()
+    said = stances(lowered, mentions)
+    found = narrowed(said.written, mentions)
+    return frozenset(bool(value) for value in found) or frozenset(not value for value in said.denied)
 
 
 def _without_first_thoughts(sentence: str) -> str:
