@@ -63,6 +63,9 @@ _AFFIRMED = re.compile(
 )
 _CONTRAST = re.compile(words("contrast"))
 _CONCLUSION = re.compile(rf"{words('conclusion')}")
+_TOTAL = re.compile(
+    rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
+)
 _ARROW = re.compile(r"→|⇒|=>|->")
 _BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
 _ASIDE = re.compile(rf"[(（][^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
@@ -137,16 +140,32 @@ def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False)
 
 def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
     yield _AFFIRMED.findall(sentence)
-    for joint in (_CONTRAST, _ARROW, _CONCLUSION):
-        yield _VALUE.findall(joint.split(sentence)[-1])
+    yield from _tails(sentence)
+    yield [signs[0] or signs[1] for signs in _TOTAL.findall(sentence)]
     without = _ASIDE.sub(" ", sentence)
     yield _VALUE.findall(without)
-    for joint in (_CONTRAST, _CONCLUSION):
-        yield _VALUE.findall(joint.split(without)[-1])
+    yield from _tails(without)
     yield _VALUE.findall(_BETWEEN.sub(" ", sentence))
     if alone:
         yield _APART.findall(without) or _APART.findall(sentence)
         yield _ALONE.findall(without)
+
+
+def _tails(sentence: str) -> Iterator[list[str]]:
+    """Yield what is said behind the last contrast, arrow and conclusion behind which anything is said."""
+    for joint in (_CONTRAST, _ARROW, _CONCLUSION):
+        tails = (_VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
+        yield next((tail for tail in tails if tail), [])
+
+
+def is_first_thought(sentence: str) -> bool:
+    """Whether a sentence tells of a first impression."""
+    return bool(_FIRST_THOUGHT.search(sentence.lower()))
+
+
+def said_values(text: str, mentions: Sequence[Mention]) -> list[Hashable]:
+    """Return all values of a sentence that are said and not denied, in order."""
+    return [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(stances(text, mentions).written)]
 
 
 def joined(text: str, mentions: Sequence[Mention]) -> frozenset[Hashable]:
