@@ -221,8 +221,11 @@ def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
     return ParsedAnswer(None, "abstained") if refused else None
 
 
+_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
+
+
 def _is_aside(sentence: str) -> bool:
-    return sentence.strip().startswith(("(", "（")) and sentence.strip(" .。").endswith((")", "）"))
+    return bool(_ASIDE.fullmatch(sentence.strip(" .。")))
 
 
 def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:
@@ -236,7 +239,8 @@ def _quoted_option(text: str, options: Mapping[str, str]) -> str | None:
     said, wordings = plain(text), _wordings(tuple(options.items()))
     if said in wordings:
         return wordings[said] if said else None
-    quoted = {wording for wording in wordings if len(wording) >= 4 and wording in said}
+    last = said.rpartition(" ")[2]
+    quoted = {wording for wording in wordings if (wording in said if len(wording) >= 4 else wording == last != "")}
     longest = [wording for wording in quoted if not any(wording in other and wording != other for other in quoted)]
     return wordings[longest[0]] if len(longest) == 1 else None
 

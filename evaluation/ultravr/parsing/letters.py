@@ -26,7 +26,7 @@ _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 _LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
 _JUDGED = re.compile(r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)", re.IGNORECASE)
 
-_BEFORE = frozenset(phrases("before_letter"))
+_BEFORE = frozenset((*phrases("before_letter"), *phrases("alternative"), *phrases("addition")))
 """Words behind which a bare capital is an option's letter."""
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
@@ -170,7 +170,7 @@ def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
     if _NAME_BEHIND.match(text, match.end()) and _INITIAL_BEFORE.search(text, *_just_before(match)):
         return False
     word = _last_word(text, match.start())
-    if not word or word in _BEFORE or not word.isascii():
+    if not word or word in _BEFORE or not word.isascii() or latin(word) in letters.valid:
         return True
     return bool(_OPTION_BEHIND.match(text, match.end()))
 

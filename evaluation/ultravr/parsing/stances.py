@@ -41,7 +41,7 @@ _FILLED = rf"(?:{words('filler')}\s*|[(\[:：「“]\s*)*"
 _AND = rf"(?:\s*[,，]?\s*(?:{words('alternative', 'addition')}|[/&+、])\s*{_FILLED})"
 _SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE})*{_AND}{_ONE}(?:{_AND}{_ONE})*|{_ONE})"
 _FAULTY = rf"{words('copula')}\s+(?:\w+ly\s+|clearly\s+|all\s+|both\s+|also\s+)*{words('faulty')}"
-_CROSSED = r"[\s:：|~–—-]*(?:[❌✗✘✖×]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+_CROSSED = r"[\s:：|~–—-]*(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
 _EXCEPT = r"(?<!except )(?<!except for )(?<!excepto )(?<!salvo )(?<!除了)"
 
 _DENIED_BEHIND = re.compile(
@@ -70,7 +70,7 @@ _ARROW = re.compile(r"→|⇒|=>|->")
 _BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
 _ASIDE = re.compile(rf"[(（][^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
-_ALONE = re.compile(rf"({_V})[)\]⟧]*(?=\s*(?:$|[.,;:!?)—。，；：]))")
+_ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
 
 _JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
@@ -148,7 +148,7 @@ def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
     yield _VALUE.findall(_BETWEEN.sub(" ", sentence))
     if alone:
         yield _APART.findall(without) or _APART.findall(sentence)
-        yield _ALONE.findall(without)
+        yield _VALUE.findall(" ".join(_ALONE.findall(without)))
 
 
 def _tails(sentence: str) -> Iterator[list[str]]:
@@ -180,9 +180,12 @@ def _either(signs: tuple[str, str]) -> str:
     return signs[0] or signs[1]
 
 
-def behind_retraction(text: str, says: Callable[[str], bool]) -> str:
-    """Return what stands behind the last retraction of a text behind which something is said; else the text."""
-    return _last_said(_RETRACTION, text, says)
+def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = False) -> str:
+    """Return what stands behind the last retraction of a text behind which something is said; else the text.
+
+    In a `short` text, that answers one step, a second look is one as well.
+    """
+    return _last_said(_TAKEN_BACK if short else _RETRACTION, text, says)
 
 
 def _last_said(mark: re.Pattern[str], text: str, says: Callable[[str], bool]) -> str:

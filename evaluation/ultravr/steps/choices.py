@@ -79,7 +79,7 @@ class Space:
 
 
 _JOINT = r"[\s_\-‐‑–—/\\]+"
-_ARTICLE = re.compile(r"^(?:an?|the) ")
+_ARTICLE = re.compile(r"^(?:an|the|a(?! is\b)) ")
 
 
 def _named(keys: Sequence[str]) -> re.Pattern[str] | None:

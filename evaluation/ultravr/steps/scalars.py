@@ -47,7 +47,7 @@ def read_boolean(value: Any) -> Reading:
         return parsed(known)
     if len(known_parts := {_truth(part) for part in _PAIR.split(value)}) > 1 and None not in known_parts:
         return AMBIGUOUS
-    value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable")
+    value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
         told = passage if passage is value else behind_glue(passage)
         opening = _OPENING.match(told)
