@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.ultravr.parsing.lexicon import words
+from evaluation.ultravr.parsing.lexicon import Words, words
 
 
 class Mention(NamedTuple):
@@ -48,21 +48,21 @@ _DENIED_BEHIND = re.compile(
     rf"{_EXCEPT}(?P<series>{_SERIES})(?:\s*(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*"
     rf"(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})[^.;,，。；{_SIGNS}]*"
 )
-_DENIED_BEFORE = re.compile(rf"{words('denial_before')}\s*{_FILLED}(?P<series>{_SERIES})")
-_DENIED_ALL = re.compile(rf"{words('denial_of_all')}(?P<behind>.*)", re.DOTALL)
-_RETRACTION = re.compile(words("retraction"))
-_TAKEN_BACK = re.compile(words("retraction", "second_look"))
+_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*{_FILLED}(?P<series>{_SERIES})")
+_DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
+_RETRACTION = Words("retraction")
+_TAKEN_BACK = Words("retraction", "second_look")
 _MOST_RETRACTIONS = 8
 """Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
-_FIRST_THOUGHT = re.compile(rf"{words('first_thought')}[^.;；。,，—]*")
+_FIRST_THOUGHT = Words("first_thought", pattern="{}[^.;；。,，—]*")
 _VALUE = re.compile(_V)
 
 _AFFIRMED = re.compile(
     rf"({_V})[)\]⟧]*\s*(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
     rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
 )
-_CONTRAST = re.compile(words("contrast"))
-_CONCLUSION = re.compile(rf"{words('conclusion')}")
+_CONTRAST = Words("contrast")
+_CONCLUSION = Words("conclusion")
 _TOTAL = re.compile(
     rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
 )
@@ -74,7 +74,7 @@ _ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
 
 _JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
-_HYPOTHESIS = re.compile(words("hypothesis"))
+_HYPOTHESIS = Words("hypothesis")
 _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
 _VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')})|(?P<holds>{words('holds')})")
 
@@ -188,7 +188,7 @@ def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = F
     return _last_said(_TAKEN_BACK if short else _RETRACTION, text, says)
 
 
-def _last_said(mark: re.Pattern[str], text: str, says: Callable[[str], bool]) -> str:
+def _last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
     found = [match.end() for match in mark.finditer(text.lower())]
     return next((text[at:] for at in reversed(found[-_MOST_RETRACTIONS:]) if says(text[at:])), text)
 
