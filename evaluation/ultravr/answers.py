@@ -88,7 +88,12 @@ _SHORTEST_RETRACTION = 8
 
 
 def _read(answer: str, reader: _Reader) -> ParsedAnswer:
-    return _announced_answer(answer, reader) or _from_the_end(answer, reader) or ParsedAnswer(None, "none")
+    return (
+        _announced_answer(answer, reader)
+        or _opening_answer(answer, reader)
+        or _from_the_end(answer, reader)
+        or ParsedAnswer(None, "none")
+    )
 
 
 def _letter_reader(options: Mapping[str, str]) -> _Reader:
@@ -191,6 +196,26 @@ def _announced(text: str, marker: Marker) -> str:
         if any(character.isalnum() for character in line):
             return next((part for part in sentences(line) if any(c.isalnum() for c in part)), line)
     return ""
+
+
+def _opening_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
+    """Return the option that a text begins with, on a line of its own, before it explains."""
+    opening, line_end, rest = text.partition("\n")
+    if not line_end or not reader.options:
+        return None
+    letters = letters_of(tuple(reader.options.items()))
+    letter = _option_line(opening, letters, reader.options)
+    if letter is None or any(_option_line(line, letters, reader.options) for line in rest.splitlines()):
+        return None
+    return ParsedAnswer(letter, "last")
+
+
+def _option_line(line: str, letters: Letters, options: Mapping[str, str]) -> str | None:
+    alone = latin(plain(line)) if len(line) < 12 else ""
+    if alone in letters.valid:
+        return alone
+    match = letters.restated.fullmatch(line.strip())
+    return match[1] if match and _only_restates(match[1], match[2], options) else None
 
 
 def _from_the_end(text: str, reader: _Reader) -> ParsedAnswer | None:

@@ -19,14 +19,15 @@ _LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
 _VERBS = (
     r"(?:is|was|seems|looks|appears|matches|fits|would|must|should|because|since|as|and|or|states|says|describes|has|best"
-    r"|correctly|for|with|which|due|given|based|holds|follows|by|from|in|on|at|over|under|est|ist|es)\b"
+    r"|correctly|for|with|which|due|given|based|holds|follows|by|from|in|on|at|over|under|est|ist|es|y|o|e|u|no|ni|está|sería|queda|porque|ya|pero|sino|und|oder|ou|et|nor|but|cannot|can|isn|does)\b"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
 _LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
 _JUDGED = re.compile(r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)", re.IGNORECASE)
 
-_BEFORE = frozenset((*phrases("before_letter"), *phrases("alternative"), *phrases("addition")))
+_LEADING = ("before_letter", "alternative", "addition", "contrast", "preference", "denial_before")
+_BEFORE = frozenset(phrase.split()[-1] for name in _LEADING for phrase in phrases(name))
 """Words behind which a bare capital is an option's letter."""
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)

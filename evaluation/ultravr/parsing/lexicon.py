@@ -29,7 +29,7 @@ def words(*names: str) -> str:
     longest_first = sorted({phrase for name in names for phrase in phrases(name)}, key=lambda phrase: -len(phrase))
     spaced = [_pattern(phrase) for phrase in longest_first if not _UNSPACED.search(phrase)]
     unspaced = [re.escape(phrase) for phrase in longest_first if _UNSPACED.search(phrase)]
-    parts = [*unspaced, *([rf"(?<!{_LETTER})(?:{'|'.join(spaced)})(?!{_LETTER})"] if spaced else [])]
+    parts = [*unspaced, *([rf"(?:(?<!{_LETTER})|(?=\?))(?:{'|'.join(spaced)})(?!{_LETTER})"] if spaced else [])]
     return f"(?:{'|'.join(parts)})"
 
 

@@ -61,7 +61,7 @@ _AFFIRMED = re.compile(
     rf"({_V})[)\]⟧]*\s*(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
     rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
 )
-_CONTRAST = Words("contrast")
+_PREFERENCE, _CONTRAST = Words("preference"), Words("contrast")
 _CONCLUSION = Words("conclusion")
 _TOTAL = re.compile(
     rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
@@ -152,8 +152,8 @@ def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
 
 
 def _tails(sentence: str) -> Iterator[list[str]]:
-    """Yield what is said behind the last contrast, arrow and conclusion behind which anything is said."""
-    for joint in (_CONTRAST, _ARROW, _CONCLUSION):
+    """Yield what is said behind the last preference, contrast, arrow and conclusion behind which anything is said."""
+    for joint in (_PREFERENCE, _CONTRAST, _ARROW, _CONCLUSION):
         tails = (_VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
         yield next((tail for tail in tails if tail), [])
 
