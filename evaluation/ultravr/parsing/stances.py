@@ -68,7 +68,7 @@ _TOTAL = re.compile(
 )
 _ARROW = re.compile(r"→|⇒|=>|->")
 _BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
-_ASIDE = re.compile(rf"[(（][^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
+_ASIDE = re.compile(rf"[(（](?!\s*{words('alternative')})[^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
 _ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
@@ -170,7 +170,7 @@ def said_values(text: str, mentions: Sequence[Mention]) -> list[Hashable]:
 
 def joined(text: str, mentions: Sequence[Mention]) -> frozenset[Hashable]:
     """Return the first value that is still said, with those joined to it: "A and B", "A from the left, or C"."""
-    sentence = stances(text, mentions).written
+    sentence = _ASIDE.sub(" ", stances(text, mentions).written)
     first = _JOINED.search(sentence)
     signs = [*_VALUE.findall(first[0] if first else ""), *map(_either, _ALTERNATIVE.findall(sentence))]
     return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)

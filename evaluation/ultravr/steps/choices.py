@@ -15,6 +15,7 @@ from evaluation.ultravr.parsing.stances import (
     joined,
     said_values,
     settled,
+    stances,
 )
 from evaluation.ultravr.parsing.text import lines_backwards, plain, sentences
 from evaluation.ultravr.steps.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
@@ -164,10 +165,19 @@ def read_ratio(value: Any) -> Reading:
     if isinstance(value, list) and len(value) == 2:
         text = f"{value[0]}:{value[1]}"
     for passage in passages(text or ""):
-        if ratios := _RATIO.findall(passage):
-            first, second = ratios[-1] if passage is text else ratios[0]
-            return parsed(f"{int(first)}:{int(second)}")
+        if ratios := list(_RATIO.finditer(passage)):
+            return _ratio_of(passage, ratios, announced=passage is not text)
     return UNPARSABLE
+
+
+def _ratio_of(passage: str, ratios: list[re.Match[str]], *, announced: bool) -> Reading:
+    mentions = [Mention(*ratio.span(), f"{int(ratio[1])}:{int(ratio[2])}") for ratio in ratios]
+    meant = settled(passage, mentions)
+    if len(meant) == 1:
+        return parsed(*meant)
+    if not meant or len(joined(passage, mentions)) > 1:
+        return AMBIGUOUS if meant else UNPARSABLE
+    return parsed(mentions[0 if announced else -1].value)
 
 
 def read_choices(value: Any, space: Space) -> Reading:
@@ -231,9 +241,13 @@ def read_regions(value: Any) -> Reading:
     for passage in passages(value):
         told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
         listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
-        if numbers := [*_region_numbers(listed[-1] if listed else told)]:
-            return parsed(tuple(sorted(set(numbers))))
+        if numbers := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
+            return parsed(tuple(sorted(numbers)))
     return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _denied_regions(text: str) -> frozenset[Any]:
+    return stances(text, [Mention(*region.span(), int(region[0])) for region in _REGION.finditer(text)]).denied
 
 
 def _region_numbers(text: str) -> Iterator[int]:

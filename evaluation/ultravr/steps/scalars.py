@@ -4,9 +4,9 @@ import re
 from math import isfinite
 from typing import Any
 
-from evaluation.ultravr.parsing.abstention import abstains
+from evaluation.ultravr.parsing.abstention import abstains, commits
 from evaluation.ultravr.parsing.letters import behind_glue
-from evaluation.ultravr.parsing.lexicon import by_language, phrases, words
+from evaluation.ultravr.parsing.lexicon import Words, by_language, phrases, words
 from evaluation.ultravr.parsing.stances import Mention, behind_retraction, is_first_thought, settled, verdicts
 from evaluation.ultravr.parsing.text import lines_backwards, plain, sentences
 from evaluation.ultravr.steps.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
@@ -29,6 +29,7 @@ _DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?
 _NUMBER = re.compile(
     rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
 )
+_NOTHING = Words("nothing")
 _REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
@@ -49,10 +50,10 @@ def read_boolean(value: Any) -> Reading:
         return AMBIGUOUS
     value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
-        told = passage if passage is value else behind_glue(passage)
-        opening = _OPENING.match(told)
-        if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
-            return parsed(known)
+        for told in (passage,) if passage is value else (passage, behind_glue(passage)):
+            opening = _OPENING.match(told)
+            if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
+                return parsed(known)
     return _last_verdict(value)
 
 
@@ -72,7 +73,7 @@ def _last_verdict(text: str) -> Reading:
     for line in lines:
         for sentence in reversed(sentences(line)):
             said = verdicts(sentence) or frozenset({_truth(sentence)} - {None})
-            if said and not abstains(sentence):
+            if said and (commits(sentence) or not abstains(sentence)):
                 return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
 
@@ -102,7 +103,7 @@ def read_integer(value: Any) -> Reading:
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
                     return _number_of(sentence, numbers)
-    return UNPARSABLE
+    return parsed(0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
