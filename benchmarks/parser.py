@@ -87,7 +87,8 @@ def print_wrong(reads: Iterable[Read]) -> None:
         if case.options:
             print(f"  options {dict(case.options)}")
         different = {key: stated for key, stated in case.stated.items() if read[key] != stated}
-        print(f"  stated {different} {sorted(case.statuses)}\n  read   { {key: read[key] for key in (*different, 'status')} }")
+        print(f"  stated {different} {sorted(case.statuses)}")
+        print(f"  read   { {key: read[key] for key in (*different, 'status')} }")
 
 
 if __name__ == "__main__":

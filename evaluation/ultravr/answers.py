@@ -287,7 +287,9 @@ def _listed_lines(text: str, options: Mapping[str, str]) -> dict[str, tuple[str,
         if match := pattern.fullmatch(line.strip()):
             found[line] = (match[1], match[2])
     listed = {
-        line: head for line, head in found.items() if _only_restates(*head, options) or verdicts(head[1]) or _SHARE.fullmatch(head[1])
+        line: head
+        for line, head in found.items()
+        if _only_restates(*head, options) or verdicts(head[1]) or _SHARE.fullmatch(head[1])
     }
     return listed if len({letter for letter, _ in listed.values()}) > 1 else {}
 

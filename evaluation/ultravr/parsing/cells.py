@@ -13,7 +13,8 @@ _WORDS = [word for words in _ORDINALS.values() for word in words]
 _CARDINALS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _NUMBER = rf"(\d{{1,3}}|{'|'.join(_WORDS + _CARDINALS)})"
 _ORDINAL = rf"(\d{{1,3}}(?=(?:st|nd|rd|th|\.|er|e|ª|º)?\s)|{'|'.join(_WORDS)})(?:st|nd|rd|th|\.|er|e|ª|º)?"
-_GAP = r"[\s*_`\"'’:=#()\[\],;，、及和与-]{0,6}(?:(?:is|and|of|the|und|et|y|e|in|number|no|la|el|die|der)\b[\s\"':=,]*){0,3}"
+_SMALL_WORDS = r"(?:is|and|of|the|und|et|y|e|in|number|no|la|el|die|der)\b"
+_GAP = rf"[\s*_`\"'’:=#()\[\],;，、及和与-]{{0,6}}(?:{_SMALL_WORDS}[\s\"':=,]*){{0,3}}"
 _HAN_DIGITS = "一二三四五六七八九十"
 _HAN = rf"(\d{{1,3}}|[{_HAN_DIGITS}])"
 _FROM = r"(?:\s+\(?(?:from\s+the\s+(?:left|top)|desde\s+(?:la\s+izquierda|arriba))\)?)?"
@@ -42,7 +43,9 @@ _HALVES = re.compile(
     re.IGNORECASE,
 )
 _NUMERALS = {
-    word: number for words in (*_ORDINALS.values(), _CARDINALS, list(_HAN_DIGITS)) for number, word in enumerate(words, start=1)
+    word: number
+    for words in (*_ORDINALS.values(), _CARDINALS, list(_HAN_DIGITS))
+    for number, word in enumerate(words, start=1)
 }
 
 

@@ -24,7 +24,10 @@ _VERBS = (
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
 _LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
-_JUDGED = re.compile(r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)", re.IGNORECASE)
+_JUDGED = re.compile(
+    r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)",
+    re.IGNORECASE,
+)
 
 _LEADING = ("before_letter", "alternative", "addition", "contrast", "preference", "denial_before")
 _BEFORE = frozenset(phrase.split()[-1] for name in _LEADING for phrase in phrases(name))
@@ -117,7 +120,11 @@ def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return []
     text = _without_labels(sentence, letters)
-    named = (match for match in letters.mention.finditer(text) if _is_option(text, match, letters))
+    named = (
+        match
+        for match in letters.mention.finditer(text)
+        if _is_option(text, match, letters) and not _is_claim(text, match, letters)
+    )
     found = [Mention(match.start(1), match.end(1), match[1]) for match in named]
     for match in letters.small.finditer(text):
         group = 1 if match[1] else 2
@@ -149,7 +156,6 @@ def latin(letter: str) -> str:
     return letter.upper().translate(_HOMOGLYPHS)
 
 
-
 _NOT_ARTICLE = re.compile(_ARTICLE)
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
@@ -157,9 +163,13 @@ _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
+def _is_claim(text: str, match: re.Match[str], letters: Letters) -> bool:
+    """Whether a letter is a claim's, "A is true", where the options speak of lettered claims."""
+    judged = letters.own and _JUDGED.match(text, match.end())
+    return bool(judged) and not _last_word(text, match.start()).startswith(_OPTION)
+
+
 def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
-    if letters.own and _JUDGED.match(text, match.end()) and not _last_word(text, match.start()).startswith(_OPTION):
-        return False  # "A is true", where the options speak of claims
     before = text[max(0, match.start() - 1) : match.start()]
     behind = text[match.end() : match.end() + 1]
     if before and before in _OPENING and behind and behind in _CLOSING:

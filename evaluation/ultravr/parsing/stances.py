@@ -39,9 +39,12 @@ _V = f"[{_SIGNS}]"
 _ONE = rf"[(\[{{⟦]*{_V}[)\]}}⟧]*"
 _FILLED = rf"(?:{words('filler')}\s*|[(\[:：「“]\s*)*"
 _AND = rf"(?:\s*[,，]?\s*(?:{words('alternative', 'addition')}|[/&+、])\s*{_FILLED})"
-_SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE})*{_AND}{_ONE}(?:{_AND}{_ONE})*|{_ONE})"
+# Bounded, so that a list without end is passed over in linear time.
+_SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE}){{0,8}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,8}}|{_ONE})"
 _FAULTY = rf"{words('copula')}\s+(?:\w+ly\s+|clearly\s+|all\s+|both\s+|also\s+)*{words('faulty')}"
-_CROSSED = r"[\s:：|~–—-]*(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+_CROSSED = (
+    r"[\s:：|~–—-]*(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+)
 _EXCEPT = r"(?<!except )(?<!except for )(?<!excepto )(?<!salvo )(?<!除了)"
 
 _DENIED_BEHIND = re.compile(
@@ -79,7 +82,6 @@ _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced")
 _VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')})|(?P<holds>{words('holds')})")
 
 _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
-_WRAPPED = re.compile(r"(\*\*|__|`|\"|“|「|『)$")
 
 
 def written(text: str, mentions: Sequence[Mention]) -> str:
@@ -125,7 +127,7 @@ def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> f
 
 
 def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
-    """Return the values of a sentence as it was written for the rules; where they are several, the one that is meant."""
+    """Return the values of a sentence as written for the rules; where they are several, the one that is meant."""
 
     def values(signs: Iterable[str]) -> frozenset[Hashable]:
         return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)

@@ -18,7 +18,9 @@ _THOUGHTS = (*dict.fromkeys(marks.thought for marks in _MARKS if marks.thought),
 """Opening and closing marks of thoughts: the catalogue's families', and of others that are asked through the API."""
 _BOXES = tuple(dict.fromkeys(marks.answer for marks in _MARKS if marks.answer))
 _MEANINGLESS = re.compile(
-    "|".join(re.escape(mark) for mark in sorted({m for marks in _MARKS for m in (*marks.places, *marks.others, *marks.ends)}))
+    "|".join(
+        re.escape(mark) for mark in sorted({m for marks in _MARKS for m in (*marks.places, *marks.others, *marks.ends)})
+    )
     + r"|<\|[a-z_]+\|>"
 )
 

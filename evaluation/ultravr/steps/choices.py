@@ -241,8 +241,8 @@ def read_regions(value: Any) -> Reading:
     for passage in passages(value):
         told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
         listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
-        if numbers := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
-            return parsed(tuple(sorted(numbers)))
+        if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
+            return parsed(tuple(sorted(named)))
     return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
 
 

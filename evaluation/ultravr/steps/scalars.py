@@ -15,7 +15,10 @@ from evaluation.ultravr.steps.utterances import passages
 _TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
 _PAIR = re.compile(rf"\s*(?:[/,，、|]|{words('alternative', 'addition')})\s*")
 _OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
-_PART = re.compile(rf"\W*(?!.*{words('conclusion')})(?!.*(?:answer|result|conclusion|答案|结论|respuesta))[^:：]{{2,60}}[:：]\s*(.+)", re.IGNORECASE)
+_PART = re.compile(
+    rf"\W*(?!.*{words('conclusion')})(?!.*(?:answer|result|conclusion|答案|结论|respuesta))[^:：]{{2,60}}[:：]\s*(.+)",
+    re.IGNORECASE,
+)
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 
 _NUMERALS = {
@@ -61,18 +64,23 @@ def _truth(text: str) -> bool | None:
     return _TRUTH.get(plain(text))
 
 
+def _known(text: str) -> frozenset[bool]:
+    known = _truth(text)
+    return frozenset() if known is None else frozenset({known})
+
+
 def _is_withdrawn(text: str) -> bool:
     return is_first_thought(next(iter(sentences(text.partition("\n")[0])), ""))
 
 
 def _last_verdict(text: str) -> Reading:
     lines = list(lines_backwards(text))
-    parts = [verdicts(match[1]) or frozenset({_truth(match[1])}) for line in lines if (match := _PART.fullmatch(line))]
-    if len(parts) == len(lines) > 1 and len({*parts}) > 1 and all(None not in part for part in parts):
+    parts = [verdicts(match[1]) or _known(match[1]) for line in lines if (match := _PART.fullmatch(line))]
+    if len(parts) == len(lines) > 1 and len({*parts}) > 1 and all(parts):
         return AMBIGUOUS
     for line in lines:
         for sentence in reversed(sentences(line)):
-            said = verdicts(sentence) or frozenset({_truth(sentence)} - {None})
+            said = verdicts(sentence) or _known(sentence)
             if said and (commits(sentence) or not abstains(sentence)):
                 return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
@@ -91,6 +99,10 @@ def read_integer(value: Any) -> Reading:
         return parsed(value) if isinstance(value, int) else _whole(value)
     if not isinstance(value, str):
         return UNPARSABLE
+    return _read_number(value)
+
+
+def _read_number(value: str) -> Reading:
     if counts_nothing(value):
         return parsed(0)
     if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
