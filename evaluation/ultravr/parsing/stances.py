@@ -79,7 +79,7 @@ _ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_
 _JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
 _HYPOTHESIS = Words("hypothesis")
 _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
-_VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')})|(?P<holds>{words('holds')})")
+_VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")
 
 _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
 
