@@ -1,70 +1,94 @@
-"""The answer parser's confusion on the corpus of raw responses.
+"""The answer reader's agreement with a careful reader's verdicts on raw responses.
 
-    python -m benchmarks.parser [FOLDER of *.jsonl and options.json]
+    python -m benchmarks.parser [FOLDER]
 
-A case states the text, the value and status that a careful reader gives it by the paper's rule (appendix D.2), and why.
-Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was found.
+A case states what a text is worth by the paper's rule (appendix D.2), and why. A folder holds final answers, or final
+answers, step answers and replies to S2 of the families (`tests/evaluation/family_answers.py` says how); left out, it is
+the tests' own two. Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was found.
 """
 
 import argparse
-import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import get_args
+from typing import Any, NamedTuple
 
-from evaluation.ultravr.answers import PARSER_VERSION, ParsedAnswer, ParseStatus, parse_answer
+from evaluation.ultravr.answers import PARSER_VERSION
+from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
+from tests.evaluation.family_answers import Case, read_cases
 
 CORPUS = Path(__file__).resolve().parents[1] / "tests" / "evaluation" / "answers"
-STATUSES: tuple[str, ...] = get_args(ParseStatus)
+_LONGEST_SHOWN = 600
 
 
-@dataclass(frozen=True)
-class Case:
-    place: str
-    why: str
-    text: str
-    options: Mapping[str, str] | None
-    expected: ParsedAnswer
+class Read(NamedTuple):
+    case: Case
+    read: dict[str, Any]
 
     @property
-    def parsed(self) -> ParsedAnswer:
-        return parse_answer(self.text, self.options)
+    def value_right(self) -> bool:
+        return self.case.value_agrees(self.read)
 
-
-def read_corpus(folder: Path = CORPUS) -> Iterator[Case]:
-    options = json.loads((folder / "options.json").read_text(encoding="utf-8"))
-    for path in sorted(folder.glob("*.jsonl")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            case = json.loads(line)
-            expected = ParsedAnswer(case["value"], case["status"])
-            yield Case(f"{path.stem}:{number}", case["why"], case["text"], options[case["options"]], expected)
+    @property
+    def right(self) -> bool:
+        return self.case.agrees(self.read)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=CORPUS, help="a corpus; the tests' own when left out")
-    cases = list(read_corpus(parser.parse_args().folder))
-    verdicts = [(case, case.parsed) for case in cases]
-    wrong = [(case, parsed) for case, parsed in verdicts if parsed != case.expected]
-    values = sum(parsed.value == case.expected.value for case, parsed in verdicts)
-    print(f"{PARSER_VERSION}: {len(cases)} cases, values right {values}, values and statuses right", end=" ")
-    print(len(cases) - len(wrong), end="\n\n")
-    print_confusion(Counter((case.expected.status, parsed.status) for case, parsed in verdicts))
-    for case, parsed in wrong:
-        print(f"\n{case.place} ({case.why}): {case.text!r}\n  stated {case.expected}\n  parsed {parsed}")
-    return 1 if wrong else 0
+    parser.add_argument("folder", nargs="?", type=Path, help="a corpus; the tests' own when left out")
+    folder = parser.parse_args().folder
+    wrong = [print_agreement(part) for part in ([folder] if folder else [CORPUS, CORPUS / "families"])]
+    return 1 if any(wrong) else 0
 
 
-def print_confusion(counts: Counter[tuple[str, str]]) -> None:
-    """Rows: what the corpus states. Columns: what the parser says."""
-    width = max(map(len, STATUSES)) + 2
-    print("stated \\ parsed".ljust(width + 4) + "".join(status.rjust(width) for status in STATUSES))
-    for stated in STATUSES:
-        row = "".join(str(counts[stated, parsed] or ".").rjust(width) for parsed in STATUSES)
-        print(stated.ljust(width + 4) + row)
+def print_agreement(folder: Path) -> int:
+    """Print a folder's agreement and disagreements; return how many there are."""
+    reads = [Read(case, case.read()) for case in read_cases(folder)]
+    print(f"{folder}: {PARSER_VERSION}, {STEP_PARSER_VERSION}")
+    print(f"{'':36}{'values right':>22}{'with statuses':>22}")
+    print_line("all", reads)
+    for clear in (True, False):
+        print_line("clear" if clear else "not clear", [read for read in reads if read.case.clear == clear])
+    by: dict[str, Callable[[Case], str]] = {
+        "part": lambda case: f"{case.part}, {'clear' if case.clear else 'not clear'}",
+        "kind": lambda case: f"{case.part}: {case.kind}",
+        "family": lambda case: case.family,
+        "language": lambda case: case.language,
+    }
+    for name, group_of in by.items():
+        print(f"by {name}")
+        for group, _ in Counter(group_of(read.case) for read in reads).most_common():
+            print_line(f"  {group}", [read for read in reads if group_of(read.case) == group])
+    wrong = [read for read in reads if not read.right]
+    print_wrong(wrong)
+    return len(wrong)
+
+
+def print_line(name: str, reads: Iterable[Read]) -> None:
+    reads = list(reads)
+    if reads:
+        print(f"{name:36}", *(_share(right, len(reads)) for right in _counts(reads)), sep="")
+
+
+def _counts(reads: list[Read]) -> tuple[int, int]:
+    return sum(read.value_right for read in reads), sum(read.right for read in reads)
+
+
+def _share(right: int, of: int) -> str:
+    return f"{f'{right} of {of} ({100 * right / of:.1f} %)':>22}"
+
+
+def print_wrong(reads: Iterable[Read]) -> None:
+    for case, read in reads:
+        text = case.text if len(case.text) <= _LONGEST_SHOWN else "[…] " + case.text[-_LONGEST_SHOWN:]
+        print(f"\n{case.place} [{case.kind}, {'clear' if case.clear else 'not clear'}] ({case.why}): {text!r}")
+        if case.options:
+            print(f"  options {dict(case.options)}")
+        different = {key: stated for key, stated in case.stated.items() if read[key] != stated}
+        print(f"  stated {different} {sorted(case.statuses)}")
+        print(f"  read   { {key: read[key] for key in (*different, 'status')} }")
 
 
 if __name__ == "__main__":

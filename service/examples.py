@@ -155,7 +155,7 @@ REPORT: dict[str, Any] = {
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "parser_version": "ultravr-answers/3",
+    "parser_version": "ultravr-answers/4",
     "table1": [
         {
             "model": MODEL,

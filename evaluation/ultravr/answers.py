@@ -6,27 +6,38 @@ answer that only repeats an option's text names no letter and is incorrect, as t
 says so.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from evaluation.ultravr.coordinates import Coordinate, format_coordinate
 from evaluation.ultravr.parsing.abstention import abstains, commits
-from evaluation.ultravr.parsing.cells import bare_cell, join_halves, lone_cell, named_cells
+from evaluation.ultravr.parsing.cells import bare_cell, cell_mentions, join_halves, lone_cell
 from evaluation.ultravr.parsing.letters import (
     Letters,
     behind_glue,
     direct_letters,
     latin,
+    letter_mentions,
     letters_of,
     mentioned_letters,
     preceding_letter,
 )
 from evaluation.ultravr.parsing.markers import Marker, answer_markers, final_markers
+from evaluation.ultravr.parsing.stances import (
+    Mention,
+    behind_retraction,
+    is_conditional,
+    is_hypothesis,
+    joined,
+    settled,
+    verdicts,
+)
 from evaluation.ultravr.parsing.text import answer_text, lines_backwards, plain, sentences
 
-PARSER_VERSION = "ultravr-answers/3"
+PARSER_VERSION = "ultravr-answers/4"
 
 ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "overflowed", "none"]
 """How an answer was found, or why there is none; whether it is correct is another matter.
@@ -47,10 +58,11 @@ class ParsedAnswer:
 
 @dataclass(frozen=True)
 class _Reader:
-    """How one kind of answer is recognized: behind a marker, and in any sentence."""
+    """How one kind of answer is recognized: behind a marker, and in any sentence, where its values are mentioned."""
 
     behind: Callable[[str, Marker], frozenset[str]]
     within: Callable[[str], frozenset[str]]
+    mentions: Callable[[str], list[Mention]]
     options: Mapping[str, str]
 
 
@@ -67,21 +79,37 @@ def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
     if answer is None:
         return ParsedAnswer(None, "unfinished")
     answer, reader = (answer, _letter_reader(options)) if options else (join_halves(answer), _CELLS)
-    for markers in (final_markers(answer), answer_markers(answer)):
-        if parsed := _from_markers(answer, markers, reader):
-            return parsed
-    return _from_the_end(answer, reader) or ParsedAnswer(None, "none")
+    if len(answer) > _SHORTEST_RETRACTION:
+        answer = behind_retraction(answer, lambda rest: _read(rest, reader).value is not None)
+    return _read(answer, reader)
+
+
+_SHORTEST_RETRACTION = 8
+
+
+def _read(answer: str, reader: _Reader) -> ParsedAnswer:
+    return (
+        _announced_answer(answer, reader)
+        or _opening_answer(answer, reader)
+        or _from_the_end(answer, reader)
+        or ParsedAnswer(None, "none")
+    )
 
 
 def _letter_reader(options: Mapping[str, str]) -> _Reader:
-    letters = letters_of(tuple(options))
+    letters = letters_of(tuple(options.items()))
 
     def behind(text: str, marker: Marker) -> frozenset[str]:
         return direct_letters(text, marker.end, letters) & letters.valid or preceding_letter(
             text, marker.start, letters
         )
 
-    return _Reader(behind, lambda sentence: _sentence_letters(sentence, letters), options)
+    return _Reader(
+        behind,
+        lambda sentence: _sentence_letters(sentence, letters),
+        lambda sentence: letter_mentions(sentence, letters),
+        options,
+    )
 
 
 def _sentence_letters(sentence: str, letters: Letters) -> frozenset[str]:
@@ -90,33 +118,76 @@ def _sentence_letters(sentence: str, letters: Letters) -> frozenset[str]:
 
 
 def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
+    announced = _announced(text, marker)
+    if mentions := cell_mentions(announced):
+        return _written(joined(announced, mentions))
     cell = bare_cell(text[marker.end : marker.end + _REACH])
-    return _written([cell] if cell else named_cells(_announced(text, marker)))
+    return _written([cell] if cell else [])
 
 
-def _written(cells: Iterable[Coordinate]) -> frozenset[str]:
-    return frozenset(format_coordinate(cell) for cell in cells)
+def _written(cells: Iterable[Hashable]) -> frozenset[str]:
+    return frozenset(format_coordinate(cell) for cell in cells if isinstance(cell, Coordinate))
 
 
 def _cells_within(sentence: str) -> frozenset[str]:
     cell = lone_cell(sentence)
-    return _written([cell] if cell else named_cells(sentence))
+    return _written([cell] if cell else settled(sentence, cell_mentions(sentence)))
 
 
-_CELLS = _Reader(_cells_behind, _cells_within, {})
+_CELLS = _Reader(_cells_behind, _cells_within, cell_mentions, {})
 
 
-def _from_markers(text: str, markers: list[Marker], reader: _Reader) -> ParsedAnswer | None:
-    for marker in reversed(markers[-_MOST_MARKERS:]):
-        values = reader.behind(text, marker)
-        announced = _announced(text, marker)
-        if not values and not marker.direct:
-            values = reader.within(announced)
-        if values:
-            return _single(values, "marker")
-        if not marker.direct and (parsed := _without_value(announced, reader)):
-            return parsed
-    return None
+def _announced_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
+    """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
+    quoted: str | None = None
+    conditional = False
+    for markers in (final_markers(text), answer_markers(text)):
+        for marker in reversed(markers[-_MOST_MARKERS:]):
+            before = _clause_before(text, marker)
+            if before and is_hypothesis(before):
+                continue
+            parsed, words = _from_marker(text, marker, reader)
+            if parsed and before and is_conditional(before):
+                conditional = True
+            elif parsed and quoted:
+                return parsed if parsed.value == quoted else ParsedAnswer(None, "ambiguous")
+            elif parsed:
+                return parsed
+            quoted = quoted or words
+    if quoted:
+        last = _from_the_end(text, reader)
+        return last if last and last.value == quoted else ParsedAnswer(None, "option_text")
+    return ParsedAnswer(None, "ambiguous") if conditional and not _unconditional(text, reader) else None
+
+
+def _unconditional(text: str, reader: _Reader) -> bool:
+    last = _from_the_end(text, reader)
+    return last is not None and last.value is not None
+
+
+_CLAUSE = re.compile(r"[.!?;。！？；\n]")
+_CLAUSE_REACH = 160
+
+
+def _clause_before(text: str, marker: Marker) -> str:
+    """Return what stands before an announcement in its clause."""
+    return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
+
+
+def _from_marker(text: str, marker: Marker, reader: _Reader) -> tuple[ParsedAnswer | None, str | None]:
+    """Return what one announcement says, or the letter of the option whose words it quotes instead."""
+    values = reader.behind(text, marker)
+    announced = _announced(text, marker)
+    if values and len(announced) > 1 and (mentions := reader.mentions(announced)):
+        values |= frozenset(map(str, joined(announced, mentions))) if reader.options else frozenset()
+    if not values and not marker.direct:
+        values = reader.within(announced)
+    if values:
+        return _single(values, "marker"), None
+    if marker.direct:
+        return None, None
+    quoted = _quoted_option(announced, reader.options) or _quoted_option(behind_glue(announced), reader.options)
+    return (ParsedAnswer(None, "abstained") if not quoted and abstains(announced) else None), quoted
 
 
 def _announced(text: str, marker: Marker) -> str:
@@ -127,70 +198,114 @@ def _announced(text: str, marker: Marker) -> str:
     return ""
 
 
-def _without_value(announced: str, reader: _Reader) -> ParsedAnswer | None:
-    if _quotes_option(announced, reader.options) or _quotes_option(behind_glue(announced), reader.options):
-        return ParsedAnswer(None, "option_text")
-    return ParsedAnswer(None, "abstained") if abstains(announced) else None
+def _opening_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
+    """Return the option that a text begins with, on a line of its own, before it explains."""
+    opening, line_end, rest = text.partition("\n")
+    if not line_end or not reader.options:
+        return None
+    letters = letters_of(tuple(reader.options.items()))
+    letter = _option_line(opening, letters, reader.options)
+    if letter is None or any(_option_line(line, letters, reader.options) for line in rest.splitlines()):
+        return None
+    return ParsedAnswer(letter, "last")
+
+
+def _option_line(line: str, letters: Letters, options: Mapping[str, str]) -> str | None:
+    alone = latin(plain(line)) if len(line) < 12 else ""
+    if alone in letters.valid:
+        return alone
+    match = letters.restated.fullmatch(line.strip())
+    return match[1] if match and _only_restates(match[1], match[2], options) else None
 
 
 def _from_the_end(text: str, reader: _Reader) -> ParsedAnswer | None:
-    restated = _restated_lines(text, reader.options)
+    listed = _listed_lines(text, reader.options)
+    conditional = False
     for line in lines_backwards(text):
-        if line in restated:
+        if line in listed:
+            if parsed := _from_list(listed, reader.options):
+                return parsed
             continue
         for sentence in reversed(sentences(line)):
-            if parsed := _from_sentence(sentence, reader):
+            if is_conditional(sentence):
+                conditional = conditional or bool(reader.within(sentence))
+            elif parsed := _from_sentence(sentence, reader):
                 return parsed
-    return ParsedAnswer(None, "ambiguous") if restated else None
+    return ParsedAnswer(None, "ambiguous") if listed or conditional else None
 
 
 def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
-    if _is_conditional(sentence):
-        return None
     values = reader.within(sentence)
+    if len(values) > 1 and _is_aside(sentence):
+        return None
     refused = abstains(sentence) and not (len(values) == 1 and commits(sentence))
-    if values and (not refused or _quotes_option(sentence, reader.options)):
+    if values and (not refused or _quoted_option(sentence, reader.options)):
         return _single(values, "last")
-    if not values and _quotes_option(sentence, reader.options):
+    if not values and _quoted_option(sentence, reader.options):
         return ParsedAnswer(None, "option_text")
     return ParsedAnswer(None, "abstained") if refused else None
 
 
-def _is_conditional(sentence: str) -> bool:
-    start = sentence.lstrip(" *_-").lower()
-    return start.startswith(("if ", "were ", "suppose ")) and not start.startswith(
-        ("if i had to", "if i must", "if forced")
-    )
+_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
+
+
+def _is_aside(sentence: str) -> bool:
+    return bool(_ASIDE.fullmatch(sentence.strip(" .。")))
 
 
 def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:
     return ParsedAnswer(next(iter(values)), status) if len(values) == 1 else ParsedAnswer(None, "ambiguous")
 
 
-def _quotes_option(text: str, options: Mapping[str, str]) -> bool:
-    """Whether a text is an option's words, or holds those of exactly one option."""
+def _quoted_option(text: str, options: Mapping[str, str]) -> str | None:
+    """Return the letter of the option whose words a text is, or holds, those of no other option being in it."""
     if not options:
-        return False
-    said, wordings = plain(text), _wordings(tuple(options.values()))
+        return None
+    said, wordings = plain(text), _wordings(tuple(options.items()))
     if said in wordings:
-        return bool(said)
-    quoted = {wording for wording in wordings if len(wording) >= 4 and wording in said}
-    longest = {wording for wording in quoted if not any(wording in other and wording != other for other in quoted)}
-    return len(longest) == 1
+        return wordings[said] if said else None
+    last = said.rpartition(" ")[2]
+    quoted = {wording for wording in wordings if (wording in said if len(wording) >= 4 else wording == last != "")}
+    longest = [wording for wording in quoted if not any(wording in other and wording != other for other in quoted)]
+    return wordings[longest[0]] if len(longest) == 1 else None
 
 
 @lru_cache(maxsize=256)
-def _wordings(options: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(plain, options))
+def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {plain(text): letter for letter, text in options}
 
 
-def _restated_lines(text: str, options: Mapping[str, str]) -> frozenset[str]:
-    """Return lines that only list the options again; a single such line is an answer, and no list."""
-    if not options:
-        return frozenset()
-    pattern, found = letters_of(tuple(options)).restated, {}
+def _listed_lines(text: str, options: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the lines that go through the options one by one, with their letters and what they say of them.
+
+    A single such line is an answer, and no list; so are lines that say something else than a verdict.
+    """
+    if not options or "\n" not in text:
+        return {}
+    pattern, found = letters_of(tuple(options.items())).restated, {}
     for line in text.splitlines():
-        match = pattern.fullmatch(line.strip())
-        if match and plain(match[2]) == plain(options[match[1]]):
-            found[line] = match[1]
-    return frozenset(found) if len(set(found.values())) > 1 else frozenset()
+        if match := pattern.fullmatch(line.strip()):
+            found[line] = (match[1], match[2])
+    listed = {
+        line: head
+        for line, head in found.items()
+        if _only_restates(*head, options) or verdicts(head[1]) or _SHARE.fullmatch(head[1])
+    }
+    return listed if len({letter for letter, _ in listed.values()}) > 1 else {}
+
+
+_SHARE = re.compile(r"\W*(?:\d+(?:\.\d+)?\s*%|0?\.\d+)\W*")
+
+
+def _only_restates(letter: str, said: str, options: Mapping[str, str]) -> bool:
+    return plain(said) == plain(options[letter])
+
+
+def _from_list(listed: Mapping[str, tuple[str, str]], options: Mapping[str, str]) -> ParsedAnswer | None:
+    """Return the one option that a list of verdicts leaves; None where the list gives none."""
+    judged = {letter: verdicts(said) for letter, said in listed.values() if not _only_restates(letter, said, options)}
+    affirmed = [letter for letter, verdict in judged.items() if verdict == {True}]
+    denied = [letter for letter, verdict in judged.items() if verdict == {False}]
+    if len(affirmed) == 1 and len(affirmed) + len(denied) == len(judged) > 1:
+        return ParsedAnswer(affirmed[0], "last")
+    return ParsedAnswer(None, "ambiguous") if len(affirmed) > 1 else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_MARKS = r"[\s>*_`#\"'\-•(]*"
+_MARKS = r"[\s>*_`#\"'\-•(|]*"
 
 
 def read_lines(text: str, step_ids: Iterable[str]) -> dict[str, str]:
@@ -12,7 +12,7 @@ def read_lines(text: str, step_ids: Iterable[str]) -> dict[str, str]:
     ids, found = list(step_ids), {}
     for match in _line(tuple(ids)).finditer(text) if ids else ():
         named = next(index for index, name in enumerate(match.groups()) if name)
-        found[ids[named]] = match["answer"].strip()
+        found[ids[named]] = match["answer"].strip(" |").rpartition("|")[2].strip() or match["answer"].strip()
     return found
 
 
@@ -25,7 +25,7 @@ def without_lines(text: str, step_ids: Iterable[str]) -> str:
 @lru_cache(maxsize=256)
 def _line(step_ids: tuple[str, ...]) -> re.Pattern[str]:
     alternatives = "|".join(f"({_name(step_id)})" for step_id in step_ids)
-    return re.compile(rf"^{_MARKS}(?:{alternatives})[\"'`*_)]*\s*[:=][\"'`*_]*\s*(?P<answer>\S.*)$", re.I | re.M)
+    return re.compile(rf"^{_MARKS}(?:{alternatives})[\"'`*_)]*\s*[:=|][\"'`*_]*\s*(?P<answer>\S.*)$", re.I | re.M)
 
 
 def _name(step_id: str) -> str:

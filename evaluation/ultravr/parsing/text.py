@@ -4,23 +4,30 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_THINKING = (
-    ("<think>", "</think>"),
+from catalogue.families import FAMILIES
+
+_OTHER_THOUGHTS = (
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
     ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
     ("<|channel|>analysis", "<|channel|>final"),
 )
-"""Opening and closing tags of the families that think aloud. The opening one may stand in the prompt instead."""
+_MARKS = tuple(dict.fromkeys(family.marks for family in FAMILIES.values()))
+_THOUGHTS = (*dict.fromkeys(marks.thought for marks in _MARKS if marks.thought), *_OTHER_THOUGHTS)
+"""Opening and closing marks of thoughts: the catalogue's families', and of others that are asked through the API."""
+_BOXES = tuple(dict.fromkeys(marks.answer for marks in _MARKS if marks.answer))
+_MEANINGLESS = re.compile(
+    "|".join(
+        re.escape(mark) for mark in sorted({m for marks in _MARKS for m in (*marks.places, *marks.others, *marks.ends)})
+    )
+    + r"|<\|[a-z_]+\|>"
+)
 
 _STOP = re.compile(r"[.!?]\s+|[。！？]")
 _BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
 """What stands before a letter that is a sentence's last word, "so it is B."."""
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
-_MARKUP = re.compile(r"<\|[a-z_]+\|>")
-_BOX_TOKEN = "<|begin_of_box|>"
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
@@ -28,17 +35,17 @@ _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s
 def answer_text(raw: str) -> str | None:
     """Return what follows the thinking, in Unicode's compatibility form; None where thinking never ended."""
     text = raw
-    for opening, closing in _THINKING:
-        if closing in text:
-            text = text.rpartition(closing)[2]
-        elif opening in text:
-            before = text.partition(opening)[0]
-            if not before.strip():
+    for opening, closing in _THOUGHTS:
+        text = text.rpartition(closing)[2] if closing in text else text
+        if opening in text:
+            text = text.partition(opening)[0]
+            if not text.strip():
                 return None
-            text = before
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    if "<|" in text:
-        text = _MARKUP.sub(" ", text.replace(_BOX_TOKEN, "\\boxed{"))
+    if "<" in text or "[" in text:
+        for opening, closing in _BOXES:
+            text = text.replace(opening, "\\boxed{").replace(closing, "}")
+        text = _MEANINGLESS.sub(" ", text)
     return _ATTRIBUTES.sub(r"<\1>", text).strip()
 
 

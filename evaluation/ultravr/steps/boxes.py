@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from evaluation.ultravr.parsing.abstention import abstains
+from evaluation.ultravr.parsing.stances import Mention, behind_retraction, is_first_thought, settled
+from evaluation.ultravr.parsing.text import sentences
 from evaluation.ultravr.steps.matching import Box
 from evaluation.ultravr.steps.readings import AMBIGUOUS, BLANK, OUT_OF_RANGE, UNPARSABLE, Reading, parsed
 from evaluation.ultravr.steps.utterances import is_blank, passages
@@ -48,7 +50,20 @@ def read_box(value: Any, frame: BoxFrame) -> Reading:
     distinct = tuple(dict.fromkeys(reading.value))
     if not distinct:
         return BLANK
+    if len(distinct) > 1 and isinstance(value, str):
+        meant = _meant(value)
+        return read_box([*meant[0]], frame) if len(meant) == 1 else AMBIGUOUS
     return Reading(distinct[0], "parsed", reading.converted) if len(distinct) == 1 else AMBIGUOUS
+
+
+def _meant(text: str) -> list[Box]:
+    """Return the boxes that a text still means, after denials and retractions."""
+    text, found = behind_retraction(text, lambda rest: bool(_QUADRUPLE.search(rest))), []
+    for sentence in (part for line in text.splitlines() for part in sentences(line)):
+        mentions = [Mention(*match.span(), _box(match.groups())) for match in _QUADRUPLE.finditer(sentence)]
+        if mentions and not (len(mentions) == 1 and is_first_thought(sentence)):
+            found += [mention.value for mention in mentions if mention.value in settled(sentence, mentions)]
+    return list(dict.fromkeys(found))  # type: ignore[arg-type]
 
 
 def read_boxes(value: Any, frame: BoxFrame) -> Reading:

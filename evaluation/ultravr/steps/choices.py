@@ -5,10 +5,18 @@ Texts are compared lower-cased, trimmed, without trailing punctuation, hyphens a
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from evaluation.ultravr.answers import parse_answer
+from evaluation.ultravr.parsing.stances import (
+    Mention,
+    behind_retraction,
+    is_first_thought,
+    joined,
+    said_values,
+    settled,
+    stances,
+)
 from evaluation.ultravr.parsing.text import lines_backwards, plain, sentences
 from evaluation.ultravr.steps.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
 from evaluation.ultravr.steps.utterances import is_blank, passages
@@ -42,26 +50,52 @@ class Space:
         self.canonical = {key_of(choice): choice for choice in choices}
         for text, others in variants.items():
             self.canonical |= dict.fromkeys(map(key_of, others), self.canonical_of(text))
-        self._longest_first = sorted(filter(None, self.canonical), key=len, reverse=True)
+        self._named = _named(sorted(filter(None, self.canonical), key=len, reverse=True))
 
     def canonical_of(self, text: str) -> str:
         """Return the choice that a text stands for; for any other text, the form in which it is compared."""
         key = key_of(text)
         return self.canonical.get(key, key)
 
+    def mentions(self, text: str) -> list[Mention]:
+        """Return where a text names choices as whole words, in order, no part of one counted as another."""
+        if self._named is None:
+            return []
+        found = self._named.finditer(text)
+        return [Mention(*match.span(), self.canonical[_key_named(match[0], self.canonical)]) for match in found]
+
     def named_in(self, text: str) -> list[str]:
-        """Return the choices that a text names as whole words, longest first, no part of one counted as another."""
-        rest, found = f" {_words(text)} ", []
-        for key in self._longest_first:
-            if (words := f" {_words(key)} ") in rest:
-                found.append(self.canonical[key])
-                rest = rest.replace(words, " | ")
-        return list(dict.fromkeys(found))
+        """Return the choices that a text names and does not deny, in order."""
+        named = (
+            value
+            for line in text.splitlines()
+            for sentence in sentences(line)
+            for value in said_values(sentence, self.mentions(sentence))
+        )
+        return list(dict.fromkeys(map(str, named)))
+
+    def settled_in(self, sentence: str) -> frozenset[str]:
+        """Return the choices that a sentence settles on."""
+        return frozenset(map(str, settled(sentence, self.mentions(sentence), alone=True)))
 
 
-@lru_cache(maxsize=4096)
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"[\w:+%]+", key_of(text)))
+_JOINT = r"[\s_\-‐‑–—/\\]+"
+_ARTICLE = re.compile(r"^(?:an|the|a(?! is\b)) ")
+
+
+def _named(keys: Sequence[str]) -> re.Pattern[str] | None:
+    if not keys:
+        return None
+    words = "|".join(_JOINT.join(map(re.escape, _ARTICLE.sub("", key).split(" "))) for key in keys)
+    return re.compile(rf"(?<![A-Za-z0-9_])(?:(?:an?|the)\s+)?(?:{words})(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def _key_named(text: str, known: Mapping[str, str]) -> str:
+    key = key_of(text.replace("\\", " "))
+    if key in known:
+        return key
+    bare = _ARTICLE.sub("", key)
+    return bare if bare in known else next(whole for whole in known if _ARTICLE.sub("", whole) == bare)
 
 
 def read_choice(value: Any, space: Space) -> Reading:
@@ -77,6 +111,7 @@ def read_choice(value: Any, space: Space) -> Reading:
         return _read_free(text, space)
     if (key := key_of(text)) in space.canonical:
         return parsed(space.canonical[key])
+    text = behind_retraction(text, lambda rest: bool(space.named_in(rest)))
     return _announced(text, space) or _lettered(text, space) or _last_named(text, space)
 
 
@@ -85,8 +120,9 @@ def _announced(text: str, space: Space) -> Reading | None:
         first = next((line for line in passage.splitlines() if line.strip()), "")
         if passage is text:
             return _opening(first, space)
-        if named := space.named_in(first):
-            return parsed(named[0]) if len(named) == 1 else _opening(first, space) or AMBIGUOUS
+        told = next(iter(sentences(first)), "")
+        if named := space.settled_in(told) or space.settled_in(first):
+            return parsed(*named) if len(named) == 1 else _opening(first, space) or AMBIGUOUS
     return None
 
 
@@ -94,7 +130,9 @@ def _opening(line: str, space: Space) -> Reading | None:
     """Read a line that begins with a choice and then explains it."""
     opening = re.split(r"[,.;:!(—\n]|\s[–-]\s|\bbecause\b|\bsince\b", line, maxsplit=1)[0]
     key = key_of(opening)
-    return parsed(space.canonical[key]) if key in space.canonical else None
+    if key not in space.canonical or len(joined(line, space.mentions(line))) > 1:
+        return None
+    return None if is_first_thought(line) else parsed(space.canonical[key])
 
 
 def _lettered(text: str, space: Space) -> Reading | None:
@@ -108,8 +146,8 @@ def _lettered(text: str, space: Space) -> Reading | None:
 def _last_named(text: str, space: Space) -> Reading:
     for line in lines_backwards(text):
         for sentence in reversed(sentences(line)):
-            if named := space.named_in(sentence):
-                return parsed(named[0]) if len(named) == 1 else AMBIGUOUS
+            if named := space.settled_in(sentence):
+                return parsed(*named) if len(named) == 1 else AMBIGUOUS
     return UNPARSABLE
 
 
@@ -127,10 +165,19 @@ def read_ratio(value: Any) -> Reading:
     if isinstance(value, list) and len(value) == 2:
         text = f"{value[0]}:{value[1]}"
     for passage in passages(text or ""):
-        if ratios := _RATIO.findall(passage):
-            first, second = ratios[-1] if passage is text else ratios[0]
-            return parsed(f"{int(first)}:{int(second)}")
+        if ratios := list(_RATIO.finditer(passage)):
+            return _ratio_of(passage, ratios, announced=passage is not text)
     return UNPARSABLE
+
+
+def _ratio_of(passage: str, ratios: list[re.Match[str]], *, announced: bool) -> Reading:
+    mentions = [Mention(*ratio.span(), f"{int(ratio[1])}:{int(ratio[2])}") for ratio in ratios]
+    meant = settled(passage, mentions)
+    if len(meant) == 1:
+        return parsed(*meant)
+    if not meant or len(joined(passage, mentions)) > 1:
+        return AMBIGUOUS if meant else UNPARSABLE
+    return parsed(mentions[0 if announced else -1].value)
 
 
 def read_choices(value: Any, space: Space) -> Reading:
@@ -194,9 +241,13 @@ def read_regions(value: Any) -> Reading:
     for passage in passages(value):
         told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
         listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
-        if numbers := [*_region_numbers(listed[-1] if listed else told)]:
-            return parsed(tuple(sorted(set(numbers))))
+        if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
+            return parsed(tuple(sorted(named)))
     return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _denied_regions(text: str) -> frozenset[Any]:
+    return stances(text, [Mention(*region.span(), int(region[0])) for region in _REGION.finditer(text)]).denied
 
 
 def _region_numbers(text: str) -> Iterator[int]:

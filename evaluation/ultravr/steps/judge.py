@@ -27,7 +27,7 @@ from evaluation.ultravr.steps.readings import (
 from evaluation.ultravr.steps.scalars import counts_nothing, read_boolean, read_integer
 from evaluation.ultravr.steps.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/2"
+STEP_PARSER_VERSION = "ultravr-steps/3"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""

@@ -4,27 +4,36 @@ import re
 from math import isfinite
 from typing import Any
 
-from evaluation.ultravr.parsing.abstention import abstains
+from evaluation.ultravr.parsing.abstention import abstains, commits
+from evaluation.ultravr.parsing.letters import behind_glue
+from evaluation.ultravr.parsing.lexicon import Words, by_language, phrases, words
+from evaluation.ultravr.parsing.stances import Mention, behind_retraction, is_first_thought, settled, verdicts
 from evaluation.ultravr.parsing.text import lines_backwards, plain, sentences
 from evaluation.ultravr.steps.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
 from evaluation.ultravr.steps.utterances import passages
 
-_YES = ("yes", "true", "correct", "sí", "oui", "ja", "да", "是", "是的", "はい", "예", "네")
-_NO = ("no", "false", "incorrect", "non", "nein", "нет", "否", "不是", "いいえ", "아니요", "아니오")
-_TRUTH = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
-_WORD = re.compile(r"\b(yes|no|true|false|correct|incorrect)\b", re.IGNORECASE)
-_OPENING = re.compile(r"[\s*_`\"'(\[]*([^\W\d_]+)[\s*_`\"')\]]*(?:[.,;:!—–\n-]|$)")
-
-_NUMERALS = {word: number for number, word in enumerate((
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-))}  # fmt: skip
-_NONE = frozenset({"none", "no one", "nobody", "nothing"})
-"""What counts nothing; to any other kind of question "none" is no answer."""
-_NUMBER = re.compile(
-    rf"(?<![\w.])[-−]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d])|(?<![\w.])[-−]?\d+(?:\.\d+)?(?!\d)|\b(?:{'|'.join(_NUMERALS)})\b",
+_TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
+_PAIR = re.compile(rf"\s*(?:[/,，、|]|{words('alternative', 'addition')})\s*")
+_OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
+_PART = re.compile(
+    rf"\W*(?!.*{words('conclusion')})(?!.*(?:answer|result|conclusion|答案|结论|respuesta))[^:：]{{2,60}}[:：]\s*(.+)",
     re.IGNORECASE,
 )
+"""One line of several that say yes or no of a part each, "upper-left: yes"."""
+
+_NUMERALS = {
+    word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
+} | {"两": 2, "俩": 2, "〇": 0}
+_HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
+_WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
+_NONE = frozenset({"none", "no one", "nobody", "nothing"})
+"""What counts nothing; to any other kind of question "none" is no answer."""
+_DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_NUMBER = re.compile(
+    rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
+)
+_NOTHING = Words("nothing")
+_REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
@@ -38,21 +47,42 @@ def read_boolean(value: Any) -> Reading:
         return parsed(value)
     if not isinstance(value, str):
         return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
-    if (known := _TRUTH.get(plain(value))) is not None:
+    if (known := _truth(value)) is not None:
         return parsed(known)
+    if len(known_parts := {_truth(part) for part in _PAIR.split(value)}) > 1 and None not in known_parts:
+        return AMBIGUOUS
+    value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
-        opening = _OPENING.match(passage)
-        if opening and (known := _TRUTH.get(opening[1].lower())) is not None:
-            return parsed(known)
+        for told in (passage,) if passage is value else (passage, behind_glue(passage)):
+            opening = _OPENING.match(told)
+            if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
+                return parsed(known)
     return _last_verdict(value)
 
 
+def _truth(text: str) -> bool | None:
+    return _TRUTH.get(plain(text))
+
+
+def _known(text: str) -> frozenset[bool]:
+    known = _truth(text)
+    return frozenset() if known is None else frozenset({known})
+
+
+def _is_withdrawn(text: str) -> bool:
+    return is_first_thought(next(iter(sentences(text.partition("\n")[0])), ""))
+
+
 def _last_verdict(text: str) -> Reading:
-    for line in lines_backwards(text):
+    lines = list(lines_backwards(text))
+    parts = [verdicts(match[1]) or _known(match[1]) for line in lines if (match := _PART.fullmatch(line))]
+    if len(parts) == len(lines) > 1 and len({*parts}) > 1 and all(parts):
+        return AMBIGUOUS
+    for line in lines:
         for sentence in reversed(sentences(line)):
-            said = {_TRUTH[word.lower()] for word in _WORD.findall(sentence)}
-            if said and not abstains(sentence):
-                return parsed(said.pop()) if len(said) == 1 else AMBIGUOUS
+            said = verdicts(sentence) or _known(sentence)
+            if said and (commits(sentence) or not abstains(sentence)):
+                return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
 
 
@@ -69,16 +99,28 @@ def read_integer(value: Any) -> Reading:
         return parsed(value) if isinstance(value, int) else _whole(value)
     if not isinstance(value, str):
         return UNPARSABLE
+    return _read_number(value)
+
+
+def _read_number(value: str) -> Reading:
     if counts_nothing(value):
         return parsed(0)
+    if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
+        return parsed(known)
+    value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
         for line in lines:
             parts = sentences(line)
             for sentence in parts if passage != value else reversed(parts):
-                if numbers := list(_NUMBER.finditer(sentence)):
+                if numbers := _numbers_in(sentence):
                     return _number_of(sentence, numbers)
-    return UNPARSABLE
+    return parsed(0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+
+
+def _numbers_in(sentence: str) -> list[re.Match[str]]:
+    found = list(_NUMBER.finditer(sentence))
+    return [number for number in found if not _REFERENCE.search(sentence, max(0, number.start() - 12), number.start())]
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
@@ -88,6 +130,10 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     result = [number for number in numbers if sentence[: number.start()].rstrip(" *_$").endswith(("=", "＝"))]
     if result:
         return _whole(_value(result[-1][0]))
+    mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
+    meant = settled(sentence, mentions)
+    if len(meant) == 1:
+        return _whole(float(str(next(iter(meant)))))
     told = {_value(number[0]) for number in numbers if _SAYS.search(sentence[: number.start()])}
     return _whole(told.pop()) if len(told) == 1 else AMBIGUOUS
 
