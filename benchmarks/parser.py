@@ -4,7 +4,7 @@
 
 A case states what a text is worth by the paper's rule (appendix D.2), and why. A folder holds final answers, or final
 answers, step answers and replies to S2 of the families (`tests/evaluation/family_answers.py` says how); left out, it is
-the tests' own two. Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was found.
+the tests' own. Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was found.
 """
 
 import argparse
@@ -39,7 +39,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="a corpus; the tests' own when left out")
     folder = parser.parse_args().folder
-    wrong = [print_agreement(part) for part in ([folder] if folder else [CORPUS, CORPUS / "families"])]
+    wrong = [
+        print_agreement(part) for part in ([folder] if folder else [CORPUS, CORPUS / "families", CORPUS / "held_out"])
+    ]
     return 1 if any(wrong) else 0
 
 

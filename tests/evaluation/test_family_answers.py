@@ -6,7 +6,14 @@ import pytest
 
 from tests.evaluation.family_answers import Case, read_cases
 
-CASES = list(read_cases(Path(__file__).parent / "answers" / "families"))
+CORPUS = Path(__file__).parent / "answers"
+CASES = list(read_cases(CORPUS / "families"))
+
+KNOWN_MISREAD = frozenset((
+    "final-en-043", "final-en-136", "final-en-168", "final-es-033", "final-es-052", "final-zh-039", "final-zh-063",
+    "step-en-031", "step-en-036", "step-en-064",
+))  # fmt: skip
+"""Of the answers that the reader was not written with. What it learns to read is taken out of this list."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.place for case in CASES])
@@ -15,3 +22,9 @@ def test_an_answer_in_a_familys_style_is_read_as_its_case_states(case: Case) -> 
     read = case.read()
 
     assert case.agrees(read), (case.why, read, case.stated, case.statuses)
+
+
+def test_answers_that_were_held_out_are_read_but_for_those_that_are_known() -> None:
+    """None was seen while the reader was written; fitting it to them would leave nothing to measure it by."""
+    misread = {case.place for case in read_cases(CORPUS / "held_out") if not case.agrees(case.read())}
+    assert misread == KNOWN_MISREAD
