@@ -38,7 +38,7 @@ def demo(
     gigavqa dataset demo
     gigavqa dataset demo /data/demo-11 --seed 11
     """
-    from demo.dataset import build_demo_dataset
+    from demo.ultravr.dataset import build_demo_dataset
     from jobs.home import Home
 
     target = folder or Home.from_environment().data / "demo"

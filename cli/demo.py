@@ -58,7 +58,7 @@ def demo(
 
 
 def _build_dataset(home: "Home") -> None:
-    from demo.dataset import build_demo_dataset
+    from demo.ultravr.dataset import build_demo_dataset
 
     with _step("demo data set") as say:
         build_demo_dataset(home.data / "demo", progress=say)

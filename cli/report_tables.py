@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.operations import OPERATIONS
 from evaluation.rendering.numbers import MISSING, interval, percent, signed_points
 from evaluation.reporting.models import DomainScore, Figure2, Report, Table1Row, Table2Row, Table3Row
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 
 _ROW_NAMES = {
     "V1": "V1 thumbnail",

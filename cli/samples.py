@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
+from benchmarks.ultravr.samples import Evidence, Sample, Step
 from cli.console import out
 from cli.tables import Column, print_table
-from evaluation.ultravr.samples import Evidence, Sample, Step
 
 
 def print_samples(samples: Sequence[Sample]) -> None:

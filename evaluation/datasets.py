@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.shapes import Origin, sample_fields
 from evaluation.errors import DatasetInvalidError, Problem
 from evaluation.records import LINE_SUFFIXES, Record, read_records
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.shapes import Origin, sample_fields
 
 BENCHMARKS = frozenset({"ultravr"})
 _PLAIN_WORDS = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from benchmarks.ultravr.samples import Sample
 from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset
 from evaluation.judging import JudgedStep, Judgement, Judges
 from evaluation.replies import Reply, reply_of
 from evaluation.reporting.models import SampleOutcome, StepOutcome
-from evaluation.ultravr.samples import Sample
 from jobs.models import Response
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from benchmarks.ultravr.conditions import LOCAL_CONDITIONS, Scene, annotated_rois, anomalous_cell, show
+from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.registry import PROTOCOLS
+from benchmarks.ultravr.samples import Sample
 from catalogue.entry import CatalogueEntry, Decoding
 from evaluation.datasets import Dataset
 from evaluation.errors import EvidenceMissingError, SampleUnknownError, SamplingInvalidError, StepsMissingError
 from evaluation.plans import cells_of
-from evaluation.ultravr.conditions import LOCAL_CONDITIONS, Scene, annotated_rois, anomalous_cell, show
-from evaluation.ultravr.examples import Examples
-from evaluation.ultravr.protocols.base import Asking
-from evaluation.ultravr.protocols.registry import PROTOCOLS
-from evaluation.ultravr.samples import Sample
 from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 from tiling.geometry import Size
 from tiling.views import View

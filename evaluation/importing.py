@@ -15,10 +15,10 @@ from typing import Any
 
 import tomli_w
 
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.taxonomy import DOMAINS
 from evaluation.datasets import load_samples, record_files
 from evaluation.errors import DatasetInvalidError, Problem
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.taxonomy import DOMAINS
 from tiling.errors import TilingError
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.ultravr.checks import check_sample
+from benchmarks.ultravr.conditions import Scene, show
+from benchmarks.ultravr.samples import Sample
 from evaluation.datasets import Dataset, load_dataset, placed_samples
 from evaluation.errors import DatasetInvalidError, EvidenceMissingError, Problem
-from evaluation.ultravr.checks import check_sample
-from evaluation.ultravr.conditions import Scene, show
-from evaluation.ultravr.samples import Sample
 from tiling.errors import TilingError
 from tiling.geometry import Size
 

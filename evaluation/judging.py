@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from benchmarks.ultravr.answers import ParsedAnswer, parse_answer
+from benchmarks.ultravr.samples import Operation, Sample, Step
+from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.steps.boxes import BoxFrame
+from benchmarks.ultravr.steps.judge import StepJudge, StepVerdict
 from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset
 from evaluation.errors import StepTruthInvalidError
 from evaluation.replies import Reply
 from evaluation.reporting.models import Outcome
-from evaluation.ultravr.answers import ParsedAnswer, parse_answer
-from evaluation.ultravr.parsing.schema_reply import read_schema_reply
-from evaluation.ultravr.samples import Operation, Sample, Step
-from evaluation.ultravr.steps.boxes import BoxFrame
-from evaluation.ultravr.steps.judge import StepJudge, StepVerdict
 
 STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
 """Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""

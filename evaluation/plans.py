@@ -2,9 +2,9 @@
 
 from typing import get_args
 
+from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from catalogue.names import did_you_mean
 from evaluation.errors import PlanUnknownError, ProtocolUnavailableError
-from evaluation.ultravr.protocols.registry import PROTOCOLS
 from jobs.models import Cell, Condition, JobSpec
 
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)

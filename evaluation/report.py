@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from benchmarks.ultravr.answers import PARSER_VERSION
+from benchmarks.ultravr.steps.judge import STEP_PARSER_VERSION
+from benchmarks.ultravr.steps.matching import IOU_THRESHOLD
 from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset
 from evaluation.metrics.accuracy import Strata
@@ -17,9 +20,6 @@ from evaluation.reporting.provenance import describe_provenance
 from evaluation.reporting.steps import build_figure2, build_profiles, collect_steps, count_operations
 from evaluation.reporting.tables import Sources, build_table1, build_table2, build_table3
 from evaluation.tally import Tally
-from evaluation.ultravr.answers import PARSER_VERSION
-from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
-from evaluation.ultravr.steps.matching import IOU_THRESHOLD
 from jobs.models import JobSpec, Response
 
 __all__ = [

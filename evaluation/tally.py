@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.ultravr.protocols.registry import TELLS_EXAMPLES
+from benchmarks.ultravr.steps.readings import StepStatus
 from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset
 from evaluation.judging import JudgedStep, Judges
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
-from evaluation.ultravr.protocols.registry import TELLS_EXAMPLES
-from evaluation.ultravr.steps.readings import StepStatus
 
 
 class CellKey(NamedTuple):

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
+from benchmarks.ultravr.answers import PARSER_VERSION
+from benchmarks.ultravr.steps.judge import STEP_PARSER_VERSION
 from catalogue.load import Catalogue
 from evaluation.details import sample_outcomes
 from evaluation.rendering.html import render_html
 from evaluation.rendering.page_samples import choose_samples, most_samples
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
-from evaluation.ultravr.answers import PARSER_VERSION
-from evaluation.ultravr.steps.judge import STEP_PARSER_VERSION
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore

@@ -12,7 +12,7 @@ from tiling.sources import Source, open_source
 
 _MIN_PIXELS = 16_000_000  # below, a view takes less time than looking for its pyramid saves
 _VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 6}
-"""Views from which making a pyramid takes less time than it saves; docs/benchmarks/views.md has the figures."""
+"""Views from which making a pyramid takes less time than it saves; docs/performance/views.md has the figures."""
 _VIEWS_THAT_PAY_ELSE = 3
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Category, Domain
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Indices, Terms, combined, proportion
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS, Category, Domain
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.ultravr.samples import Operation
+from benchmarks.ultravr.taxonomy import Domain
 from evaluation.metrics.accuracy import Strata
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Terms, combined, wilson
-from evaluation.ultravr.samples import Operation
-from evaluation.ultravr.taxonomy import Domain
 
 OPERATIONS: tuple[Operation, ...] = ("GND", "PER", "QUA", "INT", "INF")
 

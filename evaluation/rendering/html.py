@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS
 from evaluation.rendering.figures import drawings, inline_svg
 from evaluation.rendering.page_samples import DETAILED_SAMPLES, OUTCOMES, Preview, pictures, show_samples
 from evaluation.rendering.page_tables import gap, rate, tables
 from evaluation.reporting.models import Report, SampleOutcome
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 
 _PAGE = Path(__file__).parent / "page"
 

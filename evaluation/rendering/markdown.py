@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.rendering.markdown_steps import step_parts
 from evaluation.rendering.markdown_tables import escaped, table
 from evaluation.rendering.numbers import MISSING, full, percent, signed_points
 from evaluation.reporting.models import CellScore, DomainScore, Report, Table1Row, Table2Row, Table3Row
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 
 _SHORT = {
     "comparison": "Comp.",

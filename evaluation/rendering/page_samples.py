@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any
 
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS
 from evaluation.rendering.numbers import MISSING
 from evaluation.reporting.models import Report, SampleOutcome, StepOutcome
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 from jobs.models import RasterRecord
 
 DETAILED_SAMPLES = 500

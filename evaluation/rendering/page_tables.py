@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from benchmarks.ultravr.samples import Operation
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.rendering.numbers import MISSING, percent, signed_points
 from evaluation.reporting.models import Report, StepProfile, Table1Row, Table2Row, Table3Row
-from evaluation.ultravr.samples import Operation
-from evaluation.ultravr.taxonomy import CATEGORIES, DOMAINS
 
 SHORT = {
     "comparison": "Comp.",

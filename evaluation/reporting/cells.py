@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import mean, stdev
 
+from benchmarks.ultravr.taxonomy import DOMAINS
 from evaluation.metrics.accuracy import Macros, Strata, category_accuracies, domain_accuracies, macro_accuracy
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, wilson
 from evaluation.reporting.expected import Expected
 from evaluation.reporting.models import CellScore, DomainScore, Exclusion, Spread
 from evaluation.tally import CellKey, CellTally, Tally
-from evaluation.ultravr.taxonomy import DOMAINS
 
 LISTED_SAMPLES = 100
 _SEVERAL = 2

@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from benchmarks.ultravr.samples import AnswerFormat, Operation
+from benchmarks.ultravr.taxonomy import Category, Domain
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.ultravr.samples import AnswerFormat, Operation
-from evaluation.ultravr.taxonomy import Category, Domain
 from jobs.models import RasterRecord
 
 Outcome = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]

@@ -7,6 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from benchmarks.ultravr.operations import operation_of
+from benchmarks.ultravr.samples import AnswerFormat, Operation
+from benchmarks.ultravr.steps.judge import LIST_FORMATS, StepJudge
 from evaluation.judging import STEP_PROTOCOLS
 from evaluation.metrics.accuracy import Macros, Strata, domain_accuracies
 from evaluation.metrics.estimates import Estimate
@@ -23,9 +26,6 @@ from evaluation.reporting.models import (
 from evaluation.reporting.tables import Sources
 from evaluation.reporting.titles import title_of
 from evaluation.tally import CellKey, StepMark, Tally, Verdict
-from evaluation.ultravr.operations import operation_of
-from evaluation.ultravr.samples import AnswerFormat, Operation
-from evaluation.ultravr.steps.judge import LIST_FORMATS, StepJudge
 
 OUTCOMES: tuple[Outcome, ...] = (*OPERATIONS, "Final", "NoErr")
 _LISTED = 100

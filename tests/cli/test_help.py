@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from demo.ad.grid import plan_grid
-from demo.ad.products import PRODUCTS
-from demo.ad.samples import grid_records
-from demo.cctv.samples import plaza_records
-from demo.cctv.scene import plan_plaza
-from demo.wsi.samples import slide_records
-from demo.wsi.scene import plan_slide
+from demo.ultravr.ad.grid import plan_grid
+from demo.ultravr.ad.products import PRODUCTS
+from demo.ultravr.ad.samples import grid_records
+from demo.ultravr.cctv.samples import plaza_records
+from demo.ultravr.cctv.scene import plan_plaza
+from demo.ultravr.wsi.samples import slide_records
+from demo.ultravr.wsi.scene import plan_slide
 from tests.cli.installation import Installation
 
 COMMANDS = (

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from demo.dataset import build_demo_dataset
+from benchmarks.ultravr.samples import Sample
+from demo.ultravr.dataset import build_demo_dataset
 from evaluation.datasets import load_dataset
-from evaluation.ultravr.samples import Sample
 
 SEED = 7
 SCALE = 0.1

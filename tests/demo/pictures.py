@@ -6,7 +6,7 @@ import numpy as np
 import pyvips
 from numpy.typing import NDArray
 
-from demo.placing import Box
+from demo.ultravr.placing import Box
 
 
 def read_pixels(path: Path) -> NDArray[np.int16]:

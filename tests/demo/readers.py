@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.records import Question
+from demo.ultravr.records import Question
 
 Rule = Callable[[Question], dict[str, float]]
 """From a question to a score of each option, by its letter."""

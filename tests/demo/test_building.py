@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from demo.ad.grid import paint_grid, plan_grid
-from demo.ad.products import PRODUCTS
 from demo.canvas import replacing
-from demo.cctv.paint import paint_plaza
-from demo.cctv.samples import plaza_records
-from demo.cctv.scene import plan_plaza
-from demo.dataset import PAINTINGS, build_demo_dataset
-from demo.manifest import Manifest
+from demo.ultravr.ad.grid import paint_grid, plan_grid
+from demo.ultravr.ad.products import PRODUCTS
+from demo.ultravr.cctv.paint import paint_plaza
+from demo.ultravr.cctv.samples import plaza_records
+from demo.ultravr.cctv.scene import plan_plaza
+from demo.ultravr.dataset import PAINTINGS, build_demo_dataset
+from demo.ultravr.manifest import Manifest
 from tests.demo.conftest import SCALE, SEED
 from tests.waiting import wait_until
 
@@ -98,7 +98,7 @@ def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Images that were complete when the builder was killed are not painted again."""
     folder = tmp_path / "demo"
     call = (
-        "from pathlib import Path; from demo.dataset import build_demo_dataset; "
+        "from pathlib import Path; from demo.ultravr.dataset import build_demo_dataset; "
         f"build_demo_dataset(Path({str(folder)!r}), scale=0.1)"
     )
     builder = subprocess.Popen([sys.executable, "-c", call], start_new_session=True, stdout=subprocess.DEVNULL)

@@ -7,14 +7,14 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from demo.ad.grid import plan_grid
-from demo.ad.products import PRODUCTS
-from demo.ad.samples import draw_choice, grid_records
-from demo.cctv import questions as cctv
-from demo.records import Question, lettered, shuffled
-from demo.rs import questions as rs
-from demo.wsi import questions as wsi
-from evaluation.ultravr.coordinates import format_coordinate
+from demo.ultravr.ad.grid import plan_grid
+from demo.ultravr.ad.products import PRODUCTS
+from demo.ultravr.ad.samples import draw_choice, grid_records
+from demo.ultravr.cctv import questions as cctv
+from demo.ultravr.records import Question, lettered, shuffled
+from demo.ultravr.rs import questions as rs
+from demo.ultravr.wsi import questions as wsi
+from evaluation.answers.coordinates import format_coordinate
 from tests.demo.readers import RULES, Rule, accuracy, learned
 
 DRAWN = 2000

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demo.placing import Box
-from demo.rs.samples import IMAGE
-from demo.rs.scene import FAR, NEAR, SIZE, Land, plan_land
+from demo.ultravr.placing import Box
+from demo.ultravr.rs.samples import IMAGE
+from demo.ultravr.rs.scene import FAR, NEAR, SIZE, Land, plan_land
 from tests.demo.conftest import SCALE, SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.steps.judge import judge_step
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
 from evaluation.plans import PLANS
-from evaluation.ultravr.examples import Examples
-from evaluation.ultravr.steps.judge import judge_step
 from jobs.models import InferenceRequest, JobSpec
 from tiling.geometry import resolve_region
 from tiling.headers import read_header

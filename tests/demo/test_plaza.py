@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demo.cctv.figures import KINDS
-from demo.cctv.paint import paint_plaza
-from demo.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Figure, Plaza, plan_plaza
-from demo.placing import Box
-from evaluation.ultravr.taxonomy import QUADRANTS
+from benchmarks.ultravr.taxonomy import QUADRANTS
+from demo.ultravr.cctv.figures import KINDS
+from demo.ultravr.cctv.paint import paint_plaza
+from demo.ultravr.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Figure, Plaza, plan_plaza
+from demo.ultravr.placing import Box
 from tests.demo.conftest import SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 

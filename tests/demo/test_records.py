@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demo.ad.grid import plan_grid
-from demo.ad.products import PRODUCTS
-from demo.ad.samples import grid_records
-from demo.cctv.samples import plaza_records
-from demo.cctv.scene import SIZE as PLAZA
-from demo.cctv.scene import plan_plaza
-from demo.checking import check_dataset
+from benchmarks.ultravr.checks import check_sample
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.shapes import Origin, sample_fields
+from benchmarks.ultravr.taxonomy import CATEGORIES
 from demo.errors import RecordInvalidError
-from demo.placing import Box
-from demo.rs.samples import land_records
-from demo.rs.scene import plan_land
-from demo.wsi.samples import slide_records
-from demo.wsi.scene import plan_slide
+from demo.ultravr.ad.grid import plan_grid
+from demo.ultravr.ad.products import PRODUCTS
+from demo.ultravr.ad.samples import grid_records
+from demo.ultravr.cctv.samples import plaza_records
+from demo.ultravr.cctv.scene import SIZE as PLAZA
+from demo.ultravr.cctv.scene import plan_plaza
+from demo.ultravr.checking import check_dataset
+from demo.ultravr.placing import Box
+from demo.ultravr.rs.samples import land_records
+from demo.ultravr.rs.scene import plan_land
+from demo.ultravr.wsi.samples import slide_records
+from demo.ultravr.wsi.scene import plan_slide
+from evaluation.answers.coordinates import format_coordinate
 from evaluation.records import Record
-from evaluation.ultravr.checks import check_sample
-from evaluation.ultravr.coordinates import format_coordinate
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.shapes import Origin, sample_fields
-from evaluation.ultravr.taxonomy import CATEGORIES
 
 _KINDS = [(domain, category) for domain, categories in CATEGORIES.items() for category in categories]
 

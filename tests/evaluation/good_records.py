@@ -3,11 +3,11 @@
 import copy
 from typing import Any
 
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.shapes import Origin, sample_fields
+from benchmarks.ultravr.taxonomy import QUADRANTS
+from benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
 from evaluation.records import Record
-from evaluation.ultravr.samples import Sample
-from evaluation.ultravr.shapes import Origin, sample_fields
-from evaluation.ultravr.taxonomy import QUADRANTS
-from evaluation.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
 
 UPPER_LEFT = [[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]]
 UPPER_RIGHT = [[0.6, 0.1, 0.62, 0.12]]

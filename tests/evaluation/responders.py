@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from evaluation.ultravr.operations import operation_of
-from evaluation.ultravr.samples import Operation, Sample, Step
+from benchmarks.ultravr.operations import operation_of
+from benchmarks.ultravr.samples import Operation, Sample, Step
 from jobs.models import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluation.ultravr.conditions import Scene, show
-from evaluation.ultravr.forms import choices_of
-from evaluation.ultravr.parsing.schema_reply import read_schema_reply
-from evaluation.ultravr.protocols.base import Asking
-from evaluation.ultravr.protocols.registry import PROTOCOLS
-from evaluation.ultravr.samples import Sample, Step
-from evaluation.ultravr.steps.judge import judge_step
-from evaluation.ultravr.vocabulary import WSI_OPTIONS
+from benchmarks.ultravr.conditions import Scene, show
+from benchmarks.ultravr.forms import choices_of
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.registry import PROTOCOLS
+from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.steps.judge import judge_step
+from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from tests.evaluation.good_records import GOOD, good_sample
 from tiling.geometry import Size
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.ultravr.checks import check_sample
+from benchmarks.ultravr.checks import check_sample
 from tests.evaluation.good_records import GOOD, good_record, sample_from, step_of
 
 Change = Callable[[dict[str, Any]], object]

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from benchmarks.ultravr.conditions import Scene, Showing, show
+from benchmarks.ultravr.samples import Sample
 from evaluation.errors import EvidenceMissingError
-from evaluation.ultravr.conditions import Scene, Showing, show
-from evaluation.ultravr.samples import Sample
 from jobs.models import Condition
 from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.ultravr.conditions import Showing
-from evaluation.ultravr.examples import Examples
-from evaluation.ultravr.protocols.base import Asking
-from evaluation.ultravr.protocols.few_shot import FewShot
-from evaluation.ultravr.samples import Sample
+from benchmarks.ultravr.conditions import Showing
+from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.few_shot import FewShot
+from benchmarks.ultravr.samples import Sample
 from tests.evaluation.good_records import GOOD, good_sample
 
 KINDS = ("cctv-comparison", "cctv-logic", "rs-logic", "wsi-comparison", "ad-choice")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from benchmarks.ultravr.steps.boxes import BoxFrame
 from evaluation.judging import SampleJudge
 from evaluation.replies import reply_of
-from evaluation.ultravr.steps.boxes import BoxFrame
 from tests.evaluation.good_records import good_sample
 from tests.evaluation.responses import response
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from evaluation.ultravr.conditions import Scene, show
-from evaluation.ultravr.forms import choices_of, form_of
-from evaluation.ultravr.protocols.base import Asking
-from evaluation.ultravr.protocols.registry import PROTOCOLS
-from evaluation.ultravr.samples import Sample, Step
+from benchmarks.ultravr.conditions import Scene, show
+from benchmarks.ultravr.forms import choices_of, form_of
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.registry import PROTOCOLS
+from benchmarks.ultravr.samples import Sample, Step
 from jobs.models import Condition, Turn
 from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.ultravr.answers import PARSER_VERSION
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
 from evaluation.reporting.models import CellScore
-from evaluation.ultravr.answers import PARSER_VERSION
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
 from tests.evaluation.good_records import good_sample
 from tests.evaluation.pages import raster

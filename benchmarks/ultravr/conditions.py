@@ -1,0 +1,181 @@
+"""What is shown of a sample under V0 to V4, and what the prompt says of it (section 4.2, appendix D.1).
+
+V0 nothing, V1 the full image downsampled, V2 the full image natively, V3 local evidence, V4 the full image, then the
+local evidence. Local evidence is made of crops in level-0 pixels at their original resolution.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.samples import SHEET, Sample
+from benchmarks.ultravr.taxonomy import QUADRANTS
+from evaluation.answers.cells import only_cell
+from evaluation.errors import EvidenceMissingError
+from jobs.models import Condition
+from tiling.errors import RegionError
+from tiling.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
+from tiling.geometry import Region, Size
+from tiling.views import View
+
+_TEXTS = read_texts("conditions")
+CONTEXT_VERSION = _TEXTS["version"]
+LOCAL_CONDITIONS = frozenset({"V3", "V4"})
+
+
+@dataclass(frozen=True)
+class Showing:
+    """The views of a prompt in order, and the sentence that says what they are."""
+
+    views: tuple[View, ...]
+    context: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A sample's images as views name them, their level-0 sizes, and what fixes the position of an AD sheet.
+
+    `size_of` is asked for an image only where local evidence needs it. `thumbnail` is V1's longest side in pixels.
+    """
+
+    sample: Sample
+    images: tuple[str, ...]
+    size_of: Callable[[str], Size]
+    seed: str
+    thumbnail: int = 1024
+
+
+@dataclass(frozen=True)
+class _Local:
+    views: tuple[View, ...]
+    template: str
+    slots: dict[str, object]
+
+
+def show(scene: Scene, condition: Condition) -> Showing:
+    """Declare what a condition shows. Raises EvidenceMissingError for V3 and V4 without usable evidence."""
+    return _CONDITIONS[condition](scene)
+
+
+def _text_only(scene: Scene) -> Showing:
+    return Showing((), _TEXTS["text_only"])
+
+
+def _thumbnail(scene: Scene) -> Showing:
+    views = tuple(View(image=image, sizing=f"longest:{scene.thumbnail}") for image in scene.images)
+    return Showing(views, _plural("thumbnail", len(views)))
+
+
+def _full(scene: Scene) -> Showing:
+    views = tuple(View(image=image) for image in scene.images)
+    return Showing(views, _plural("full", len(views)))
+
+
+def _local(scene: Scene) -> Showing:
+    local = _evidence(scene)
+    which = _TEXTS["one" if len(local.views) == 1 else "several"]
+    return Showing(local.views, _say(local, which))
+
+
+def _full_and_local(scene: Scene) -> Showing:
+    full, local = _full(scene), _evidence(scene)
+    which = _TEXTS["one_after_full" if len(local.views) == 1 else "several_after_full"]
+    template = _TEXTS["full_and_local" if len(full.views) == 1 else "fulls_and_local"]
+    context = template.format(count=len(full.views), local=_say(local, which))
+    return Showing(full.views + local.views, context)
+
+
+_CONDITIONS: dict[Condition, Callable[[Scene], Showing]] = {
+    "V0": _text_only,
+    "V1": _thumbnail,
+    "V2": _full,
+    "V3": _local,
+    "V4": _full_and_local,
+}
+
+
+def _plural(name: str, count: int) -> str:
+    return _TEXTS[name if count == 1 else f"{name}s"].format(count=count)
+
+
+def _say(local: _Local, which: str) -> str:
+    slots = {**local.slots, "count": len(local.views)}
+    return _TEXTS[local.template].format(which=which.format(**slots), **slots)
+
+
+def _evidence(scene: Scene) -> _Local:
+    crop = {"cctv": _quadrants, "rs": _quadrants, "wsi": _rois, "ad": _sheet}[scene.sample.domain]
+    try:
+        return crop(scene)
+    except RegionError as error:
+        raise EvidenceMissingError(f"sample '{scene.sample.id}': {error}") from error
+
+
+def _quadrants(scene: Scene) -> _Local:
+    annotated = scene.sample.evidence.quadrants if scene.sample.evidence else ()
+    names = [name for name in QUADRANTS if name in annotated] or list(QUADRANTS)
+    views = _crops(scene, lambda size: [quadrant_region(size, name) for name in names])
+    return _Local(views, "quadrant" if len(views) == 1 else "quadrants", {"names": ", ".join(names)})
+
+
+def _rois(scene: Scene) -> _Local:
+    # In the grid's own order: the annotators' order may say which region mattered most.
+    indices = sorted(set(annotated_rois(scene.sample)))
+    views = _crops(scene, lambda size: [roi_region(size, index) for index in indices])
+    return _Local(views, "roi" if len(views) == 1 else "rois", {})
+
+
+def _sheet(scene: Scene) -> _Local:
+    sheet, grid = _place_of_sheet(scene)
+    views = (_crop(scene.images[0], sheet.region),)
+    last_row, last_column = sheet.first_row + SHEET[0] - 1, sheet.first_column + SHEET[1] - 1
+    slots: dict[str, object] = {"grid_rows": grid[0], "grid_columns": grid[1], "first_row": sheet.first_row}
+    slots |= {"last_row": last_row, "first_column": sheet.first_column, "last_column": last_column}
+    return _Local(views, "sheet", slots)
+
+
+def _place_of_sheet(scene: Scene) -> tuple[Sheet, tuple[int, int]]:
+    """The sheet that the record names, else one drawn around the cell; and the grid."""
+    cell, grid = anomalous_cell(scene.sample)
+    first = scene.sample.evidence.sheet if scene.sample.evidence else None
+    if first:
+        return sheet_at(_size(scene), first, grid, SHEET), grid
+    return sheet_region(_size(scene), cell, scene.seed, grid, SHEET), grid
+
+
+def _size(scene: Scene) -> Size:
+    return scene.size_of(scene.images[0])
+
+
+def _crops(scene: Scene, regions_of: Callable[[Size], list[Region]]) -> tuple[View, ...]:
+    return tuple(_crop(image, region) for image in scene.images for region in regions_of(scene.size_of(image)))
+
+
+def _crop(image: str, region: Region) -> View:
+    return View(image=image, region=str(region))
+
+
+def annotated_rois(sample: Sample) -> tuple[int, ...]:
+    """ROIs of a WSI sample: its evidence, else the ground truth of step Q2.1. Raises EvidenceMissingError."""
+    if sample.evidence and sample.evidence.rois:
+        return sample.evidence.rois
+    chosen = next((step.ground_truth for step in sample.steps if step.step_id == "Q2.1"), None)
+    if isinstance(chosen, str):
+        chosen = [int(number) for number in re.findall(r"\d+", chosen)]
+    if isinstance(chosen, list) and chosen and all(type(roi) is int and 1 <= roi <= 36 for roi in chosen):
+        return tuple(chosen)
+    raise EvidenceMissingError(f"sample '{sample.id}': neither evidence.rois nor step Q2.1 names ROIs from 1 to 36")
+
+
+def anomalous_cell(sample: Sample) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Cell and grid of an AD sample: its evidence, else a coordinate answer on 10 x 10. Raises EvidenceMissingError."""
+    grid = sample.evidence.grid if sample.evidence else (10, 10)
+    cell = sample.evidence.cell if sample.evidence else None
+    answer = sample.options.get(sample.answer, "") if sample.options else sample.answer
+    cell = cell or only_cell(answer)
+    if cell is None:
+        raise EvidenceMissingError(
+            f"sample '{sample.id}': neither evidence.cell nor a coordinate answer names the cell"
+        )
+    return cell, grid

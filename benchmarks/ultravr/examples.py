@@ -1,0 +1,45 @@
+"""Chooses whose trajectories S3 tells: other samples of the same domain and category, never of the same image."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+
+from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.taxonomy import Category, Domain
+
+Kind = tuple[Domain, Category]
+
+
+class Examples:
+    """A seeded choice of at most `count` samples with a complete trajectory: steps, and a known answer.
+
+    All samples of one category on one image are told the same examples, so that their prompts share them. Where a
+    category has fewer samples on other images, there are fewer examples, down to none.
+    """
+
+    def __init__(self, samples: Iterable[Sample], count: int, seed: int) -> None:
+        self._count = count
+        self._seed = seed
+        self._complete: dict[Kind, list[Sample]] = {}
+        self._on_image: Counter[tuple[Kind, str]] = Counter()
+        self._chosen: dict[tuple[Kind, frozenset[str]], tuple[Sample, ...]] = {}
+        for sample in samples:
+            if sample.steps and sample.scored:
+                kind = (sample.domain, sample.category)
+                self._complete.setdefault(kind, []).append(sample)
+                self._on_image.update((kind, image) for image in set(sample.images))
+
+    def of(self, sample: Sample) -> tuple[Sample, ...]:
+        """Return the examples for a sample; none of them is the sample itself or shares an image with it."""
+        key = (sample.domain, sample.category), frozenset(sample.images)
+        if key not in self._chosen:
+            self._chosen[key] = self._choose(*key)
+        return tuple(example for example in self._chosen[key] if example.id != sample.id)
+
+    def _choose(self, kind: Kind, images: frozenset[str]) -> tuple[Sample, ...]:
+        complete = self._complete.get(kind, [])
+        # Among so many there are enough on other images, or all that there are: no need to look at every sample.
+        num_drawn = self._count + sum(self._on_image[kind, image] for image in images)
+        draws = random.Random("\0".join([str(self._seed), *kind, *sorted(images)]))
+        drawn = draws.sample(complete, min(num_drawn, len(complete)))
+        return tuple(found for found in drawn if images.isdisjoint(found.images))[: self._count]

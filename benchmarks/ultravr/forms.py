@@ -1,0 +1,64 @@
+"""In which form each step's answer is asked for, by its answer format (appendix F).
+
+A form never depends on a step's ground truth: what may be answered with null follows from the schema alone.
+"""
+
+from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.samples import AnswerFormat, Sample, Step
+from benchmarks.ultravr.schemas import NULLABLE
+from benchmarks.ultravr.vocabulary import STEP_CHOICES, WSI_OPTIONS
+
+_TEXTS = read_texts("forms")
+NOT_APPLICABLE = {False: "null", True: "N/A"}
+"""How a step that does not apply is answered, by whether the sample is of WSI, whose questions say "N/A"."""
+
+_BOXES: frozenset[AnswerFormat] = frozenset(
+    ["bbox_coordinates", "bbox_coordinates_normalized", "bbox_coordinates_list"]
+)
+_CHOICES: frozenset[AnswerFormat] = frozenset(["multiple_choice", "single_choice", "multi_select", "short_text"])
+_RATIO = ("cctv", "comparison", "S9")
+_ORDERING = ("cctv", "comparison", "S10")
+
+
+def choices_of(sample: Sample, step: Step) -> tuple[str, ...]:
+    """Return the texts that a step may be answered with; empty where its answers are not listed.
+
+    The record's own options win over the fixed answer spaces of appendix F.
+    """
+    if step.answer_format not in _CHOICES:
+        return ()
+    if step.options:
+        return step.options
+    if sample.domain == "wsi":
+        return WSI_OPTIONS.get(step.step_id, ())
+    return STEP_CHOICES.get((sample.domain, sample.category), {}).get(step.step_id, ())
+
+
+def form_of(sample: Sample, step: Step) -> str:
+    """Say in which form a step is to be answered, as the end of a sentence that begins "Answer with"."""
+    form = _form(sample, step)
+    if step.step_id in NULLABLE.get((sample.domain, sample.category), frozenset()):
+        form += _TEXTS["or_not"].format(nothing=NOT_APPLICABLE[sample.domain == "wsi"])
+    return form
+
+
+def label_of(step: Step) -> str:
+    """How other steps' questions call a step: "Step 5" for S5, "Q2.1" as it is."""
+    number = step.step_id[1:]
+    return f"Step {number}" if step.step_id[:1] == "S" and number.isdecimal() else step.step_id
+
+
+def box_note(sample: Sample) -> str:
+    """Say how boxes are written; empty for a sample without a step that asks for one."""
+    asked = any(step.answer_format in _BOXES for step in sample.steps)
+    return _TEXTS["box_note"] if asked else ""
+
+
+def _form(sample: Sample, step: Step) -> str:
+    place, choices = (sample.domain, sample.category, step.step_id), choices_of(sample, step)
+    if place == _RATIO and not choices:
+        return _TEXTS["ratio"]
+    if not choices:
+        return _TEXTS[step.answer_format]
+    name = "ordering" if place == _ORDERING else f"{step.answer_format}_of"
+    return _TEXTS[name].format(choices=", ".join(f'"{choice}"' for choice in choices))

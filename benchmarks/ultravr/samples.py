@@ -1,0 +1,138 @@
+"""One benchmark question with its options, answer, annotated steps and evidence."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
+
+from benchmarks.ultravr.taxonomy import CATEGORIES, Category, Domain, Quadrant
+from evaluation.answers.coordinates import format_coordinate, read_coordinate
+
+AnswerFormat = Literal[
+    "boolean",
+    "integer",
+    "multiple_choice",
+    "bbox_coordinates",
+    "bbox_coordinates_normalized",
+    "bbox_coordinates_list",
+    "single_choice",
+    "multi_select",
+    "roi_list",
+    "short_text",
+]
+Operation = Literal["GND", "PER", "QUA", "INT", "INF"]
+RoiIndex = Annotated[int, Field(ge=1, le=36)]
+GridPosition = tuple[PositiveInt, PositiveInt]
+SHEET = (5, 5)
+"""Rows and columns of the sheet of neighbouring cells that V3 shows of an AD grid (section 4.2)."""
+
+
+class _Annotation(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Step(_Annotation):
+    """One annotated reasoning step; null is a legal ground truth (RS relational inference, N/A steps of WSI)."""
+
+    step_id: str = Field(min_length=1)
+    question: str
+    ground_truth: Any
+    answer_format: AnswerFormat
+    options: tuple[str, ...] | None = None
+    operation: Operation | None = Field(default=None, description="the record's own label, which wins over C.2-C.5")
+    variants: dict[str, tuple[str, ...]] = Field(
+        default={}, description="other spellings that stand for an answer, by that answer (appendix D.2)"
+    )
+
+
+class Evidence(_Annotation):
+    """Where the evidence of a sample lies: quadrants (CCTV, RS), cells of the 6x6 grid (WSI), or a grid cell (AD)."""
+
+    quadrants: tuple[Quadrant, ...] = ()
+    rois: tuple[RoiIndex, ...] = Field(default=(), description="6x6 grid, row-major, 1 to 36")
+    grid: GridPosition = Field(default=(10, 10), description="rows, columns")
+    cell: GridPosition | None = Field(default=None, description="row, column, 1-based from the top left")
+    sheet: GridPosition | None = Field(
+        default=None, description="row, column of the first cell of the sheet shown as local evidence; drawn without it"
+    )
+
+    @model_validator(mode="after")
+    def _cell_inside(self) -> "Evidence":
+        if self.cell and (self.cell[0] > self.grid[0] or self.cell[1] > self.grid[1]):
+            raise ValueError(f"cell {self.cell} lies outside a grid of {self.grid[0]} x {self.grid[1]}")
+        return self
+
+    @model_validator(mode="after")
+    def _sheet_holds_cell(self) -> "Evidence":
+        if self.sheet is None:
+            return self
+        if self.cell is None or any(
+            not first <= at < first + part for at, first, part in zip(self.cell, self.sheet, SHEET, strict=True)
+        ):
+            raise ValueError(f"the sheet from cell {self.sheet} does not hold the cell {self.cell}")
+        if any(first + part - 1 > count for first, part, count in zip(self.sheet, SHEET, self.grid, strict=True)):
+            raise ValueError(f"the sheet from cell {self.sheet} reaches out of the grid {self.grid}")
+        return self
+
+
+class Sample(_Annotation):
+    """One question about one image, or several; image names are relative to the data set's folder.
+
+    Without `options` the answer is a coordinate, written "(row, column)", 1-based from the top left (AD, section A.4).
+    An empty answer awaits an expert: such a sample is asked, and left out of every accuracy.
+    `extra` keeps the record's other keys as they were.
+    """
+
+    id: str = Field(pattern=r"^[^\s/]+$", max_length=200)
+    domain: Domain
+    category: Category
+    subcategory: str = ""
+    images: tuple[str, ...] = ()
+    question: str = Field(min_length=1)
+    options: dict[str, str] | None = None
+    answer: str
+    steps: tuple[Step, ...] = ()
+    evidence: Evidence | None = None
+    extra: dict[str, Any] = {}
+
+    @property
+    def scored(self) -> bool:
+        """Whether the answer is known."""
+        return bool(self.answer)
+
+    @field_validator("images")
+    @classmethod
+    def _images_stay_inside(cls, images: tuple[str, ...]) -> tuple[str, ...]:
+        for image in images:
+            if not image or image.startswith(("/", "\\", "~")) or ".." in image.replace("\\", "/").split("/"):
+                raise ValueError(
+                    f"image '{image}' does not lie in the data set's folder: absolute paths and '..' are refused"
+                )
+        return images
+
+    @field_validator("options")
+    @classmethod
+    def _options_are_lettered(cls, options: dict[str, str] | None) -> dict[str, str] | None:
+        expected = [chr(ord("A") + position) for position in range(len(options or ()))]
+        if options is not None and (len(options) < 2 or sorted(options) != expected):
+            raise ValueError(f"options must be lettered A, B, C, D without a gap, not {', '.join(options) or 'none'}")
+        return dict(sorted(options.items())) if options else None
+
+    @model_validator(mode="after")
+    def _category_belongs_to_domain(self) -> "Sample":
+        if self.category not in CATEGORIES[self.domain]:
+            raise ValueError(
+                f"domain '{self.domain}' has no category '{self.category}': {', '.join(CATEGORIES[self.domain])}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _answer_fits(self) -> "Sample":
+        if self.options is None and self.domain != "ad":
+            raise ValueError("options are missing; only AD samples may ask for a coordinate")
+        if self.answer and self.options is not None and self.answer not in self.options:
+            raise ValueError(f"answer '{self.answer}' is none of the options {', '.join(self.options)}")
+        if self.answer and self.options is None:
+            cell = read_coordinate(self.answer)
+            if cell is None or self.answer != format_coordinate(cell):
+                raise ValueError(f"answer '{self.answer}' is neither an option nor a coordinate '(row, column)'")
+        return self

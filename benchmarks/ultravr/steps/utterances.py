@@ -1,0 +1,100 @@
+"""Brings a step's raw answer to what is said: thinking, code fences and JSON wrappers off, announcements found."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.text import answer_text, plain
+
+_FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
+_BOXED = re.compile(r"\\(?:f?boxed|text|mathrm)\s*\{([^{}]*)\}")
+_WRAPPERS = frozenset(
+    {"answer", "final_answer", "final answer", "value", "result", "response", "step_answer", "output", "prediction"}
+)
+_BLANKS = frozenset(
+    {
+        "null",
+        "none",
+        "nil",
+        "n/a",
+        "n.a",
+        "na",
+        "nan",
+        "blank",
+        "left blank",
+        "empty",
+        "not applicable",
+        "undefined",
+    }
+    | {"无", "不适用", "not present", "absent"}
+)
+_EMPTY = re.compile(r"\[\s*\]|\(\s*\)|\{\s*\}")
+_LONGEST_BLANK = 16
+_OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
+_LEADING = " \t\n*_`:：=→-"
+
+
+def said(raw: str) -> str | None:
+    """Return the answer without thinking, fences and boxes; None where thinking never ended."""
+    text = answer_text(raw)
+    if text is None or ("`" not in text and "\\" not in text):
+        return text
+    if "```" in text:
+        fences = [fence.strip() for fence in _FENCE.findall(text) if fence.strip()]
+        text = fences[-1] if fences else text
+    return _BOXED.sub(r" \1 ", text) if "\\" in text else text
+
+
+def json_value(text: str) -> Any:
+    """Decode a text that is JSON, out of an object that only wraps it; any other text comes back as it is."""
+    if not text or text[0] not in '[{"-0123456789tfn':
+        return text
+    try:
+        return _unwrapped(json.loads(text))
+    except (ValueError, RecursionError):  # a model in a loop nests brackets without end
+        return text
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, dict):
+        found = [inner for key, inner in value.items() if str(key).strip().lower() in _WRAPPERS]
+        if len(found) == 1:
+            return _unwrapped(found[0])
+        if len(value) == 1 and re.fullmatch(r"[SQ]\d+(?:\.\d+)?", next(iter(value))):
+            return _unwrapped(next(iter(value.values())))
+    return value
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a value says that there is no answer to give: null, [], "N/A" and the like."""
+    if value is None or value in ([], {}):
+        return True
+    if not isinstance(value, str):
+        return False
+    short = len(value) <= _LONGEST_BLANK
+    return (short and (plain(value) in _BLANKS or _is_empty_list(value))) or bool(_OPENS_BLANK.match(value))
+
+
+def is_unanswered(value: Any) -> bool:
+    """Whether a value is a text that says nothing: empty, or mere markup and punctuation. "[]" says something."""
+    if not isinstance(value, str) or any(map(str.isalnum, value)):
+        return False
+    return not plain(value) and not _EMPTY.search(value)
+
+
+def _is_empty_list(text: str) -> bool:
+    return not plain(text) and bool(_EMPTY.search(text))
+
+
+def passages(text: str) -> Iterator[str]:
+    """Yield where an answer may stand, best first: behind the last announcements, then the whole text."""
+    for markers in (final_markers(text), answer_markers(text)):
+        if markers:
+            yield _behind(text, markers[-1])
+    yield text
+
+
+def _behind(text: str, marker: Marker) -> str:
+    return text[marker.end :].lstrip(_LEADING)

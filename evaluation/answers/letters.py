@@ -1,0 +1,205 @@
+"""Which option letters a piece of text names, and which capital letters in it are something else."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from evaluation.answers.lexicon import phrases
+from evaluation.answers.stances import Mention, settled
+
+_JOIN = (
+    r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
+    r"|或|和|と|または|또는)"
+)
+
+_LABELLED = frozenset(phrases("lettered_noun"))
+"""Nouns that questions letter themselves ("Person A", "Claim B"); a letter behind one is no option."""
+_LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
+
+# "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
+_VERBS = (
+    r"(?:is|was|seems|looks|appears|matches|fits|would|must|should|because|since|as|and|or|states|says|describes|has|best"
+    r"|correctly|for|with|which|due|given|based|holds|follows|by|from|in|on|at|over|under|est|ist|es|y|o|e|u|no|ni|está|sería|queda|porque|ya|pero|sino|und|oder|ou|et|nor|but|cannot|can|isn|does)\b"
+)
+_ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
+
+_LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
+_JUDGED = re.compile(
+    r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)",
+    re.IGNORECASE,
+)
+
+_LEADING = ("before_letter", "alternative", "addition", "contrast", "preference", "denial_before")
+_BEFORE = frozenset(phrase.split()[-1] for name in _LEADING for phrase in phrases(name))
+"""Words behind which a bare capital is an option's letter."""
+
+_FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
+_JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
+_WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
+_INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
+_BETWEEN = " \t\n*_`\"'“‘:(["
+
+_HOMOGLYPHS = str.maketrans("АВСΑΒ", "ABCAB")
+"""Cyrillic and Greek capitals that look like the Latin letters of the options."""
+
+_GLUE = re.compile(
+    r"(?:[\s*_`~#>\"'“”‘’«»「『【［$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
+    r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|clearly|indeed|definitely|likely|probably|most|the|this|to"
+    r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
+    r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
+    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[A-H]\b))|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
+    r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|هي|الصحيحة|היא|คือ|है)*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The option letters of one sample, with the patterns that find them."""
+
+    valid: frozenset[str]
+    direct: re.Pattern[str]
+    mention: re.Pattern[str]
+    small: re.Pattern[str]
+    restated: re.Pattern[str]
+    preceding: re.Pattern[str]
+    own: bool
+
+
+@lru_cache(maxsize=32)
+def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
+    """Compile the patterns for the letters of some options."""
+    valid = tuple(letter for letter, _ in options)
+    upper, lower = "".join(valid), "".join(valid).lower()
+    return Letters(
+        valid=frozenset(valid),
+        direct=re.compile(
+            rf"([{upper}АВСΑΒ])(?![{_WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
+            rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
+        ),
+        mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
+        small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
+        restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
+        preceding=re.compile(
+            rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
+        ),
+        own=any(_LABEL.search(text) for _, text in options),
+    )
+
+
+def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]:
+    """Return the letter at `position`, behind glue words, with those joined to it by "or", "and" or a comma."""
+    start = _glued(text, position)
+    match = letters.direct.match(text, start)
+    if not match:
+        return frozenset()
+    found = {latin(match[0])}
+    while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
+        found.add(latin(match[0]))
+    return frozenset(found)
+
+
+def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[str]:
+    """Return the letter that is announced after it was named, "B is my final answer"."""
+    match = letters.preceding.search(text, max(0, position - 60), position)
+    return frozenset({match[1]}) if match else frozenset()
+
+
+def behind_glue(text: str) -> str:
+    """Return what an announcement says once "is", "most likely" and the like are passed over."""
+    return text[_glued(text, 0) :]
+
+
+def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
+    """Return the option letters that a sentence settles on, by the grammar of stances."""
+    return frozenset(str(letter) for letter in settled(sentence, letter_mentions(sentence, letters)))
+
+
+def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
+    """Return where a sentence names option letters, in order; letters of a noun, "Claim B", and articles are none."""
+    if not letters.mention.search(sentence) and not letters.small.search(sentence):
+        return []
+    text = _without_labels(sentence, letters)
+    named = (
+        match
+        for match in letters.mention.finditer(text)
+        if _is_option(text, match, letters) and not _is_claim(text, match, letters)
+    )
+    found = [Mention(match.start(1), match.end(1), match[1]) for match in named]
+    for match in letters.small.finditer(text):
+        group = 1 if match[1] else 2
+        found.append(Mention(match.start(group), match.end(group), match[group].upper()))
+    return sorted(found)
+
+
+def _without_labels(sentence: str, letters: Letters) -> str:
+    """Put semicolons in place of letters that belong to a noun, "Claim A and B"."""
+    characters, behind_label = list(sentence), 0
+    for match in letters.mention.finditer(sentence):
+        at = match.start()
+        if _stands_alone(sentence, match):
+            continue
+        joined = behind_label and _JOINED.fullmatch(sentence, behind_label, at)
+        word = _last_word(sentence, at)
+        if joined or word in _LABELLED or word.endswith(_LABELLED_ENDINGS):
+            characters[at], behind_label = ";", match.end()
+    return "".join(characters)
+
+
+def _glued(text: str, position: int) -> int:
+    match = _GLUE.match(text, position)
+    return match.end() if match else position
+
+
+def latin(letter: str) -> str:
+    """Return a letter as the Latin capital that it looks like."""
+    return letter.upper().translate(_HOMOGLYPHS)
+
+
+_NOT_ARTICLE = re.compile(_ARTICLE)
+_OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
+_COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
+_OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
+_OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
+
+
+def _is_claim(text: str, match: re.Match[str], letters: Letters) -> bool:
+    """Whether a letter is a claim's, "A is true", where the options speak of lettered claims."""
+    judged = letters.own and _JUDGED.match(text, match.end())
+    return bool(judged) and not _last_word(text, match.start()).startswith(_OPTION)
+
+
+def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
+    before = text[max(0, match.start() - 1) : match.start()]
+    behind = text[match.end() : match.end() + 1]
+    if before and before in _OPENING and behind and behind in _CLOSING:
+        return True
+    if match[1] == "A" and not _NOT_ARTICLE.match(text, match.end()):
+        return False
+    if _stands_alone(text, match):
+        return True
+    if _NAME_BEHIND.match(text, match.end()) and _INITIAL_BEFORE.search(text, *_just_before(match)):
+        return False
+    word = _last_word(text, match.start())
+    if not word or word in _BEFORE or not word.isascii() or latin(word) in letters.valid:
+        return True
+    return bool(_OPTION_BEHIND.match(text, match.end()))
+
+
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    """Whether a letter is all that stands behind a colon, "it must be: D."."""
+    return bool(_NOTHING_BEHIND.match(text, match.end()) and _COLON_BEFORE.search(text, *_just_before(match)))
+
+
+def _just_before(match: re.Match[str]) -> tuple[int, int]:
+    return max(0, match.start() - 12), match.start()
+
+
+def _last_word(text: str, end: int) -> str:
+    """Return the word, in lower case, that ends before `end` but for space and markup; empty behind punctuation."""
+    while end and text[end - 1] in _BETWEEN:
+        end -= 1
+    start = end
+    while start and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end].lower()

@@ -1,0 +1,226 @@
+"""What a sentence means by the values that it names: the grammar of answers. Its words stand in `lexicon.toml`.
+
+A value is a letter, a cell, a number, a label: the rules are the same. A sentence is written with one sign in place of
+each value; the rules are patterns over that writing, and read:
+
+- a retraction withdraws what was said before it, if something is said behind it;
+- a first thought is withdrawn, if something else is said;
+- a denied value is no candidate, nor are those joined to it; a denial of all leaves none;
+- of several values, those said in passing give way to the one that is affirmed, concluded, or set against the others;
+- what is several then is ambiguous.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.answers.lexicon import Words, words
+
+
+class Mention(NamedTuple):
+    """A value where a text names it."""
+
+    start: int
+    end: int
+    value: Hashable
+
+
+class Stances(NamedTuple):
+    """The sentence as it was written for the rules, with the values that are still said; and what was denied."""
+
+    written: str
+    denied: frozenset[Hashable]
+
+
+_FIRST = 0xF0000
+_MOST = 4096
+_SIGNS = f"{chr(_FIRST)}-{chr(_FIRST + _MOST)}"
+_V = f"[{_SIGNS}]"
+_ONE = rf"[(\[{{⟦]*{_V}[)\]}}⟧]*"
+_FILLED = rf"(?:{words('filler')}\s*|[(\[:：「“]\s*)*"
+_AND = rf"(?:\s*[,，]?\s*(?:{words('alternative', 'addition')}|[/&+、])\s*{_FILLED})"
+# Bounded, so that a list without end is passed over in linear time.
+_SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE}){{0,8}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,8}}|{_ONE})"
+_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s+|clearly\s+|all\s+|both\s+|also\s+)*{words('faulty')}"
+_CROSSED = (
+    r"[\s:：|~–—-]*(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+)
+_EXCEPT = r"(?<!except )(?<!except for )(?<!excepto )(?<!salvo )(?<!除了)"
+
+_DENIED_BEHIND = re.compile(
+    rf"{_EXCEPT}(?P<series>{_SERIES})(?:\s*(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*"
+    rf"(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})[^.;,，。；{_SIGNS}]*"
+)
+_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*{_FILLED}(?P<series>{_SERIES})")
+_DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
+_RETRACTION = Words("retraction")
+_TAKEN_BACK = Words("retraction", "second_look")
+_MOST_RETRACTIONS = 8
+"""Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
+_FIRST_THOUGHT = Words("first_thought", pattern="{}[^.;；。,，—]*")
+_VALUE = re.compile(_V)
+
+_AFFIRMED = re.compile(
+    rf"({_V})[)\]⟧]*\s*(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
+    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
+)
+_PREFERENCE, _CONTRAST = Words("preference"), Words("contrast")
+_CONCLUSION = Words("conclusion")
+_TOTAL = re.compile(
+    rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
+)
+_ARROW = re.compile(r"→|⇒|=>|->")
+_BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
+_ASIDE = re.compile(rf"[(（](?!\s*{words('alternative')})[^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
+_APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
+_ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
+_ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
+
+_JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
+_HYPOTHESIS = Words("hypothesis")
+_CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
+_VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")
+
+_MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
+
+
+def written(text: str, mentions: Sequence[Mention]) -> str:
+    """Write a sentence with one sign for each mention, in order; those in bold or quotation marks in ⟦ ⟧."""
+    if not text.isascii():
+        text = _VALUE.sub("?", text)  # a text's own signs mean nothing
+    parts, end = [], 0
+    for at, mention in enumerate(mentions[:_MOST]):
+        sign = chr(_FIRST + at)
+        before = text[end : mention.start]
+        apart = before[-2:].endswith(("**", "`", '"', "“", "「")) and text[mention.end : mention.end + 1] in '*`"”」'
+        parts += [before, f"⟦{sign}⟧" if apart else sign]
+        end = mention.end
+    return "".join([*parts, text[end:]]).lower().translate(_MARKUP)
+
+
+def stances(text: str, mentions: Sequence[Mention]) -> Stances:
+    """Tell the values of one sentence that are still said, after retractions and denials."""
+    sentence = written(text, mentions)
+    if len(mentions) > 1:
+        sentence = _without_first_thoughts(_behind_retraction(sentence))
+    denied: list[Hashable] = []
+
+    def deny(match: re.Match[str]) -> str:
+        denied.extend(mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(match["series"]))
+        return " ; "
+
+    sentence = _DENIED_BEFORE.sub(deny, _DENIED_BEHIND.sub(deny, sentence))
+    if (of_all := _DENIED_ALL.search(sentence)) and not _VALUE.search(of_all["behind"]):
+        denied += [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(sentence)]
+        sentence = ""
+    return Stances(sentence, frozenset(denied))
+
+
+def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
+    """Return the values that a sentence settles on: none, one, or several where it is ambiguous.
+
+    `alone` lets a value that stands by itself win over those that describe another word, "facing left".
+    """
+    if not mentions:
+        return frozenset()
+    return narrowed(stances(text, mentions).written, mentions, alone=alone)
+
+
+def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
+    """Return the values of a sentence as written for the rules; where they are several, the one that is meant."""
+
+    def values(signs: Iterable[str]) -> frozenset[Hashable]:
+        return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+
+    found = values(_VALUE.findall(sentence))
+    if len(found) > 1:
+        for narrower in _narrowings(sentence, alone):
+            if len(meant := values(narrower)) == 1:
+                return meant
+    return found
+
+
+def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
+    yield _AFFIRMED.findall(sentence)
+    yield from _tails(sentence)
+    yield [signs[0] or signs[1] for signs in _TOTAL.findall(sentence)]
+    without = _ASIDE.sub(" ", sentence)
+    yield _VALUE.findall(without)
+    yield from _tails(without)
+    yield _VALUE.findall(_BETWEEN.sub(" ", sentence))
+    if alone:
+        yield _APART.findall(without) or _APART.findall(sentence)
+        yield _VALUE.findall(" ".join(_ALONE.findall(without)))
+
+
+def _tails(sentence: str) -> Iterator[list[str]]:
+    """Yield what is said behind the last preference, contrast, arrow and conclusion behind which anything is said."""
+    for joint in (_PREFERENCE, _CONTRAST, _ARROW, _CONCLUSION):
+        tails = (_VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
+        yield next((tail for tail in tails if tail), [])
+
+
+def is_first_thought(sentence: str) -> bool:
+    """Whether a sentence tells of a first impression."""
+    return bool(_FIRST_THOUGHT.search(sentence.lower()))
+
+
+def said_values(text: str, mentions: Sequence[Mention]) -> list[Hashable]:
+    """Return all values of a sentence that are said and not denied, in order."""
+    return [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(stances(text, mentions).written)]
+
+
+def joined(text: str, mentions: Sequence[Mention]) -> frozenset[Hashable]:
+    """Return the first value that is still said, with those joined to it: "A and B", "A from the left, or C"."""
+    sentence = _ASIDE.sub(" ", stances(text, mentions).written)
+    first = _JOINED.search(sentence)
+    signs = [*_VALUE.findall(first[0] if first else ""), *map(_either, _ALTERNATIVE.findall(sentence))]
+    return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+
+
+def _either(signs: tuple[str, str]) -> str:
+    return signs[0] or signs[1]
+
+
+def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = False) -> str:
+    """Return what stands behind the last retraction of a text behind which something is said; else the text.
+
+    In a `short` text, that answers one step, a second look is one as well.
+    """
+    return _last_said(_TAKEN_BACK if short else _RETRACTION, text, says)
+
+
+def _last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
+    found = [match.end() for match in mark.finditer(text.lower())]
+    return next((text[at:] for at in reversed(found[-_MOST_RETRACTIONS:]) if says(text[at:])), text)
+
+
+def _behind_retraction(sentence: str) -> str:
+    return _last_said(_TAKEN_BACK, sentence, lambda rest: bool(_VALUE.search(rest)))
+
+
+def is_hypothesis(before: str) -> bool:
+    """Whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
+    return bool(_HYPOTHESIS.search(before.lower()))
+
+
+def is_conditional(clause: str) -> bool:
+    """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
+    lowered = clause.lower().lstrip(" *_-,，")
+    return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)
+
+
+def verdicts(sentence: str) -> frozenset[bool]:
+    """Return whether a sentence says that something holds, or does not, "not true" being the latter; or both."""
+    lowered = sentence.lower()
+    mentions = [Mention(*match.span(), bool(match["holds"])) for match in _VERDICT.finditer(lowered)]
+    if not mentions:
+        return frozenset()
+    said = stances(lowered, mentions)
+    found = narrowed(said.written, mentions)
+    return frozenset(bool(value) for value in found) or frozenset(not value for value in said.denied)
+
+
+def _without_first_thoughts(sentence: str) -> str:
+    rest = _FIRST_THOUGHT.sub(" ", sentence)
+    return rest if _VALUE.search(rest) else sentence

@@ -1,0 +1,163 @@
+"""Rates and costs of the queue and of the result store, on a real server: `python -m performance.queue`.
+
+CPU times are of this process and of the server, so that they hold on a busy machine too; wall-clock rates do not.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+from redis.asyncio import Redis
+
+from jobs.connection import connect
+from jobs.keys import KEYS
+from jobs.leases import Lease
+from jobs.models import Bundle, InferenceRequest, JobSpec, Response, Sampling, Turn, TurnResponse
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.server import start_server
+from jobs.sink import ParquetSink
+
+MODEL = "bench"
+WORDS = [
+    f"{a}{b}{c}" for a in "bcdfgkmnprst" for b in ("a", "e", "i", "o", "ou") for c in ("", "n", "ring", "sel", "t")
+]
+
+
+class Meter:
+    """Wall-clock and CPU seconds of blocks, of this process and of the server."""
+
+    def __init__(self, server_pid: int) -> None:
+        self._processes = {"client": psutil.Process(), "server": psutil.Process(server_pid)}
+        self.rows: dict[str, dict[str, float]] = {}
+
+    @contextmanager
+    def of(self, name: str, items: int) -> Iterator[None]:
+        before, start = self._cpu(), time.perf_counter()
+        yield
+        wall = time.perf_counter() - start
+        row = {f"{who}_cpu_us": round((now - before[who]) / items * 1e6, 1) for who, now in self._cpu().items()}
+        self.rows[name] = {"items": items, "per_second": round(items / wall), **row}
+
+    def _cpu(self) -> dict[str, float]:
+        times = {who: process.cpu_times() for who, process in self._processes.items()}
+        return {who: spent.user + spent.system for who, spent in times.items()}
+
+
+def make_bundles(job_id: str, number: int) -> list[Bundle]:
+    turn, sampling = Turn(text="How many people stand in the upper left quadrant? " * 4), Sampling(seed=7)
+    fields: dict[str, Any] = {
+        "model": MODEL,
+        "protocol": "S0",
+        "condition": "V2",
+        "turns": (turn,),
+        "sampling": sampling,
+    }
+    requests = [InferenceRequest(id=f"{n:016x}", sample_id=f"sample-{n}", **fields) for n in range(number)]
+    images = (f"bench/images/{n}.png" for n in range(number))
+    return [
+        Bundle(id=f"b{n:015x}", job_id=job_id, model=MODEL, image=image, requests=(request,))
+        for n, (image, request) in enumerate(zip(images, requests, strict=True))
+    ]
+
+
+def make_response(lease: Lease, text: str) -> Response:
+    request = lease.bundle.requests[0]
+    shared = request.model_dump(include={"sample_id", "model", "protocol", "condition", "repeat"})
+    return Response(
+        **shared,
+        request_id=request.id,
+        job_id=lease.job_id,
+        turns=(TurnResponse(text=text, finish_reason="stop"),),
+        sampling=request.sampling,
+        worker="bench",
+        created_at=datetime.now(UTC),
+    )
+
+
+async def measure(num_bundles: int, num_responses: int, characters: int) -> dict[str, Any]:
+    draw = random.Random(7)
+    texts = [" ".join(draw.choices(WORDS, k=characters // 5))[:characters] for _ in range(64)]
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_server(Path(folder) / "server")
+        redis = connect(server.url)
+        meter, queue, results = Meter(server.pid), JobQueue(redis), ResultStore(redis)
+        job, _ = await JobRegistry(redis).create(JobSpec(dataset="bench", models=(MODEL,), plan="table1"))
+        bundles = make_bundles(job.id, num_bundles)
+        with meter.of("enqueue", num_bundles):
+            await queue.enqueue(job.id, bundles, None)
+        leases: list[Lease] = []
+        with meter.of("claim", num_responses):
+            while len(leases) < num_responses:
+                leases += await queue.claim([MODEL], "bench", min(32, num_responses - len(leases)), 1)
+        responses = [make_response(lease, texts[n % 64]) for n, lease in enumerate(leases)]
+        with meter.of("renew", num_responses):
+            await queue.renew(leases)
+        with meter.of("record", num_responses):
+            await record_all(results, leases, responses)
+        hot = await bytes_of(redis, job.id, responses)
+        with meter.of("read", num_responses):
+            await read_all(results, job.id)
+        with meter.of("sink", num_responses):
+            await ParquetSink(redis, f"{folder}/results").run_until_drained()
+        sunk = await bytes_of(redis, job.id, responses)
+        parquet = size_of_parts(Path(folder))
+        await redis.aclose()
+        server.stop()
+    sizes = {"server_hot": hot, "server_after_sink": sunk, "parquet": parquet}
+    per_response = {name: round(size / num_responses) for name, size in sizes.items()}
+    return {"rates": meter.rows, "bytes_per_response": {"text": characters, **per_response}}
+
+
+async def bytes_of(redis: Redis, job_id: str, responses: list[Response]) -> int:
+    """Memory of everything that the server holds of these responses."""
+    shared = [KEYS.results(job_id), KEYS.texts(job_id), KEYS.unsunk()]
+    own = [KEYS.response(job_id, response.request_id) for response in responses]
+    async with redis.pipeline(transaction=False) as pipeline:
+        for key in (*shared, *own):
+            pipeline.memory_usage(key, samples=0)
+        return sum(size or 0 for size in await pipeline.execute())
+
+
+def size_of_parts(folder: Path) -> int:
+    return sum(part.stat().st_size for part in folder.rglob("*.parquet"))
+
+
+async def record_all(results: ResultStore, leases: list[Lease], responses: list[Response]) -> None:
+    pairs = iter(zip(responses, leases, strict=True))
+
+    async def record_some() -> None:
+        for response, lease in pairs:
+            assert await results.record(response, lease)
+
+    await asyncio.gather(*(record_some() for _ in range(16)))
+
+
+async def read_all(results: ResultStore, job_id: str) -> None:
+    after = "0-0"
+    while page := await results.read(job_id, after):
+        after = page[-1][0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bundles", type=int, default=100_000, help="bundles to enqueue, of one request each")
+    parser.add_argument("--responses", type=int, default=20_000, help="of these, how many to claim and record")
+    parser.add_argument("--characters", type=int, default=7550, help="characters of a response's text")
+    options = parser.parse_args()
+    figures = asyncio.run(measure(options.bundles, options.responses, options.characters))
+    print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    main()

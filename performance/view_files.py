@@ -1,0 +1,83 @@
+"""The images that `performance.views` measures: textured like photographs, made in seconds, kept for the next run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import imagecodecs
+import numpy as np
+import pyvips
+import tifffile
+from numpy.typing import NDArray
+from PIL import Image
+
+_TILE = 512
+
+
+@dataclass(frozen=True)
+class Sizes:
+    jpeg: tuple[int, int]
+    png: tuple[int, int]
+    pyramid: tuple[int, int]
+
+
+FULL = Sizes(jpeg=(26753, 15052), png=(16000, 12800), pyramid=(60000, 40000))
+QUICK = Sizes(jpeg=(8192, 6144), png=(6000, 4800), pyramid=(16384, 12288))
+
+
+def make_files(folder: Path, sizes: Sizes) -> dict[str, Path]:
+    """Write what is missing of the JPEG, the PNG and the tiled pyramid; return them by layout."""
+    folder.mkdir(parents=True, exist_ok=True)
+    writers = {
+        "jpeg": (_jpeg, sizes.jpeg, "jpg"),
+        "png": (_png, sizes.png, "png"),
+        "pyramid": (_pyramid, sizes.pyramid, "tif"),
+    }
+    files = {}
+    for layout, (write, (width, height), suffix) in writers.items():
+        path = files[layout] = folder / f"{layout}-{width}x{height}.{suffix}"
+        if not path.exists():
+            partial = path.with_name(f"partial-{path.name}")
+            write(partial, width, height)
+            partial.replace(path)
+    return files
+
+
+def texture(side: int = 2048) -> NDArray[np.uint8]:
+    draw = np.random.default_rng(0)
+    coarse = draw.integers(0, 256, (side // 6, side // 6, 3), np.uint8)
+    smooth = np.asarray(Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC)).astype(np.int16)
+    return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
+
+
+def _tiled(width: int, height: int) -> pyvips.Image:
+    image = pyvips.Image.new_from_array(texture())
+    return image.replicate(-(-width // 2048), -(-height // 2048)).crop(0, 0, width, height)
+
+
+def _jpeg(path: Path, width: int, height: int) -> None:
+    _tiled(width, height).jpegsave(str(path), Q=88)
+
+
+def _png(path: Path, width: int, height: int) -> None:
+    _tiled(width, height).pngsave(str(path), compression=1)
+
+
+def _pyramid(path: Path, width: int, height: int) -> None:
+    """Every level is laid out of the same sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
+    pattern = texture()
+    parts = [pattern[y : y + _TILE, x : x + _TILE] for y in range(0, 2048, _TILE) for x in range(0, 2048, _TILE)]
+    tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=85) for part in parts]
+    with tifffile.TiffWriter(path, bigtiff=True) as writer:
+        for index, scale in enumerate((1, 2, 4, 8, 16, 32)):
+            columns, rows = -(-width // scale // _TILE), -(-height // scale // _TILE)
+            writer.write(
+                (tiles[row % 4 * 4 + column % 4] for row in range(rows) for column in range(columns)),
+                shape=(height // scale, width // scale, 3),
+                dtype=np.uint8,
+                tile=(_TILE, _TILE),
+                photometric="ycbcr",
+                compression="jpeg",
+                subsampling=(2, 2),
+                subfiletype=1 if index else 0,
+                metadata=None,
+            )
