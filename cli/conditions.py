@@ -26,8 +26,8 @@ class Evidence:
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
         """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+        from benchmarks.ultravr.evidence import quadrant_region, roi_region
         from tiling.errors import RegionError
-        from tiling.evidence import quadrant_region, roi_region
         from tiling.geometry import resolve_region
 
         try:
@@ -40,7 +40,7 @@ class Evidence:
         return [str(part) for part in parts]
 
     def _sheet(self, image: Path, size: Size) -> Region:
-        from tiling.evidence import sheet_region
+        from benchmarks.ultravr.evidence import sheet_region
 
         try:
             row, column = (int(number) for number in str(self.cell).split(","))

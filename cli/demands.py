@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.ultravr.evidence import QUADRANTS, quadrant_region
 from tiling.errors import BudgetError, RegionError
-from tiling.evidence import QUADRANTS, quadrant_region
 from tiling.geometry import Size, fit_longest_side
 
 if TYPE_CHECKING:

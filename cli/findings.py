@@ -64,15 +64,18 @@ def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
         "folder": str(folder),
         "ok": ok,
         "digest": found.dataset.digest if found.dataset else None,
-        "samples": Counter(f"{sample.domain}/{sample.category}" for sample in samples),
+        "samples": Counter("/".join(filter(None, found.dataset.benchmark.grouping.place(sample))) for sample in samples)
+        if found.dataset
+        else {},
         "errors": [asdict(problem) for problem in found.errors],
         "warnings": [asdict(problem) for problem in found.warnings],
     }
 
 
 def _print_counts(dataset: "Dataset") -> None:
-    counts = Counter((sample.domain, sample.category) for sample in dataset.samples)
-    columns = (Column("domain"), Column("category"), Column("samples", right=True))
-    rows = [(domain, category, str(count)) for (domain, category), count in sorted(counts.items())]
+    grouping = dataset.benchmark.grouping
+    counts = Counter(grouping.place(sample)[: len(grouping.levels)] for sample in dataset.samples)
+    columns = (*map(Column, grouping.levels), Column("samples", right=True))
+    rows = [(*place, str(count)) for place, count in sorted(counts.items())]
     out.print(dataset.title, markup=False)
     print_table(columns, rows)

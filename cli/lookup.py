@@ -7,10 +7,10 @@ from catalogue.names import did_you_mean
 from cli.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from benchmarks.ultravr.samples import Sample
     from catalogue.entry import CatalogueEntry
     from catalogue.load import Catalogue
     from evaluation.datasets import Dataset
+    from evaluation.samples import Sample
     from tiling.geometry import Size
 
 

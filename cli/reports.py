@@ -9,8 +9,10 @@ from rich.text import Text
 
 from cli.console import err, out
 from cli.report_options import ReportFormat
-from cli.report_tables import report_tables
-from evaluation.report import Report, render_csv, render_json, render_markdown
+from evaluation.report import Report
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.terminal import report_tables
 
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
@@ -42,9 +44,14 @@ def write_text(text: str, output: Path | None) -> None:
 
 def print_report(report: Report) -> None:
     """Print warnings, tables, the numbers of the figures, and what they rest on."""
-    if report.warnings:
+    if report.caveats:
         out.print(
-            Panel(Text("\n".join(report.warnings)), title="Read this first", border_style="yellow", expand=False),
+            Panel(
+                Text("\n".join(caveat.text for caveat in report.caveats)),
+                title="Read this first",
+                border_style="yellow",
+                expand=False,
+            ),
             soft_wrap=False,
         )
     for table in report_tables(report):
@@ -61,4 +68,5 @@ def _foundations(report: Report) -> Iterator[str]:
         facts = (origin.engine, origin.version, origin.device, origin.model_revision)
         made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
     yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
-    yield f"Answers parsed by {report.parser_version}. Brackets hold 95 % intervals, n counts what a number rests on."
+    read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
+    yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."

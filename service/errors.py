@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
-from evaluation.errors import DatasetInvalidError, EvaluationError, StepUnknownError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError
 from jobs.connection import is_server_away
 from jobs.errors import (
     IdempotencyConflictError,
@@ -145,7 +145,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
-    StepUnknownError: _RECORDS_WRONG,
+    AnnotationInvalidError: _RECORDS_WRONG,
     EvaluationError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     JobTooLargeError: ProblemKind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "job-too-large", "The job exceeds the queue's capacity"

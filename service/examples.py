@@ -116,7 +116,7 @@ DATASET: dict[str, Any] = {
     "digest": "5f2c9a",
     "num_samples": 24,
     "num_images": 8,
-    "categories": {"cctv": {"comparison": 4, "logical_verification": 4}, "ad": {"logical_anomaly": 16}},
+    "groups": {"cctv": {"comparison": 4, "logical_verification": 4}, "ad": {"logical_anomaly": 16}},
 }
 READINESS: dict[str, Any] = {
     "ready": True,
@@ -149,29 +149,26 @@ METRICS = (
 )
 _ESTIMATE: dict[str, Any] = {"value": 0.487, "count": 48, "low": 0.35, "high": 0.62}
 _TEXT_ONLY: dict[str, Any] = {"value": 0.261, "count": 48, "low": 0.16, "high": 0.39}
-_DOMAINS: dict[str, Any] = {"cctv": {"overall": _ESTIMATE, "categories": {"comparison": _ESTIMATE}}}
+_MACRO: dict[str, Any] = {"key": "macro", "title": "macro", "keys": {"metric": "macro_accuracy"}, "strong": True}
+_TEXT_ONLY_COLUMN: dict[str, Any] = {"key": "text_only", "title": "text only", "keys": {"metric": "text_only_accuracy"}}
 REPORT: dict[str, Any] = {
+    "benchmark": "ultravr",
+    "title": "UltraVR",
     "dataset": "ultravr",
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "parser_version": "ultravr-answers/4",
-    "table1": [
+    "versions": {"answers": "answers/4"},
+    "tables": [
         {
-            "model": MODEL,
-            "title": "Qwen3-VL-8B-Instruct",
-            "max_visual_tokens": 16384,
-            "effective_resolution": 4096,
-            "domains": _DOMAINS,
-            "macro": _ESTIMATE,
-            "text_only": _TEXT_ONLY,
-            "abstention": {"value": 0.1, "count": 48, "low": 0.04, "high": 0.21},
-            "visual_gap": {"value": 0.226, "count": 48, "low": 0.07, "high": 0.38},
+            "name": "table1",
+            "title": "Table 1: end to end",
+            "groups": [{"title": "All domains", "columns": [_MACRO, _TEXT_ONLY_COLUMN]}],
+            "rows": [{"title": "Qwen3-VL-8B-Instruct", "keys": {"model": MODEL}, "values": [_ESTIMATE, _TEXT_ONLY]}],
         }
     ],
-    "table2": [],
     "cells": [],
-    "warnings": [f"{MODEL} S0 V2: the macro average leaves out rs, wsi, ad"],
+    "caveats": [{"scope": "cell", "text": f"{MODEL} S0 V2: the macro average leaves out rs, wsi, ad"}],
     "provenance": [],
 }
 REPORT_MARKDOWN = (

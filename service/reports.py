@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
-from benchmarks.ultravr.answers import PARSER_VERSION
-from benchmarks.ultravr.steps.judge import STEP_PARSER_VERSION
 from catalogue.load import Catalogue
-from evaluation.details import sample_outcomes
-from evaluation.rendering.html import render_html
-from evaluation.rendering.page_samples import choose_samples, most_samples
-from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
+from evaluation.outcomes import sample_outcomes
+from evaluation.report import Report, build_report, versions_of
+from evaluation.tables import Caveat
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.page.page import render_html
+from evaluation.writers.page.samples import choose_samples, most_samples
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
@@ -68,7 +69,8 @@ class Reports:
         states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in jobs]
         if self._lacking.intersection(job.id for job in jobs):
             states.append(secrets.token_hex(8))
-        state = " ".join([*states, self._datasets.version(names[0]), PARSER_VERSION, STEP_PARSER_VERSION])
+        versions = versions_of(self._datasets.load(names[0])).values()
+        state = " ".join([*states, self._datasets.version(names[0]), *versions])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
     def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
@@ -78,11 +80,8 @@ class Reports:
 
     def _page(self, jobs: Sequence[Job], report: Report, loop: asyncio.AbstractEventLoop) -> str:
         dataset = self._datasets.load(jobs[0].spec.dataset)
-        asked = [frozenset(job.spec.samples) for job in jobs]
-        shown = choose_samples(
-            (sample for sample in dataset.samples if any(not chosen or sample.id in chosen for chosen in asked)),
-            most_samples(report),
-        )
+        asked = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
+        shown = choose_samples(dataset, asked, most_samples(report))
         found = self._all_responses(jobs, loop, Counter())
         responses = (response for response in found if response.sample_id in shown)
         return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
@@ -94,7 +93,7 @@ class Reports:
         report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
-        return report.model_copy(update={"warnings": (*_warnings(jobs, lacking), *report.warnings)})
+        return report.model_copy(update={"caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
     def _all_responses(
         self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
@@ -112,7 +111,7 @@ class Reports:
             after = page[-1][0]
 
 
-def _warnings(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[str]:
+def _caveats(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[Caveat]:
     """Say of each job how many of its responses are in no table, and why."""
     for job in jobs:
         reasons = Counter({reason: number for (job_id, reason), number in lacking.items() if job_id == job.id})
@@ -120,4 +119,5 @@ def _warnings(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[str]:
             told = "; ".join(f"{reason} ({number})" for reason, number in reasons.most_common(_MOST_REASONS))
             more = "; and more" if len(reasons) > _MOST_REASONS else ""
             recorded = job.request_counts.completed + job.request_counts.failed
-            yield f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"
+            text = f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"
+            yield Caveat(scope="report", text=text)

@@ -31,7 +31,7 @@ class DatasetCard(DatasetSummary):
     digest: str = Field(description="identifies the records by content")
     num_samples: int
     num_images: int
-    categories: dict[str, dict[str, int]] = Field(description="number of samples by domain and category")
+    groups: dict[str, dict[str, int]] = Field(description="number of samples by group and subgroup of the benchmark")
 
 
 @router.get("", summary="List data sets", responses={200: example(examples.DATASETS), **problems()})
@@ -51,16 +51,17 @@ async def get_dataset(gateway: CurrentGateway, name: str) -> DatasetCard:
 
 
 def _card(dataset: Dataset) -> DatasetCard:
-    categories: dict[str, Counter[str]] = {}
+    groups: dict[str, Counter[str]] = {}
     for sample in dataset.samples:
-        categories.setdefault(sample.domain, Counter())[sample.category] += 1
+        group, subgroup = dataset.benchmark.grouping.place(sample)
+        groups.setdefault(group, Counter())[subgroup] += 1
     return DatasetCard(
         name=dataset.name,
-        benchmark=dataset.benchmark,
+        benchmark=dataset.benchmark.name,
         title=dataset.title,
         description=dataset.description,
         digest=dataset.digest,
         num_samples=len(dataset.samples),
         num_images=len({image for sample in dataset.samples for image in sample.images}),
-        categories={domain: dict(counts) for domain, counts in categories.items()},
+        groups={group: dict(counts) for group, counts in groups.items()},
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from evaluation.errors import DatasetInvalidError, StepUnknownError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from service import examples
@@ -42,7 +42,7 @@ _PROBLEMS = (
     JobNotFoundError,
     DatasetNotFoundError,
     DatasetInvalidError,
-    StepUnknownError,
+    AnnotationInvalidError,
     TextMissingError,
     ServerUnavailableError,
 )

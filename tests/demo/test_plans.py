@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ultravr.examples import Examples
-from benchmarks.ultravr.steps.judge import judge_step
+from benchmarks.ultravr.step_judge import judge_step
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand

@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluation.plans import PLANS, cells_of
 
 from catalogue.errors import ModelUnknownError
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import (
+    AnnotationMissingError,
     EvidenceMissingError,
     PlanUnknownError,
     ProtocolUnavailableError,
     SampleUnknownError,
     SamplingInvalidError,
-    StepsMissingError,
 )
 from evaluation.expansion import expand
-from evaluation.plans import PLANS, cells_of
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.good_records import GOOD, good_record
@@ -202,7 +202,7 @@ def test_samples_without_steps_cannot_be_asked_for_them(tmp_path: Path) -> None:
     records = [good_record("rs-logic") | {"id": name, "reasoning_supervision": None} for name in ("one", "two")]
     dataset = load_dataset(write_dataset(tmp_path / "tiny", *records))
 
-    with pytest.raises(StepsMissingError, match=r"(?s)'one' has no steps, which S2, S4, S5 ask.*'two'"):
+    with pytest.raises(AnnotationMissingError, match=r"(?s)'one' has no steps, which S2, S4, S5 ask.*'two'"):
         requests(dataset, plan="table3")
     assert requests(dataset, plan="table2")
 

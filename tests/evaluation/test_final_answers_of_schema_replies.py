@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.ultravr.steps.boxes import BoxFrame
+from evaluation.answers.boxes import BoxFrame
 from evaluation.judging import SampleJudge
 from evaluation.replies import reply_of
 from tests.evaluation.good_records import good_sample
