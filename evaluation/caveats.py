@@ -21,7 +21,7 @@ def collect_caveats(
     found = [
         *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue)),
         *(Caveat(scope="report", text=text) for text in (*_on_pictures(tally), *_on_missing(cells))),
-        *(Caveat(scope="cell", text=text) for text in (*_on_examples(tally), *_on_crowds(tally, catalogue))),
+        *(Caveat(scope="cell", text=text) for text in _on_crowds(tally, catalogue)),
         *(Caveat(scope="model", text=text) for text in (*_on_ends(cells), *_on_unreadable(cells))),
         *(Caveat(scope="report", text=text) for text in _on_absent_groups(cells)),
     ]
@@ -42,15 +42,6 @@ def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
     for (model, protocol), versions in sorted(tally.prompts.items()):
         if len(versions) > 1:
             yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
-
-
-def _on_examples(tally: Tally) -> Iterator[str]:
-    for key, told in sorted(tally.examples.items()):
-        most = max(told)
-        if none := told[0]:
-            yield f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
-        if fewer := sum(count for number, count in told.items() if 0 < number < most):
-            yield f"{key}: {fewer} of {told.total()} responses were told fewer examples than the others"
 
 
 def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:

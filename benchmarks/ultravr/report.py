@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.ultravr.process import process_findings
+from benchmarks.ultravr.protocols.registry import TELLS_EXAMPLES
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.tables import Column, Findings, Group, Row, Table, mean_row
-from evaluation.verdicts import Verdicts
+from evaluation.tables import Caveat, Column, Findings, Group, Row, Table, mean_row
+from evaluation.verdicts import Tally, Verdicts
 
 TABLE2_CONDITIONS = {"V1": "V1 thumbnail", "V2": "V2 full image", "V3": "V3 local evidence", "V4": "V4 full + local"}
 TABLE2_GAPS = {"res": ("V2", "V1"), "access": ("V3", "V2"), "aug": ("V4", "V2")}
@@ -50,7 +51,22 @@ def report(verdicts: Verdicts, grouping: Grouping) -> Findings:
     strata = Strata.of(verdicts.samples, grouping)
     process = process_findings(verdicts, strata)
     tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
-    return process.model_copy(update={"tables": tuple(table for table in tables if table.rows)})
+    caveats = (*_on_examples(verdicts.tally), *process.caveats)
+    return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
+
+
+def _on_examples(tally: Tally) -> Iterator[Caveat]:
+    """Tell of responses to S3 whose prompts told fewer examples than others."""
+    for key, told in sorted(tally.examples.items()):
+        if key.protocol not in TELLS_EXAMPLES:
+            continue
+        most = max(told)
+        if none := told[0]:
+            text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
+            yield Caveat(scope="cell", text=text)
+        if fewer := sum(count for number, count in told.items() if 0 < number < most):
+            text = f"{key}: {fewer} of {told.total()} responses were told fewer examples than the others"
+            yield Caveat(scope="cell", text=text)
 
 
 @dataclass(frozen=True)
