@@ -1,4 +1,4 @@
-"""`gigavqa`: the commands, and how errors reach people. Heavy rooms are imported by the command that needs them."""
+"""`gigavqa`: the commands, each imported when it is called, and how errors reach people."""
 
 import sys
 from typing import Annotated
@@ -6,28 +6,9 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from cli import (
-    budget,
-    dataset,
-    demo,
-    doctor,
-    ingest,
-    logs,
-    manage,
-    models,
-    prompt,
-    pyramids,
-    report,
-    results,
-    score,
-    submit,
-    up,
-    view,
-    watch,
-    workers,
-)
 from cli.console import out, print_error
 from cli.errors import EXPECTED, exit_status
+from cli.lazy import Listed, lazy_group
 
 _EPILOG = """
 Start with `gigavqa demo`: it runs everything on a small model. Or step by step: `gigavqa up --model MODEL` in one
@@ -37,7 +18,104 @@ Exit status: 0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4
 success.
 """
 
+_RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service", "Data and installation"
+COMMANDS = {
+    "demo": Listed(
+        "cli.commands.demo",
+        _RUN,
+        "Run all of UltraVR once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.",
+    ),
+    "up": Listed(
+        "cli.commands.up",
+        _RUN,
+        "Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.",
+    ),
+    "workers": Listed(
+        "cli.commands.workers",
+        _RUN,
+        "List the workers: models, state, the phase of an engine that starts, requests that run and that wait.",
+    ),
+    "logs": Listed(
+        "cli.commands.logs",
+        _RUN,
+        "Print the ends of the logs of this installation's processes (GIGAVQA_HOME), each line with its process.",
+    ),
+    "submit": Listed("cli.commands.submit", _JOBS, "Submit a job, and print its id."),
+    "watch": Listed(
+        "cli.commands.watch",
+        _JOBS,
+        "Follow a job until it ends: requests done, failures, requests per second, time left; then what it took.",
+    ),
+    "results": Listed(
+        "cli.commands.results",
+        _JOBS,
+        "Write the raw responses of a job, one JSON object a line, in the order in which they were recorded.",
+    ),
+    "report": Listed(
+        "cli.commands.report",
+        _JOBS,
+        "Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.",
+    ),
+    "jobs": Listed("cli.commands.jobs", _JOBS, "List the jobs of the gateway, newest first."),
+    "cancel": Listed(
+        "cli.commands.jobs", _JOBS, "Cancel a job: what waits is dropped, what runs is aborted, what is recorded stays."
+    ),
+    "retry": Listed(
+        "cli.commands.jobs",
+        _JOBS,
+        "Ask again what is not answered: the failed requests of a job, and those that a cancelled one did not come to.",
+    ),
+    "delete": Listed(
+        "cli.commands.jobs", _JOBS, "Delete a job that has ended, with all its responses. Nothing brings them back."
+    ),
+    "score": Listed(
+        "cli.commands.score",
+        _LOOK,
+        "Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.",
+    ),
+    "view": Listed(
+        "cli.commands.view",
+        _LOOK,
+        "Write what a model will see of an image: every raster of the view, after the model's own preprocessing.",
+    ),
+    "prompt": Listed(
+        "cli.commands.prompt",
+        _LOOK,
+        "Print what a model is shown and told: views with their regions, and the texts of all turns.",
+    ),
+    "budget": Listed(
+        "cli.commands.budget",
+        _LOOK,
+        "Print which rasters a model makes of a picture of a size, and their visual tokens, as JSON.",
+    ),
+    "models": Listed(
+        "cli.commands.models",
+        _LOOK,
+        "List the models of the catalogue: yours (GIGAVQA_HOME/catalogue/*.toml) and those that come with the product.",
+    ),
+    "ingest": Listed(
+        "cli.commands.ingest",
+        _DATA,
+        "Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.",
+    ),
+    "doctor": Listed(
+        "cli.commands.doctor",
+        _DATA,
+        "Check the installation: interpreter, pixels, engine, CPU, GPU, server, disk, folders; a line as each is "
+        "found.",
+    ),
+    "dataset": Listed(
+        "cli.commands.dataset",
+        _DATA,
+        "Make the demo data set, import, check a data set, list the data root, show samples.",
+    ),
+    "pyramids": Listed(
+        "cli.commands.pyramids", _DATA, "List the pyramids that were made of flat images, and delete those of no use."
+    ),
+}
+
 app = typer.Typer(
+    cls=lazy_group(COMMANDS),
     name="gigavqa",
     help="Visual question answering over gigapixel images: submit evaluation jobs, follow them, read reports.",
     epilog=_EPILOG,
@@ -45,28 +123,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_RUN, _JOBS, _LOOK, _DATA = "Run the service", "Jobs", "Look without a service", "Data and installation"
-for panel, commands in {
-    _RUN: (demo.demo, up.up, workers.workers, logs.logs),
-    _JOBS: (
-        submit.submit,
-        watch.watch,
-        results.results,
-        report.report,
-        manage.jobs,
-        manage.cancel,
-        manage.retry,
-        manage.delete,
-    ),
-    _LOOK: (score.score, view.view, prompt.prompt, budget.budget),
-    _DATA: (ingest.ingest, doctor.doctor),
-}.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-app.add_typer(models.app, name="models", rich_help_panel=_LOOK)
-app.add_typer(dataset.app, name="dataset", rich_help_panel=_DATA)
-app.add_typer(pyramids.app, name="pyramids", rich_help_panel=_DATA)
 
 
 def _print_version(asked: bool) -> None:

@@ -75,7 +75,7 @@ def complete_jobs(incomplete: str) -> list[str]:
 
 def complete_logs(incomplete: str) -> list[str]:
     """Logs of this installation."""
-    from cli.logs import log_files
+    from cli.commands.logs import log_files
     from jobs.home import Home
 
     return _offered(incomplete, lambda: log_files(Home.from_environment().folder))

@@ -9,7 +9,7 @@ import redis
 
 from cli.checks import cpu, machine, state
 from cli.checks.finding import Finding
-from cli.doctor import check_one
+from cli.commands.doctor import check_one
 from jobs.server import start_server
 from tests.cli.installation import Installation
 

@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from cli import app
 from demo.ultravr.ad.grid import plan_grid
 from demo.ultravr.ad.products import PRODUCTS
 from demo.ultravr.ad.samples import grid_records
@@ -45,6 +47,21 @@ COMMANDS = (
     "pyramids prune",
 )
 DEMO_SEED = 7
+HEAVY = {
+    "fastapi",
+    "httpx",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "openslide",
+    "pyarrow",
+    "pydantic",
+    "pyvips",
+    "redis",
+    "torch",
+    "transformers",
+    "vllm",
+}
 
 
 def test_help_names_every_command(installation: Installation) -> None:
@@ -77,9 +94,26 @@ def test_examples_name_samples_that_the_demo_data_set_has(installation: Installa
     assert named <= demo_ids()
 
 
-def test_help_loads_no_heavy_room() -> None:
-    """The command line starts without an engine, pixels, HTTP, Parquet or Redis."""
-    heavy = "{'torch', 'vllm', 'transformers', 'pyvips', 'openslide', 'numpy', 'httpx', 'pyarrow', 'redis', 'fastapi'}"
-    code = f"import cli.app, sys; print(sorted({heavy} & set(sys.modules)))"
-    loaded = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
+def test_what_is_listed_of_a_command_is_how_its_own_help_begins(installation: Installation) -> None:
+    """`gigavqa --help` imports no command: its lines are written beside the commands' modules, and must agree."""
+    wide = replace(installation, columns=200)
+    for name, command in app.COMMANDS.items():
+        text = " ".join(wide.ok(name, "--help").split())
+        assert f"gigavqa {name} [OPTIONS]" in text
+        assert command.help in text
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_imports_no_command_and_no_heavy_room(arguments: list[str]) -> None:
+    """The command line starts without a command's module, an engine, pixels, HTTP, Parquet, Redis or a web page."""
+    code = f"""
+import atexit, sys
+from cli.app import main
+heavy = {HEAVY}
+atexit.register(lambda: print("loaded:", [name for name in sys.modules if name.split(".")[0] in heavy
+    or name.startswith("cli.commands.")]))
+sys.argv[1:] = {arguments}
+main()
+"""
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.splitlines()[-1] == "loaded: []", run.stderr

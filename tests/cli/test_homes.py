@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.demo import next_commands
+from cli.commands.demo import next_commands
 from tests.cli.installation import Installation
 
 MAKEFILE = Path(__file__).parents[2] / "Makefile"

@@ -79,8 +79,8 @@ def submit(
     gigavqa submit -d ultravr -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
     from cli.client import Gateway
+    from cli.commands.watch import follow, leaving, require_success, say_next
     from cli.waiting import obstacles
-    from cli.watch import follow, leaving, require_success, say_next
 
     fields: dict[str, Any] = {
         "dataset": dataset,

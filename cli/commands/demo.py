@@ -65,7 +65,7 @@ def _build_dataset(home: "Home") -> None:
 
 
 def _run_job(gateway: "Gateway", seed: int) -> "Job":
-    from cli.watch import follow, require_success
+    from cli.commands.watch import follow, require_success
     from jobs.models import JobSpec
 
     job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), plan=_PLAN, seed=seed))
