@@ -8,16 +8,18 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
-from service.bodies import Bodies
 from service.gateway import running_gateway
-from service.guard import Guard
-from service.instrumentation import Instrumentation
-from service.middleware import Head, Telemetry
-from service.openapi import DESCRIPTION, TAGS, VERSION, describe
-from service.problems import install_handlers
-from service.routes import datasets, events, index, jobs, metrics, models, probes, reports, results, workers
-from service.routes.parameters import refuse_unknown_parameters
+from service.http.bodies import Bodies
+from service.http.guard import Guard
+from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
+from service.http.parameters import refuse_unknown_parameters
+from service.http.problems import install_handlers
+from service.operations import probes
+from service.operations.instrumentation import Instrumentation
+from service.operations.telemetry import Head, Telemetry
+from service.routes import datasets, events, index, metrics, models, reports, results, workers
 from service.settings import Settings
+from service.submission import jobs
 
 # Lines that somebody waits for would be held back until there are enough of them to compress.
 _SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")

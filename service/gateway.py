@@ -21,16 +21,16 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
-from service.background import Background
-from service.datasets import Datasets
-from service.following import Followers
-from service.images import Images
-from service.instrumentation import Instrumentation
-from service.models import Models
-from service.planning import Planner
-from service.reports import Reports
+from service.operations.background import Background
+from service.operations.datasets import Datasets
+from service.operations.instrumentation import Instrumentation
+from service.operations.models import Models
+from service.results.following import Followers
+from service.results.reports import Reports
 from service.settings import Settings
-from service.submission import Submissions
+from service.submission.images import Images
+from service.submission.planning import Planner
+from service.submission.queueing import Submissions
 
 _SINK_RESTART_SECONDS = 5.0
 

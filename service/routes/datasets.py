@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from evaluation.datasets import Dataset
 from evaluation.errors import DatasetInvalidError
-from service import examples
-from service.datasets import DatasetSummary
 from service.errors import DatasetNotFoundError
 from service.gateway import CurrentGateway
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
+from service.operations.datasets import DatasetSummary
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 

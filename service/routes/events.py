@@ -9,12 +9,12 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError
 from jobs.registry import JobEvent
-from service import examples
 from service.gateway import CurrentGateway
-from service.openapi import example, problems
-from service.results import BEGINNING
-from service.routes.parameters import CURSOR, JobId
-from service.streams import until_stopped
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import CURSOR, JobId
+from service.http.streams import until_stopped
+from service.results.responses import BEGINNING
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])
 

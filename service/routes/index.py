@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
 
-from service import examples
-from service.openapi import VERSION, example, problems
+from service.http import examples
+from service.http.openapi import VERSION, example, problems
 
 router = APIRouter(tags=["operations"])
 

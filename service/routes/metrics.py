@@ -8,10 +8,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from jobs.errors import ServerUnavailableError
-from service import examples
 from service.gateway import CurrentGateway, Gateway
-from service.instrumentation import replace
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
+from service.operations.instrumentation import replace
 
 router = APIRouter(tags=["operations"])
 

@@ -10,9 +10,9 @@ from catalogue.entry import CatalogueEntry, Decoding
 from catalogue.errors import CatalogueError, ModelUnknownError
 from jobs.errors import ServerUnavailableError
 from jobs.fleet import EnginePhase
-from service import examples
 from service.gateway import CurrentGateway, Gateway
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
 
 router = APIRouter(prefix="/v1/models", tags=["models"])
 _SHOWN = frozenset({"id", "title", "family", "weights", "licence", "max_model_len", "random_weights"})

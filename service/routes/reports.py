@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header, Query, Response
 from evaluation.errors import DatasetInvalidError, StepUnknownError
 from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
-from service import examples
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.gateway import CurrentGateway
-from service.openapi import problems
-from service.reports import Format
-from service.routes.parameters import JobId, checked_job_id
+from service.http import examples
+from service.http.openapi import problems
+from service.http.parameters import JobId, checked_job_id
+from service.results.reports import Format
 
 router = APIRouter(prefix="/v1", tags=["results"])
 MEDIA_TYPES: dict[Format, str] = {

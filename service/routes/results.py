@@ -7,11 +7,11 @@ from pydantic import Field, PositiveInt
 from starlette.responses import StreamingResponse
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
-from service import examples
 from service.gateway import CurrentGateway
-from service.openapi import example, problems
-from service.results import BEGINNING, ResultFilter, StreamedLine, followed_pages, lines, pages
-from service.routes.parameters import CURSOR, JobId
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import CURSOR, JobId
+from service.results.responses import BEGINNING, ResultFilter, StreamedLine, followed_pages, lines, pages
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
 

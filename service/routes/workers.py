@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from jobs.errors import ServerUnavailableError
 from jobs.fleet import WorkerStatus
-from service import examples
 from service.gateway import CurrentGateway
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
 
 router = APIRouter(prefix="/v1/workers", tags=["models"])
 

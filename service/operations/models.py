@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from catalogue.load import Catalogue, load_catalogue
-from service.files import Kept, stamp
+from service.http.freshness import Kept, stamp
 
 
 class Models:

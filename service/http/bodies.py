@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, kind_of
-from service.problems import problem_response
+from service.http.problems import problem_response
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 

@@ -18,10 +18,10 @@ from evaluation.report import Report, build_report, render_csv, render_json, ren
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
-from service.datasets import Datasets
 from service.errors import DatasetsDifferError
-from service.files import Kept
-from service.results import BEGINNING
+from service.http.freshness import Kept
+from service.operations.datasets import Datasets
+from service.results.responses import BEGINNING
 
 Format = Literal["json", "md", "csv", "html"]
 

@@ -11,8 +11,8 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.instrumentation import Instrumentation
-from service.problems import REQUEST_ID, request_id_of
+from service.http.problems import REQUEST_ID, request_id_of
+from service.operations.instrumentation import Instrumentation
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -10,11 +10,11 @@ from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
 from jobs.errors import JobTooLargeError
 from jobs.models import JobSpec
-from service.bundling import ImageRequest
-from service.contexts import Contexts
-from service.datasets import Datasets
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
-from service.images import Images
+from service.operations.datasets import Datasets
+from service.submission.bundling import ImageRequest
+from service.submission.contexts import Contexts
+from service.submission.images import Images
 from tiling.errors import TilingError
 from tiling.geometry import Size
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.following import Followers
-from service.streams import wait_for_either
+from service.http.streams import wait_for_either
+from service.results.following import Followers
 
 BEGINNING = "0-0"
 _LONGEST_WAIT_SECONDS = 30.0  # a follower looks again by then, should its news be lost with a connection

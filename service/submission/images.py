@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from service.files import Kept, stamp
+from service.http.freshness import Kept, stamp
 from tiling.errors import TilingError
 from tiling.geometry import Size
 from tiling.headers import Header, read_header

@@ -17,7 +17,6 @@ from jobs.errors import (
     ServerUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
-from service import examples
 from service.errors import (
     BodyTimeoutError,
     BodyTooLargeError,
@@ -28,9 +27,10 @@ from service.errors import (
     SubmissionInvalidError,
 )
 from service.gateway import CurrentGateway
-from service.openapi import example, problems
-from service.routes.parameters import JobId
-from service.submitted import SubmittedSpec
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import JobId
+from service.submission.specification import SubmittedSpec
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 

@@ -13,15 +13,15 @@ from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.background import Background
-from service.bundling import ImageRequest, bundle_requests, retry_generation
 from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
-from service.instrumentation import Instrumentation
-from service.planning import CheckedPlan, Plan, Planner
-from service.problems import findings_of
-from service.results import pages
+from service.http.problems import findings_of
+from service.http.streams import pause
+from service.operations.background import Background
+from service.operations.instrumentation import Instrumentation
+from service.results.responses import pages
 from service.settings import Settings
-from service.streams import pause
+from service.submission.bundling import ImageRequest, bundle_requests, retry_generation
+from service.submission.planning import CheckedPlan, Plan, Planner
 
 _PLANNING_AT_A_TIME = 2
 _RETRY_AFTER_SECONDS = 10.0

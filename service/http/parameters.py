@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Request
 from fastapi.exceptions import RequestValidationError
 
 from jobs.errors import JobNotFoundError
-from service import examples
+from service.http import examples
 
 _JOB_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
 from jobs.fleet import WorkerStatus
-from service import examples
 from service.gateway import CurrentGateway, Gateway
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
 
 router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0
