@@ -20,8 +20,8 @@ from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.errors import DatasetsDifferError
 from service.http.freshness import Kept
+from service.http.parameters import BEGINNING
 from service.operations.datasets import Datasets
-from service.results.responses import BEGINNING
 
 Format = Literal["json", "md", "csv", "html"]
 

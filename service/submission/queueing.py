@@ -15,13 +15,18 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
 from service.http.problems import findings_of
-from service.http.streams import pause
 from service.operations.background import Background
 from service.operations.instrumentation import Instrumentation
 from service.results.responses import pages
 from service.settings import Settings
-from service.submission.bundling import ImageRequest, bundle_requests, retry_generation
-from service.submission.planning import CheckedPlan, Plan, Planner
+from service.submission.planning import (
+    CheckedPlan,
+    ImageRequest,
+    Plan,
+    Planner,
+    bundle_requests,
+    retry_generation,
+)
 
 _PLANNING_AT_A_TIME = 2
 _RETRY_AFTER_SECONDS = 10.0
@@ -170,7 +175,8 @@ class Submissions:
 
     async def _wait_for_room(self, full: "_Full") -> None:
         while not self._stopping.is_set():
-            await pause(full.retry_after, self._stopping)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), full.retry_after)
             if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
                 return
             with contextlib.suppress(QueueFullError):

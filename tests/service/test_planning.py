@@ -11,9 +11,7 @@ from jobs.models import Job, JobSpec, JobStatus
 from service.errors import SubmissionInvalidError
 from service.operations.datasets import Datasets
 from service.settings import Settings
-from service.submission.bundling import bundle_requests
-from service.submission.images import Images
-from service.submission.planning import CheckedPlan, Planner
+from service.submission.planning import CheckedPlan, Images, Planner, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
