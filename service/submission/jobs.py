@@ -22,7 +22,6 @@ from service.errors import (
     BodyTooLargeError,
     DatasetChangedError,
     ForeignOriginError,
-    JobStateConflictError,
     MediaTypeUnsupportedError,
     SubmissionInvalidError,
 )
@@ -153,7 +152,6 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
         200: example(examples.JOB),
         **problems(
             JobNotFoundError,
-            JobStateConflictError,
             JobNotRetryableError,
             ForeignOriginError,
             DatasetChangedError,

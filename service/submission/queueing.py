@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.errors import JobNotFoundError, JobTooLargeError, QueueFullError
+from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
+from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
 from service.http.problems import findings_of
 from service.operations.background import Background
 from service.operations.instrumentation import Instrumentation
@@ -86,19 +86,19 @@ class Submissions:
     async def retry(self, job_id: str) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
 
-        Raises JobNotFoundError, JobStateConflictError, DatasetChangedError and QueueFullError.
+        Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError and QueueFullError.
         """
         job = await self._registry.get(job_id)
         if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
-            raise JobStateConflictError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
+            raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
         answered, failed = await self._recorded(job_id)
         if job.status is JobStatus.COMPLETED and not failed:
-            raise JobStateConflictError(f"job {job_id} has no failed request")
+            raise JobNotRetryableError(f"job {job_id} has no failed request")
         plan = await asyncio.to_thread(self._planner.plan, job.spec)
         if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
             raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
         if len(answered) >= plan.num_requests:
-            raise JobStateConflictError(f"job {job_id} is {job.status}, and all its requests are answered")
+            raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
         checked = await self._check(plan)
         generation = retry_generation(failed, str(job.finished_at))
         bundles = self._bundles(job, checked.requests(without=answered), generation)
