@@ -28,7 +28,7 @@ def require_packages(engine: str) -> None:
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
     """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
     from service.errors import SettingsInvalidError
-    from service.guard import require_protected as require
+    from service.http.guard import require_protected as require
 
     try:
         require(host, allow_unauthenticated=allow_unauthenticated)

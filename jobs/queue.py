@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from jobs.codec import pack, unpack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
-from jobs.errors import JobActiveError, JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS, PRIORITIES, Keys
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
@@ -120,17 +120,15 @@ class JobQueue:
         """Set the failure responses of these bundles' requests aside and queue the bundles again.
 
         A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
-        so. Raises JobActiveError, JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
+        so. Raises JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
         models, requests, arguments = await asyncio.to_thread(self._reopened, bundles)
         await self._ensure_groups(models)
         call = (job_id, self._limit, secrets.token_hex(8), dataset_digest or "")
         status = await self._scripts.run("reopen", *call, *arguments)
         self._check_reserved(status, job_id, requests)
-        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
-            raise JobActiveError(f"job {job_id} is {status.decode()}; it can be retried when it has ended")
-        if status == b"failed":
-            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; submit it again")
+        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing", b"failed"}:
+            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; completed and cancelled jobs are retried")
         return await self._registry.get(job_id)
 
     async def claim(

@@ -61,10 +61,6 @@ class SubmissionInvalidError(ServiceError):
     """The job cannot be run as asked; nothing of it was accepted."""
 
 
-class JobStateConflictError(ServiceError):
-    """The job's status does not allow this."""
-
-
 class DatasetChangedError(ServiceError):
     """The data set is no longer the one that the job was submitted with."""
 
@@ -126,8 +122,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
         HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"
     ),
     JobActiveError: ProblemKind(HTTPStatus.CONFLICT, "job-active", "The job is not final"),
-    JobNotRetryableError: ProblemKind(HTTPStatus.CONFLICT, "job-not-retryable", "The job cannot be retried"),
-    JobStateConflictError: ProblemKind(HTTPStatus.CONFLICT, "job-state-conflict", "The job does not allow this now"),
+    JobNotRetryableError: ProblemKind(HTTPStatus.CONFLICT, "job-state-conflict", "The job does not allow this now"),
     DatasetChangedError: ProblemKind(
         HTTPStatus.CONFLICT, "dataset-changed", "The data set changed since the job was submitted"
     ),

@@ -194,7 +194,7 @@ def list_(json: Json = False) -> None:
     gigavqa dataset list
     """
     from jobs.home import Home
-    from service.datasets import Datasets
+    from service.operations.datasets import Datasets
 
     root = Home.from_environment().data
     found = Datasets(root).summaries()

@@ -4,7 +4,7 @@ import pytest
 
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, Sampling, Turn
-from service.contexts import Contexts
+from service.submission.contexts import Contexts
 from tests.service.gateways import MODEL
 from tiling.geometry import Size
 from tiling.views import View

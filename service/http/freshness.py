@@ -1,10 +1,11 @@
 """What is known of files, kept as long as they do not change."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 Value = TypeVar("Value")
 Stamp = tuple[tuple[str, int, int], ...]
@@ -20,20 +21,16 @@ class Kept(Generic[Value]):
     """The last `limit` values by key and stamp. Thread-safe; a value that two threads miss at once is made twice."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
         self._lock = threading.Lock()
-        self._values: OrderedDict[Hashable, tuple[Hashable, Value]] = OrderedDict()
+        self._values = LRUCache[Hashable, tuple[Hashable, Value]](limit)
 
     def get(self, key: Hashable, current: Hashable, make: Callable[[], Value]) -> Value:
         """Return the value of `key` if its stamp is still `current`, else make it."""
         with self._lock:
-            if key in self._values and self._values[key][0] == current:
-                self._values.move_to_end(key)
-                return self._values[key][1]
+            kept = self._values.get(key)
+        if kept and kept[0] == current:
+            return kept[1]
         value = make()
         with self._lock:
             self._values[key] = (current, value)
-            self._values.move_to_end(key)
-            while len(self._values) > self._limit:
-                self._values.popitem(last=False)
         return value

@@ -1,7 +1,15 @@
-"""Checks a job whole, before anything of it is accepted, and then expands it as a stream. Blocking, without Redis."""
+"""Checks a job whole, before anything of it is accepted, and then expands it into bundles, as a stream.
 
+Blocking, without Redis.
+"""
+
+import hashlib
+import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import Catalogue
@@ -9,14 +17,58 @@ from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
 from jobs.errors import JobTooLargeError
-from jobs.models import JobSpec
-from service.bundling import ImageRequest
-from service.contexts import Contexts
-from service.datasets import Datasets
+from jobs.models import Bundle, InferenceRequest, Job, JobSpec
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
-from service.images import Images
+from service.http.freshness import Kept, stamp
+from service.operations.datasets import Datasets
+from service.submission.contexts import Contexts
 from tiling.errors import TilingError
 from tiling.geometry import Size
+from tiling.headers import Header, read_header
+from tiling.roots import ImageRoot
+
+ImageRequest = tuple[str, InferenceRequest]
+_KEPT_HEADERS = 100_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Level-0 sizes, in pixels, of the images that can be served, and what is wrong with the others, by name."""
+
+    sizes: Mapping[str, Size]
+    errors: Mapping[str, str]
+
+
+class Images:
+    """The images below the data root, by name. Names that escape it are errors like unreadable files."""
+
+    def __init__(self, root: Path, num_threads: int) -> None:
+        self._root = ImageRoot(root)
+        self._num_threads = num_threads
+        self._kept = Kept[Header](_KEPT_HEADERS)
+        self._stopping = threading.Event()
+
+    def survey(self, names: Iterable[str]) -> Survey:
+        """Read the headers of all these images; blocks."""
+        unique = tuple(dict.fromkeys(names))
+        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
+            found = dict(zip(unique, pool.map(self._look, unique), strict=True))
+        sizes = {name: size for name, size in found.items() if isinstance(size, Size)}
+        return Survey(sizes, {name: error for name, error in found.items() if isinstance(error, str)})
+
+    def stop(self) -> None:
+        """End surveys that are under way, so that the process can exit."""
+        self._stopping.set()
+
+    def _look(self, name: str) -> Size | str:
+        if self._stopping.is_set():
+            raise InterruptedError("the gateway is stopping")
+        try:
+            path = self._root.locate(name)
+            return self._kept.get(path, stamp(path), lambda: read_header(path)).size
+        except TilingError as error:
+            # A client has no business with where the data root lies.
+            return str(error).replace(f"{self._root.folder}/", "")
 
 
 @dataclass(frozen=True)
@@ -118,3 +170,40 @@ def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:
     more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
     return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
+
+
+def bundle_requests(
+    job: Job, requests: Iterable[ImageRequest], max_requests: int, generation: str = "0"
+) -> Iterator[Bundle]:
+    """Group the consecutive requests of one (model, image), at most `max_requests` together.
+
+    Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
+    bundles, and those made again with another size are others.
+    """
+    number = 0
+    for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
+        for chunk in _chunks(alike, max_requests):
+            yield Bundle(
+                id=f"{job.id}-{generation}-{max_requests}-{number}",
+                job_id=job.id,
+                model=model,
+                image=image,
+                priority=job.spec.priority,
+                requests=chunk,
+            )
+            number += 1
+
+
+def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
+    """Name the retry of exactly these failures, given by request id and the cursor of the failed response.
+
+    `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
+    """
+    text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
+    return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _chunks(requests: Iterable[ImageRequest], size: int) -> Iterator[tuple[InferenceRequest, ...]]:
+    remaining = iter(requests)
+    while chunk := tuple(request for _, request in islice(remaining, size)):
+        yield chunk

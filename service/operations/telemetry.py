@@ -1,6 +1,5 @@
-"""What happens to every request: an id, a count, a line in the log, and HEAD wherever there is GET."""
+"""What happens to every request: an id, a count, and a line in the log."""
 
-import asyncio
 import logging
 import re
 import time
@@ -9,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.instrumentation import Instrumentation
-from service.problems import REQUEST_ID, request_id_of
+from service.http.problems import REQUEST_ID, request_id_of
+from service.operations.instrumentation import Instrumentation
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -72,40 +71,6 @@ class _Answer:
             self._first_byte = time.perf_counter()
             MutableHeaders(scope=message)[REQUEST_ID] = request_id_of(self._scope)
         await self._send(message)
-
-
-class Head:
-    """Answers HEAD as GET is answered, without the body; what would make the rest of the body is ended."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
-        started: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-
-        async def note(message: Message) -> None:
-            if message["type"] == "http.response.start" and not started.done():
-                started.set_result(message)
-            await asyncio.sleep(0)
-
-        got = {**scope, "method": "GET"}
-        answering = asyncio.ensure_future(self.app(got, receive, note))
-        try:
-            watched: set[asyncio.Future[Any]] = {answering, started}
-            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-            scope["route"] = got.get("route")
-            if not started.done():
-                answering.result()  # raises what kept it from answering
-                return
-            await send(started.result())
-            await send({"type": "http.response.body", "body": b""})
-        finally:
-            answering.cancel()
-            await asyncio.wait({answering})
 
 
 def _request_id(scope: Scope) -> str:

@@ -1,4 +1,4 @@
-"""Probes: whether the process lives, and whether it can take jobs."""
+"""Where everything is, whether the process lives, and whether it can take jobs."""
 
 import asyncio
 from collections import Counter
@@ -6,17 +6,51 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
+from starlette.responses import RedirectResponse, Response
 
-from jobs.fleet import WorkerStatus
-from service import examples
-from service.gateway import CurrentGateway, Gateway
-from service.openapi import example, problems
+from jobs.fleet import Fleet, WorkerStatus
+from jobs.registry import JobRegistry
+from service.http import examples
+from service.http.openapi import VERSION, example, problems
+from service.http.parameters import CurrentSettings, Registry, Workers
 
 router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0
+
+
+class Index(BaseModel):
+    """What the gateway is, and where its parts are."""
+
+    name: Literal["gigavqa"] = "gigavqa"
+    version: str = VERSION
+    documentation: str = "/docs"
+    description: str = "/openapi.json"
+    jobs: str = "/v1/jobs"
+    models: str = "/v1/models"
+    datasets: str = "/v1/datasets"
+    workers: str = "/v1/workers"
+    readiness: str = "/readyz"
+    metrics: str = "/metrics"
+
+
+@router.get(
+    "/",
+    summary="Where is what?",
+    response_model=Index,
+    responses={
+        200: example(examples.INDEX),
+        307: {"description": "To `/docs`, for a browser"},
+        **problems(),
+    },
+)
+async def get_index(request: Request) -> Index | Response:
+    """List the addresses; a browser is sent to the documentation."""
+    if "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse("/docs")
+    return Index()
 
 
 class Health(BaseModel):
@@ -51,10 +85,10 @@ async def get_health() -> Health:
         **problems(),
     },
 )
-async def get_readiness(gateway: CurrentGateway, response: Response) -> Readiness:
+async def get_readiness(settings: CurrentSettings, registry: Registry, fleet: Workers, response: Response) -> Readiness:
     """Check that the state server answers and takes what is written, and that the data root exists."""
-    server, statuses = await _look_at_server(gateway)
-    data = "ok" if gateway.settings.data.is_dir() else "is not a folder"
+    server, statuses = await _look_at_server(registry, fleet)
+    data = "ok" if settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
         ready=server == data == "ok",
         checks={"server": server, "data_root": data},
@@ -66,12 +100,12 @@ async def get_readiness(gateway: CurrentGateway, response: Response) -> Readines
     return readiness
 
 
-async def _look_at_server(gateway: Gateway) -> tuple[str, list[WorkerStatus]]:
+async def _look_at_server(registry: JobRegistry, fleet: Fleet) -> tuple[str, list[WorkerStatus]]:
     try:
         # The client waits out a restart of the server; a probe does not.
         async with asyncio.timeout(_PING_SECONDS):
-            await gateway.registry.beat()
-            return "ok", await gateway.fleet.workers()
+            await registry.beat()
+            return "ok", await fleet.workers()
     except TimeoutError:
         return f"no answer within {_PING_SECONDS:g} s", []
     except RedisError as error:

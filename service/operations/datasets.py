@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.datasets import Dataset, load_dataset, record_files
 from service.errors import DatasetNotFoundError
-from service.files import Kept, Stamp, stamp
+from service.http.freshness import Kept, Stamp, stamp
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _KEPT_DATASETS = 4

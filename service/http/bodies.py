@@ -1,13 +1,14 @@
-"""What happens to a body before the application sees it: it is read whole, in time, up to a bound, and must be JSON."""
+"""Bodies: one that comes is read whole, in time, up to a bound, and must be JSON; an answer to HEAD has none."""
 
 import asyncio
 from email.message import Message as MimeMessage
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, kind_of
-from service.problems import problem_response
+from service.http.problems import problem_response
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
@@ -52,6 +53,40 @@ class Bodies:
         if size:
             _require_json(headers.get("content-type", ""))
         return messages
+
+
+class Head:
+    """Answers HEAD as GET is answered, without the body; what would make the rest of the body is ended."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        started: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and not started.done():
+                started.set_result(message)
+            await asyncio.sleep(0)
+
+        got = {**scope, "method": "GET"}
+        answering = asyncio.ensure_future(self.app(got, receive, note))
+        try:
+            watched: set[asyncio.Future[Any]] = {answering, started}
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            scope["route"] = got.get("route")
+            if not started.done():
+                answering.result()  # raises what kept it from answering
+                return
+            await send(started.result())
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
 
 
 def _require_json(content_type: str) -> None:

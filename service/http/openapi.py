@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
-from service.examples import JOB_ID
-from service.problems import MEDIA_TYPE, Problem
+from service.http.examples import JOB_ID
+from service.http.problems import MEDIA_TYPE, Problem
 
 VERSION = version("gigavqa")
 DESCRIPTION = (

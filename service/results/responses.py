@@ -2,17 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
+from starlette.responses import StreamingResponse
 
+from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.following import Followers
-from service.streams import wait_for_either
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
+from service.operations.instrumentation import CurrentInstrumentation
+from service.results.following import Followers
 
-BEGINNING = "0-0"
+router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
 _LONGEST_WAIT_SECONDS = 30.0  # a follower looks again by then, should its news be lost with a connection
 Page = list[tuple[str, Response | UnreadableResponse]]
 
@@ -79,7 +85,7 @@ async def followed_pages(
                 after = page[-1][0]
             if status is None or status.final:
                 return
-            await wait_for_either(news, stopping, _LONGEST_WAIT_SECONDS)
+            await _wait_for_either(news, stopping, _LONGEST_WAIT_SECONDS)
 
 
 async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:
@@ -95,8 +101,67 @@ async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | 
                 return
 
 
+async def _wait_for_either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> None:
+    """Wait until one of the events is set, or for `seconds`."""
+    waiting = {asyncio.ensure_future(event.wait()) for event in (first, second)}
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
+
+
 def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:
     # model_construct, because the response was validated when it was read.
     kind = ResultLine if isinstance(response, Response) else UnreadableLine
     line = kind.model_construct(cursor=cursor, **dict(response))
     return line.model_dump_json().encode() + b"\n"
+
+
+class NDJSONResponse(StreamingResponse):
+    """JSON values, one a line."""
+
+    media_type = "application/x-ndjson"
+
+
+class ResultQuery(ResultFilter):
+    """Where to begin, how much to send, and what to leave out."""
+
+    after: str = Field(default=BEGINNING, pattern=CURSOR, description="cursor of the last line that is known")
+    limit: PositiveInt | None = Field(default=None, description="most lines to send")
+    follow: bool = Field(default=False, description="wait for further responses until the job is final")
+
+
+@router.get(
+    "",
+    summary="Stream a job's responses",
+    response_class=NDJSONResponse,
+    responses={
+        200: {
+            **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
+            "model": StreamedLine,
+        },
+        **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
+    },
+)
+async def read_results(
+    *,
+    registry: Registry,
+    results: Results,
+    followers: Annotated[Followers, part(Followers)],
+    instrumentation: CurrentInstrumentation,
+    stopping: Stopping,
+    job_id: JobId,
+    query: Annotated[ResultQuery, Query()],
+) -> StreamingResponse:
+    """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it.
+
+    A line with `unreadable` stands for a response that is recorded and cannot be read now.
+    """
+    await registry.get(job_id)
+    if query.follow:
+        source = followed_pages(results, registry, followers, job_id, after=query.after, stopping=stopping)
+    else:
+        source = pages(results, job_id, query.after)
+    streamed = instrumentation.open_stream("results", lines(source, query, query.limit))
+    return NDJSONResponse(streamed)

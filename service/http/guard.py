@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.errors import ForeignOriginError, HostUntrustedError, ServiceError, SettingsInvalidError, kind_of
-from service.problems import problem_response
+from service.http.problems import problem_response
 from service.settings import Settings
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

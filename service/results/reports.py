@@ -19,10 +19,10 @@ from evaluation.writers.page.samples import choose_samples, most_samples
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
-from service.datasets import Datasets
 from service.errors import DatasetsDifferError
-from service.files import Kept
-from service.results import BEGINNING
+from service.http.freshness import Kept
+from service.http.parameters import BEGINNING
+from service.operations.datasets import Datasets
 
 Format = Literal["json", "md", "csv", "html"]
 

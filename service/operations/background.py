@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from service.instrumentation import Instrumentation
+from service.operations.instrumentation import Instrumentation
 
 Work = Callable[[], Awaitable[object]]
 

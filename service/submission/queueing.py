@@ -8,20 +8,25 @@ from typing import NamedTuple
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.errors import JobNotFoundError, JobTooLargeError, QueueFullError
+from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.background import Background
-from service.bundling import ImageRequest, bundle_requests, retry_generation
-from service.errors import MAX_FINDINGS, DatasetChangedError, JobStateConflictError, ServiceError
-from service.instrumentation import Instrumentation
-from service.planning import CheckedPlan, Plan, Planner
-from service.problems import findings_of
-from service.results import pages
+from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
+from service.http.problems import findings_of
+from service.operations.background import Background
+from service.operations.instrumentation import Instrumentation
+from service.results.responses import pages
 from service.settings import Settings
-from service.streams import pause
+from service.submission.planning import (
+    CheckedPlan,
+    ImageRequest,
+    Plan,
+    Planner,
+    bundle_requests,
+    retry_generation,
+)
 
 _PLANNING_AT_A_TIME = 2
 _RETRY_AFTER_SECONDS = 10.0
@@ -81,19 +86,19 @@ class Submissions:
     async def retry(self, job_id: str) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
 
-        Raises JobNotFoundError, JobStateConflictError, DatasetChangedError and QueueFullError.
+        Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError and QueueFullError.
         """
         job = await self._registry.get(job_id)
         if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
-            raise JobStateConflictError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
+            raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
         answered, failed = await self._recorded(job_id)
         if job.status is JobStatus.COMPLETED and not failed:
-            raise JobStateConflictError(f"job {job_id} has no failed request")
+            raise JobNotRetryableError(f"job {job_id} has no failed request")
         plan = await asyncio.to_thread(self._planner.plan, job.spec)
         if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
             raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
         if len(answered) >= plan.num_requests:
-            raise JobStateConflictError(f"job {job_id} is {job.status}, and all its requests are answered")
+            raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
         checked = await self._check(plan)
         generation = retry_generation(failed, str(job.finished_at))
         bundles = self._bundles(job, checked.requests(without=answered), generation)
@@ -170,7 +175,8 @@ class Submissions:
 
     async def _wait_for_room(self, full: "_Full") -> None:
         while not self._stopping.is_set():
-            await pause(full.retry_after, self._stopping)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), full.retry_after)
             if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
                 return
             with contextlib.suppress(QueueFullError):

@@ -17,22 +17,22 @@ from jobs.errors import (
     ServerUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
-from service import examples
 from service.errors import (
     BodyTimeoutError,
     BodyTooLargeError,
     DatasetChangedError,
     ForeignOriginError,
-    JobStateConflictError,
     MediaTypeUnsupportedError,
     SubmissionInvalidError,
 )
-from service.gateway import CurrentGateway
-from service.openapi import example, problems
-from service.routes.parameters import JobId
-from service.submitted import SubmittedSpec
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import JobId, Registry, part
+from service.submission.queueing import Submissions
+from service.submission.specification import SubmittedSpec
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+CurrentSubmissions = Annotated[Submissions, part(Submissions)]
 
 _SUBMISSION_PROBLEMS = problems(
     SubmissionInvalidError,
@@ -77,7 +77,7 @@ class Deletion(BaseModel):
     },
 )
 async def submit_job(
-    gateway: CurrentGateway,
+    submissions: CurrentSubmissions,
     response: Response,
     spec: Annotated[
         SubmittedSpec,
@@ -99,7 +99,7 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await gateway.submissions.submit(spec.spec(), idempotency_key)
+    job, created = await submissions.submit(spec.spec(), idempotency_key)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
@@ -111,13 +111,13 @@ async def submit_job(
     responses={200: example(examples.JOBS), **problems(JobNotFoundError, ServerUnavailableError)},
 )
 async def list_jobs(
-    gateway: CurrentGateway,
+    registry: Registry,
     after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     status: Annotated[JobStatus | None, Query(description="only jobs in this status")] = None,
 ) -> JobList:
     """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address."""
-    found = await gateway.registry.list(after, limit + 1, status)
+    found = await registry.list(after, limit + 1, status)
     page = found[:limit]
     return JobList(data=page, has_more=len(found) > limit, last_id=page[-1].id if page else None)
 
@@ -127,9 +127,9 @@ async def list_jobs(
     summary="Get a job",
     responses={200: example(examples.JOB), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def get_job(gateway: CurrentGateway, job_id: JobId) -> Job:
+async def get_job(registry: Registry, job_id: JobId) -> Job:
     """Return a job with its status and request counts."""
-    return await gateway.registry.get(job_id)
+    return await registry.get(job_id)
 
 
 @router.post(
@@ -140,9 +140,9 @@ async def get_job(gateway: CurrentGateway, job_id: JobId) -> Job:
         **problems(JobNotFoundError, ForeignOriginError, ServerUnavailableError),
     },
 )
-async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
+async def cancel_job(registry: Registry, job_id: JobId) -> Job:
     """Stop a job: what waits is dropped, what runs is aborted, what is recorded stays. A final job is unchanged."""
-    return await gateway.registry.cancel(job_id)
+    return await registry.cancel(job_id)
 
 
 @router.post(
@@ -152,7 +152,6 @@ async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
         200: example(examples.JOB),
         **problems(
             JobNotFoundError,
-            JobStateConflictError,
             JobNotRetryableError,
             ForeignOriginError,
             DatasetChangedError,
@@ -162,9 +161,9 @@ async def cancel_job(gateway: CurrentGateway, job_id: JobId) -> Job:
         ),
     },
 )
-async def retry_job(gateway: CurrentGateway, job_id: JobId) -> Job:
+async def retry_job(submissions: CurrentSubmissions, job_id: JobId) -> Job:
     """Ask the failed requests of a completed job again; the answers that it has stay."""
-    return await gateway.submissions.retry(job_id)
+    return await submissions.retry(job_id)
 
 
 @router.delete(
@@ -175,7 +174,7 @@ async def retry_job(gateway: CurrentGateway, job_id: JobId) -> Job:
         **problems(JobNotFoundError, JobActiveError, ForeignOriginError, ServerUnavailableError),
     },
 )
-async def delete_job(gateway: CurrentGateway, job_id: JobId) -> Deletion:
+async def delete_job(registry: Registry, job_id: JobId) -> Deletion:
     """Delete a final job and all its responses."""
-    await gateway.registry.delete(job_id)
+    await registry.delete(job_id)
     return Deletion(id=job_id)
