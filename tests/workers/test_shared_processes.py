@@ -19,13 +19,13 @@ SLOW = 0.05
 
 
 async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
-    """Killed in the turns of different models, the worker leaves leases that run out: 90 responses, each once.
+    """Killed in the shifts of different models, the worker leaves leases that run out: 90 responses, each once.
 
     Twice, because what is in play at a third death has spent its attempts and is held to be the cause.
     """
     job_id = await submit_to(redis, dict.fromkeys(MODELS, 10), requests_each=3)
     sources = [word for model in MODELS for word in ("--model-from", f"{model}={ENTRY.id}")]
-    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--turn-bundles", "4")
+    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--shift-bundles", "4")
     for num_responses in (8, 40):
         with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
             await until_recorded(redis, job_id, num_responses)
@@ -51,7 +51,7 @@ def test_one_source_for_several_models_is_refused(server: ServerProcess, data: P
 
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-async def test_three_families_take_turns_on_the_real_engine(
+async def test_three_families_work_in_shifts_on_the_real_engine(
     redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
 ) -> None:
     """Each is loaded once and answers all of its requests; the engines of the others have ended by then."""
