@@ -10,7 +10,7 @@ from functools import partial
 from jobs.leases import Lease
 from jobs.queue import JobQueue
 from workers.bundles import BundlePlayer
-from workers.engine import EngineDeadError
+from workers.engines.engine import EngineDeadError
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.patience import patiently

@@ -9,9 +9,9 @@ from typing import Literal
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo
 from jobs.queue import JobQueue
-from workers.engine import EngineDeadError
+from workers.engines.engine import EngineDeadError
+from workers.engines.keeper import EngineKeeper
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.settings import WorkerSettings
 from workers.shifts import Shifts
 from workers.stage import Served, Stage, Surroundings

@@ -13,9 +13,9 @@ from jobs.results import ResultStore
 from tiling.library import Library
 from workers.bundles import BundlePlayer
 from workers.consumer import Consumer
-from workers.engine import Engine
+from workers.engines.engine import Engine
+from workers.engines.keeper import EngineKeeper
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.preparation import Preparation
 from workers.previews import Previews
 from workers.settings import WorkerSettings

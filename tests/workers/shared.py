@@ -22,9 +22,9 @@ from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_reque
 from tests.workers.rig import SETTINGS
 from tiling.library import Library
 from tiling.roots import ImageRoot
+from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
-from workers.simulated_engine import SimulatedEngine
 from workers.stage import Served, Surroundings
 from workers.worker import Worker
 

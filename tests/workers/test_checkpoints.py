@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from tests.workers.examples import ENTRY
 from workers.checkpoints.build import BUILT_IN, PREFIX, ensure_checkpoint
-from workers.checkpoints.revisions import checkpoint_revision, weights_digest
+from workers.engines.weights import checkpoint_revision, weights_digest
 from workers.errors import CheckpointUnknownError
 
 

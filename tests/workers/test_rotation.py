@@ -25,8 +25,8 @@ from tests.workers.shared import (
     submit_to,
     until_final,
 )
-from workers.engine import EngineDeadError, Message
-from workers.simulated_engine import SimulatedEngine
+from workers.engines.engine import EngineDeadError, Message
+from workers.engines.simulated_engine import SimulatedEngine
 
 NEVER = 1e-6
 
