@@ -18,10 +18,10 @@ from catalogue.entry import CatalogueEntry
 from catalogue.families import family_of
 from catalogue.load import read_entry
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
+from tests.checkpoints.build import ensure_checkpoint
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.checkpoints.build import ensure_checkpoint
 from workers.engines.engine import Message
 from workers.engines.vllm_engine import VllmEngine
 from workers.player import Player

@@ -8,10 +8,10 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.fleet import EnginePhase, Fleet
+from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.rig import running_worker
-from workers.checkpoints.build import ensure_checkpoint
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.engines.telling import DOWNLOADING, READING, VARIABLE, PhaseFile, tell
 
