@@ -40,7 +40,7 @@ def assign_devices(needs: Sequence[int], visible: Sequence[str]) -> list[tuple[s
     if sum(needs) > len(visible):
         many = len(needs) > 1
         asked = f"{len(needs)} workers need {sum(needs)} GPUs" if many else f"the worker needs {sum(needs)} GPUs"
-        remedy = "name fewer models, or let `--workers N` serve them in turn" if many else "lower its parallel sizes"
+        remedy = "name fewer models, or let `--workers N` serve them in shifts" if many else "lower its parallel sizes"
         shown = f"this machine shows {len(visible)} ({', '.join(visible)})"
         raise DevicesTooFewError(f"{asked}, and {shown}: {remedy}; {VISIBLE} chooses among GPUs")
     left = iter(visible)

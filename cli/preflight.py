@@ -55,7 +55,7 @@ def engine_package() -> str | None:
 
 def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
     """Read what `--engine-arg` says. Raises EngineArgumentError and ArgumentError."""
-    from workers.chosen_arguments import parse_engine_arguments
+    from workers.engines.vllm_arguments import parse_engine_arguments
 
     if texts and engine != "vllm":
         raise ArgumentError(f"--engine-arg is for vLLM; --engine {engine} has no arguments")

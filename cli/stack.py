@@ -34,7 +34,7 @@ class Crew:
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `turn_seconds` leaves the choice to the workers."""
+    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `shift_seconds` leaves the choice to the workers."""
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
@@ -44,7 +44,7 @@ class StackOptions:
     allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
-    turn_seconds: float | None = None
+    shift_seconds: float | None = None
 
 
 class Stack:
@@ -131,7 +131,7 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
     settings = ["--engine", options.engine]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
-    settings += ["--turn", str(options.turn_seconds)] if options.turn_seconds is not None else []
+    settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:
         named = [word for model in crew.models for word in ("--model", model)]
         argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]
@@ -140,7 +140,7 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
 
 
 def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
-    """One worker for each model, or so many workers that each serve all of them in turn."""
+    """One worker for each model, or so many workers that each serve all of them in shifts."""
     if num_workers is not None:
         return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
     earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]

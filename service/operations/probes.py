@@ -65,7 +65,7 @@ class Readiness(BaseModel):
     ready: bool
     checks: dict[str, str] = Field(description="`ok`, or what is wrong")
     workers: dict[str, dict[str, int]] = Field(
-        description="number of workers by model and state; one that serves several models in turn counts for each"
+        description="number of workers by model and state; one that serves several models in shifts counts for each"
     )
     loaded: dict[str, int] = Field(description="number of workers by the model that is in their engine now")
 

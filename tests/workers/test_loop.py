@@ -23,9 +23,9 @@ from tests.workers.examples import (
     submit_requests,
 )
 from tests.workers.rig import MortalEngine, running_worker
-from workers.engine import Message
+from workers.engines.engine import Message
+from workers.engines.simulated_engine import SimulatedEngine
 from workers.responses import Outcome, make_response
-from workers.simulated_engine import SimulatedEngine
 
 
 async def test_every_request_of_a_job_is_recorded_once(redis: Redis, data: Path, tmp_path: Path) -> None:

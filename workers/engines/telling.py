@@ -1,6 +1,7 @@
-"""How far an engine is while it starts: its own processes write it into a file, the worker reads it and announces it.
+"""What an engine tells of itself: how far its start is, and what it counts while it runs.
 
-`tell_phases` runs in each of the engine's processes, as part of the plugin of `workers.architectures`.
+Its own processes write the phases of the start into a file, which the worker reads and announces. `tell_phases` runs in
+each of these processes, as part of the plugin of `workers.architectures`.
 """
 
 import functools
@@ -14,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from jobs.fleet import EnginePhase
-from workers.checkpoints.revisions import cache_folder, weights_bytes
+from workers.engines.weights import cache_folder, weights_bytes
 
 VARIABLE = "GIGAVQA_ENGINE_PHASE"
 DOWNLOADING, READING = "downloading weights", "reading weights"
@@ -120,3 +121,38 @@ def _downloaded(weights: str) -> int | None:
     if folder is None:
         return None
     return sum(path.stat().st_size for path in folder.glob("blobs/*") if path.is_file())
+
+
+class EngineFigures:
+    """What vLLM tells its stat loggers, kept for one engine.
+
+    The series in the process's registry cannot say it: each engine that starts takes those of all others away.
+    """
+
+    def __init__(self) -> None:
+        self.running = self.waiting = 0
+        self.raster_queries = self.raster_hits = 0
+
+    def attach(self, _config: Any, _engine_index: int = 0) -> "EngineFigures":
+        """Be vLLM's factory of stat loggers."""
+        return self
+
+    def record(
+        self, scheduler_stats: Any, iteration_stats: Any, mm_cache_stats: Any = None, engine_idx: int = 0
+    ) -> None:
+        """Take over what one step of the engine has changed."""
+        if scheduler_stats is not None:
+            self.running = scheduler_stats.num_running_reqs
+            self.waiting = scheduler_stats.num_waiting_reqs
+        if mm_cache_stats is not None:
+            self.raster_queries += mm_cache_stats.queries
+            self.raster_hits += mm_cache_stats.hits
+
+    def log_engine_initialized(self) -> None:
+        """Say nothing."""
+
+    def log(self) -> None:
+        """Say nothing."""
+
+    def record_sleep_state(self, is_awake: int, level: int) -> None:
+        """Say nothing: whoever puts the engine to sleep knows."""

@@ -1,4 +1,4 @@
-"""Whose turn it is, by what waits on a real server."""
+"""Whose shift it is, by what waits on a real server."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,41 +9,41 @@ from redis.asyncio import Redis
 from jobs.queue import JobQueue
 from tests.workers.shared import ALPHA, BETA, GAMMA, MODELS, submit_to
 from workers.settings import WorkerSettings
-from workers.turns import Turns
+from workers.shifts import Shifts
 
-SETTINGS = WorkerSettings(turn_bundles=4)
+SETTINGS = WorkerSettings(shift_bundles=4)
 
 
-def turns_of(redis: Redis, **changes: Any) -> Turns:
-    """Turns of the three models."""
-    return Turns(MODELS, JobQueue(redis), replace(SETTINGS, **changes))
+def shifts_of(redis: Redis, **changes: Any) -> Shifts:
+    """Shifts of the three models."""
+    return Shifts(MODELS, JobQueue(redis), replace(SETTINGS, **changes))
 
 
 async def test_the_model_with_most_waiting_bundles_is_chosen(redis: Redis) -> None:
     """However few they are."""
     await submit_to(redis, {ALPHA: 1, GAMMA: 2})
-    assert await turns_of(redis).next(None) == GAMMA
+    assert await shifts_of(redis).next(None) == GAMMA
 
 
 async def test_interactive_bundles_are_chosen_before_batch_bundles(redis: Redis) -> None:
     """One of them outweighs many."""
     await submit_to(redis, {ALPHA: 9})
     await submit_to(redis, {BETA: 1}, priority="interactive")
-    assert await turns_of(redis).next(None) == BETA
+    assert await shifts_of(redis).next(None) == BETA
 
 
 @pytest.mark.parametrize(("last", "chosen"), [(None, ALPHA), (BETA, BETA)])
 async def test_with_nothing_waiting_the_loaded_model_stays(redis: Redis, last: str | None, chosen: str) -> None:
     """Before any is loaded it is the one that was named first."""
-    assert await turns_of(redis).next(last) == chosen
+    assert await shifts_of(redis).next(last) == chosen
 
 
-async def test_a_small_model_is_chosen_after_as_many_turns_as_there_are_other_models(redis: Redis) -> None:
+async def test_a_small_model_is_chosen_after_as_many_shifts_as_there_are_other_models(redis: Redis) -> None:
     """Two big queues that never run dry do not starve a third model."""
     await submit_to(redis, {ALPHA: 9, BETA: 8, GAMMA: 1})
-    turns, last, chosen = turns_of(redis), None, []
+    shifts, last, chosen = shifts_of(redis), None, []
     for _ in range(7):
-        last = await turns.next(last)
+        last = await shifts.next(last)
         chosen.append(last)
     assert chosen == [ALPHA, BETA, GAMMA, ALPHA, BETA, ALPHA, GAMMA]
 
@@ -51,46 +51,46 @@ async def test_a_small_model_is_chosen_after_as_many_turns_as_there_are_other_mo
 async def test_a_model_that_is_set_aside_is_not_chosen(redis: Redis) -> None:
     """Until its time is over."""
     await submit_to(redis, {ALPHA: 9, BETA: 1})
-    turns = turns_of(redis, set_aside_seconds=0)
-    aside = turns_of(redis)
-    for each in (turns, aside):
+    shifts = shifts_of(redis, set_aside_seconds=0)
+    aside = shifts_of(redis)
+    for each in (shifts, aside):
         each.set_aside(ALPHA)
     assert (await aside.next(None), aside.models) == (BETA, (BETA, GAMMA))
-    assert (await turns.next(None), turns.models) == (ALPHA, MODELS)
+    assert (await shifts.next(None), shifts.models) == (ALPHA, MODELS)
 
 
-async def test_a_model_with_work_keeps_its_turn_up_to_its_bound(redis: Redis) -> None:
+async def test_a_model_with_work_keeps_its_shift_up_to_its_bound(redis: Redis) -> None:
     """Four bundles it is here; the claim that would exceed them is cut."""
     await submit_to(redis, {BETA: 1})
-    turn = turns_of(redis).begin(ALPHA)
-    assert turn.bound(3) == 3
-    turn.count(3)
-    assert not await turn.is_over(idle=False)
-    assert turn.bound(3) == 1
-    turn.count(1)
-    assert await turn.is_over(idle=False)
+    shift = shifts_of(redis).begin(ALPHA)
+    assert shift.bound(3) == 3
+    shift.count(3)
+    assert not await shift.is_over(idle=False)
+    assert shift.bound(3) == 1
+    shift.count(1)
+    assert await shift.is_over(idle=False)
 
 
-async def test_seconds_bound_a_turn_as_well(redis: Redis) -> None:
+async def test_seconds_bound_a_shift_as_well(redis: Redis) -> None:
     """After them another model plays, if it waits."""
-    turn = turns_of(redis, turn_seconds=0).begin(ALPHA)
-    assert not await turn.is_over(idle=False)
+    shift = shifts_of(redis, shift_seconds=0).begin(ALPHA)
+    assert not await shift.is_over(idle=False)
     await submit_to(redis, {GAMMA: 1})
-    assert await turn.is_over(idle=False)
+    assert await shift.is_over(idle=False)
 
 
 async def test_an_idle_model_leaves_at_once_when_another_waits(redis: Redis) -> None:
     """And stays when none does."""
-    turn = turns_of(redis).begin(ALPHA)
-    assert not await turn.is_over(idle=True)
+    shift = shifts_of(redis).begin(ALPHA)
+    assert not await shift.is_over(idle=True)
     await submit_to(redis, {GAMMA: 1})
-    assert await turn.is_over(idle=True)
+    assert await shift.is_over(idle=True)
 
 
-async def test_interactive_bundles_of_another_model_shorten_a_turn(redis: Redis) -> None:
+async def test_interactive_bundles_of_another_model_shorten_a_shift(redis: Redis) -> None:
     """After the shorter time batch bundles go on waiting, interactive ones do not."""
-    turn = turns_of(redis, interactive_turn_seconds=0).begin(ALPHA)
+    shift = shifts_of(redis, interactive_shift_seconds=0).begin(ALPHA)
     await submit_to(redis, {BETA: 3})
-    assert not await turn.is_over(idle=False)
+    assert not await shift.is_over(idle=False)
     await submit_to(redis, {GAMMA: 1}, priority="interactive")
-    assert await turn.is_over(idle=False)
+    assert await shift.is_over(idle=False)

@@ -3,8 +3,7 @@
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN, LAYERS, ROPE, decoder, dense_layer, text_config
-from workers.checkpoints.qwen_vision import (
+from workers.checkpoints.qwen3_vl import (
     FRAMES,
     MERGE,
     QWEN_TOKENS,
@@ -15,9 +14,20 @@ from workers.checkpoints.qwen_vision import (
     qwen_ids,
     vision_config,
 )
-from workers.checkpoints.tensors import Shapes, linear, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    LAYERS,
+    NUM_TOKENS,
+    ROPE,
+    Shapes,
+    TokenIds,
+    decoder,
+    dense_layer,
+    linear,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 _PATCH = 14
 

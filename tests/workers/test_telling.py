@@ -8,13 +8,12 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.fleet import EnginePhase, Fleet
+from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.rig import running_worker
-from workers import phases
-from workers.checkpoints.build import ensure_checkpoint
-from workers.phases import DOWNLOADING, READING, PhaseFile, tell
-from workers.simulated_engine import SimulatedEngine
+from workers.engines.simulated_engine import SimulatedEngine
+from workers.engines.telling import DOWNLOADING, READING, VARIABLE, PhaseFile, tell
 
 HALF_READ = EnginePhase(name=READING, done_bytes=2**30, total_bytes=2**31)
 
@@ -77,7 +76,7 @@ def test_what_an_engine_tells_is_read_until_it_has_started() -> None:
     file.close()
     tell(READING, 1, 2)
     assert file.read() is None
-    assert phases.VARIABLE not in os.environ
+    assert VARIABLE not in os.environ
 
 
 def test_a_download_is_followed_by_the_bytes_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +96,7 @@ def test_a_download_is_followed_by_the_bytes_in_the_cache(tmp_path: Path, monkey
 @pytest.mark.engine
 async def test_vllm_tells_its_phases_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From its import over the weights, with their size, to the warm-up."""
-    from workers.vllm_engine import VllmEngine
+    from workers.engines.vllm_engine import VllmEngine
 
     monkeypatch.setattr(PhaseFile, "close", lambda self: None)  # which would forget them
     weights = ensure_checkpoint(ENTRY.weights, tmp_path)

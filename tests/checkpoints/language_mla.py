@@ -5,10 +5,19 @@ Tensor names: vLLM, models/deepseek_v2.py, as published checkpoints of both fami
 
 from typing import Any
 
-from workers.checkpoints.language import HEADS, HIDDEN, MLP, decoder, norms, text_config
-from workers.checkpoints.tensors import Shapes, gated_mlp, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import TokenIds
+from workers.checkpoints.tensors import (
+    HEADS,
+    HIDDEN,
+    MLP,
+    NUM_TOKENS,
+    Shapes,
+    TokenIds,
+    decoder,
+    gated_mlp,
+    norms,
+    prefixed,
+    text_config,
+)
 
 # vLLM on a CPU knows the published latent size alone: 512 and 64 turned by position.
 _LATENT, _PLAIN, _TURNED, _VALUE = 512, 16, 64, 16

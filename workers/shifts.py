@@ -1,4 +1,4 @@
-"""Which of a worker's models plays next, and when its turn is over. Counts and clocks only; loads nothing."""
+"""Which of a worker's models plays next, and when its shift is over. Counts and clocks only; loads nothing."""
 
 import time
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from workers.patience import patiently
 from workers.settings import WorkerSettings
 
 
-class Turns:
-    """Gives turns to the models with waiting bundles.
+class Shifts:
+    """Gives shifts to the models with waiting bundles.
 
     The model with the most waiting bundles comes first, interactive ones before batch. One that waited while as many
     others were chosen as there are other models comes before any, so that nobody starves.
@@ -34,7 +34,7 @@ class Turns:
         self._aside[model] = time.monotonic() + self._settings.set_aside_seconds
 
     async def next(self, last: str | None) -> str:
-        """Choose the model whose turn it is after `last`, which has another turn when nothing else waits."""
+        """Choose the model whose shift it is after `last`, which has another shift when nothing else waits."""
         models = self.models
         waiting = await self.waiting([model for model in models if model != last])
         if not waiting:
@@ -52,9 +52,9 @@ class Turns:
         claimable = await patiently(partial(self._queue.claimable, models))
         return {model: found for model, found in claimable.items() if found.bundles}
 
-    def begin(self, model: str) -> "Turn":
-        """Begin the turn of `model`."""
-        return Turn(model, self, self._settings)
+    def begin(self, model: str) -> "Shift":
+        """Begin the shift of `model`."""
+        return Shift(model, self, self._settings)
 
     def _rank(self, model: str, claimable: Claimable) -> tuple[int, int, int]:
         passed = self._passed_over[model]
@@ -62,12 +62,12 @@ class Turns:
         return overdue, claimable.interactive, claimable.bundles
 
 
-class Turn:
-    """One model's turn. It lasts while the model has work, and within bounds while others wait."""
+class Shift:
+    """One model's shift. It lasts while the model has work, and within bounds while others wait."""
 
-    def __init__(self, model: str, turns: Turns, settings: WorkerSettings) -> None:
+    def __init__(self, model: str, shifts: Shifts, settings: WorkerSettings) -> None:
         self._model = model
-        self._turns = turns
+        self._shifts = shifts
         self._settings = settings
         self._began = time.monotonic()
         self._bundles = 0
@@ -77,19 +77,19 @@ class Turn:
         self._bundles += bundles
 
     def bound(self, bundles: int) -> int:
-        """Limit a claim of so many bundles to what the turn has left; a turn beyond its bound goes on unrivalled."""
-        left = self._settings.turn_bundles - self._bundles
+        """Limit a claim of so many bundles to what the shift has left; a shift beyond its bound goes on unrivalled."""
+        left = self._settings.shift_bundles - self._bundles
         return min(bundles, left) if left > 0 else bundles
 
     async def is_over(self, *, idle: bool) -> bool:
-        """Whether another model plays now: it waits, and this one is `idle` (holds and finds nothing) or had its turn.
+        """Whether another model plays now: it waits, and this one is `idle` (holds and finds nothing) or had its shift.
 
-        Interactive bundles of another model wait for a shorter turn than batch bundles do.
+        Interactive bundles of another model wait for a shorter shift than batch bundles do.
         """
-        rivals = [model for model in self._turns.models if model != self._model]
+        rivals = [model for model in self._shifts.models if model != self._model]
         seconds = time.monotonic() - self._began
-        is_done = idle or self._bundles >= self._settings.turn_bundles or seconds >= self._settings.turn_seconds
-        if not rivals or not (is_done or seconds >= self._settings.interactive_turn_seconds):
+        is_done = idle or self._bundles >= self._settings.shift_bundles or seconds >= self._settings.shift_seconds
+        if not rivals or not (is_done or seconds >= self._settings.interactive_shift_seconds):
             return False
-        waiting = await self._turns.waiting(rivals)
+        waiting = await self._shifts.waiting(rivals)
         return any(is_done or claimable.interactive for claimable in waiting.values())

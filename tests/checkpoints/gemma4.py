@@ -3,9 +3,20 @@
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HEAD, HEADS, HIDDEN, KV_HEADS, MLP, decoder, text_config
-from workers.checkpoints.tensors import Shapes, gated_mlp, prefixed
-from workers.checkpoints.writing import Design, TokenIds
+from workers.checkpoints.tensors import (
+    HEAD,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    MLP,
+    Shapes,
+    TokenIds,
+    decoder,
+    gated_mlp,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 MAX_SOFT_TOKENS = 280
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_HEAD, _VISION_LAYERS = 64, 128, 4, 16, 2

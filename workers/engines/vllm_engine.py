@@ -5,9 +5,11 @@ import gc
 import logging
 import os
 import re
+import threading
 import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from importlib import metadata
 from typing import Any
 
@@ -15,15 +17,20 @@ from catalogue.entry import CatalogueEntry
 from catalogue.families import family_of
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
-from workers.checkpoints.revisions import checkpoint_revision, weights_bytes
-from workers.compat.tie import own_engine
-from workers.compat.torch_companions import repair_torch_companions
-from workers.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message, PromptRaster
-from workers.engine_arguments import cpu_environment, engine_arguments, engine_environment
+from workers.engines.compat.torch_companions import repair_torch_companions
+from workers.engines.engine import (
+    ContextExceededError,
+    EngineDeadError,
+    EngineError,
+    EngineStats,
+    Message,
+    PromptRaster,
+)
+from workers.engines.telling import EngineFigures, PhaseFile, tell
+from workers.engines.tie import own_engine
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from workers.engines.weights import checkpoint_revision, weights_bytes
 from workers.errors import EngineNotInstalledError
-from workers.figures import EngineFigures
-from workers.phases import PhaseFile, tell
-from workers.threads import in_daemon_thread
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +81,7 @@ class VllmEngine:
         self._phases.open()
         try:
             tell("loading vLLM")
-            await in_daemon_thread(self._load)
+            await _in_daemon_thread(self._load)
         except (RuntimeError, ValueError, OSError, ImportError) as error:
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
         finally:
@@ -238,6 +245,23 @@ class VllmEngine:
         missing = {name: value for name, value in environment.items() if name not in os.environ}
         os.environ.update(missing)
         self._environment_set += missing
+
+
+def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
+    """Run `call` in a thread of its own; a worker that ends meanwhile does not wait for it, as an executor would."""
+    future: Future[None] = Future()
+    future.set_running_or_notify_cancel()  # cancelling the awaiter cannot stop the thread
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - handed to whoever awaits
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+
+    threading.Thread(target=run, name=getattr(call, "__name__", "call"), daemon=True).start()
+    return asyncio.wrap_future(future)
 
 
 def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN
-from workers.checkpoints.language_mla import mla_config, mla_decoder
-from workers.checkpoints.tensors import Shapes, linear, prefixed
-from workers.checkpoints.writing import Design, TokenIds
+from tests.checkpoints.language_mla import mla_config, mla_decoder
+from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
+from workers.checkpoints.writing import Design
 
 MAX_TILES = 4
 _VISION, _VISION_HEADS, _VISION_LAYERS, _VISION_RATIO = 64, 4, 2, 2

@@ -6,11 +6,22 @@ Tensors: transformers, models/qwen3_5/modeling_qwen3_5.py. vLLM's linear attenti
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN, MLP, ROPE, attention, decoder, norms, text_config
-from workers.checkpoints.qwen_vision import QWEN_TOKENS, processing, qwen_ids, tower, vision_config
-from workers.checkpoints.tensors import Shapes, gated_mlp, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from workers.checkpoints.qwen3_vl import QWEN_TOKENS, processing, qwen_ids, tower, vision_config
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    MLP,
+    NUM_TOKENS,
+    ROPE,
+    Shapes,
+    TokenIds,
+    attention,
+    decoder,
+    gated_mlp,
+    norms,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 _PATCH, _POSITIONS = 16, 256
 _HEAD, _LINEAR_HEADS, _KERNEL = 64, 2, 4

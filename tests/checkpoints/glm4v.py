@@ -3,10 +3,23 @@
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN, ROPE, attention, decoder, dense_layer, norms, text_config
-from workers.checkpoints.tensors import Shapes, gated_mlp, linear, prefixed, weight
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    NUM_TOKENS,
+    ROPE,
+    Shapes,
+    TokenIds,
+    attention,
+    decoder,
+    dense_layer,
+    gated_mlp,
+    linear,
+    norms,
+    prefixed,
+    text_config,
+    weight,
+)
+from workers.checkpoints.writing import Design
 
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
 _PATCH, _MERGE, _FRAMES, _POSITIONS = 14, 2, 2, 576

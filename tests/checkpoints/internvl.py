@@ -6,10 +6,19 @@ Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN, LAYERS, decoder, dense_layer, text_config
-from workers.checkpoints.tensors import Shapes, linear, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    LAYERS,
+    NUM_TOKENS,
+    Shapes,
+    TokenIds,
+    decoder,
+    dense_layer,
+    linear,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 MAX_TILES = 2
 _TILE, _PATCH, _MERGE = 448, 14, 2

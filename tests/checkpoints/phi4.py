@@ -6,11 +6,24 @@ As the published one it names code that it would bring; here that code does not 
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HEAD, HEADS, HIDDEN, KV_HEADS, LAYERS, MLP, decoder, norms, text_config
-from workers.checkpoints.siglip import VISION, siglip_block, siglip_config
-from workers.checkpoints.tensors import Shapes, linear, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
+from workers.checkpoints.tensors import (
+    HEAD,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    MLP,
+    NUM_TOKENS,
+    Shapes,
+    TokenIds,
+    decoder,
+    linear,
+    norms,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 MIN_PATCHES, MAX_PATCHES = 256, 1024
 _PATCH, _POSITIONS = 16, 256

@@ -6,11 +6,20 @@ As the published one it names code that it would bring; here that code does not 
 from typing import Any
 
 from catalogue import marks
-from workers.checkpoints.language import HIDDEN, LAYERS, decoder, dense_layer, text_config
-from workers.checkpoints.siglip import VISION, siglip_block, siglip_config
-from workers.checkpoints.tensors import Shapes, linear, prefixed
-from workers.checkpoints.vocabulary import NUM_TOKENS
-from workers.checkpoints.writing import Design, TokenIds
+from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    LAYERS,
+    NUM_TOKENS,
+    Shapes,
+    TokenIds,
+    decoder,
+    dense_layer,
+    linear,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
 
 MAX_SLICES = 4
 _SLICE, _PATCH, _QUERIES = 448, 14, 64

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, TurnResponse
-from workers.engine import Engine, EngineDeadError, EngineStats, Message
+from workers.engines.engine import Engine, EngineDeadError, EngineStats, Message
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from workers.compat.children import sitecustomize
+from workers.engines.compat.children import sitecustomize
 
 CHILDREN = Path(__file__).parent / "children"
 COMPANIONS = ("torchvision", "torchaudio", "torchcodec")

@@ -14,7 +14,7 @@ from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
-from workers.engine import ContextExceededError, EngineDeadError, EngineStats, Message
+from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
 
 _BLOCK = 16
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
