@@ -9,13 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from benchmarks.ultravr.conditions import LOCAL_CONDITIONS, Scene, annotated_rois, anomalous_cell, show
-from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample
 from catalogue.entry import CatalogueEntry, Decoding
 from evaluation.datasets import Dataset
 from evaluation.errors import EvidenceMissingError, SampleUnknownError, SamplingInvalidError, StepsMissingError
+from evaluation.options import ViewOptions, read_options
 from evaluation.plans import cells_of
 from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 from tiling.geometry import Size
@@ -35,6 +36,8 @@ class Expansion:
     samples: tuple[Sample, ...]
     cells: tuple[Cell, ...]
     decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Options
 
     @property
     def num_requests(self) -> int:
@@ -63,7 +66,7 @@ class Expansion:
     @cached_property
     def _examples(self) -> Examples:
         # They come from the whole data set, whatever samples are asked.
-        return Examples(self.dataset.samples, self.spec.examples, self.spec.seed)
+        return Examples(self.dataset.samples, self.options.examples, self.spec.seed)
 
     def _by_image(self) -> Mapping[str, Sequence[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -76,26 +79,26 @@ class Expansion:
             protocol = PROTOCOLS[cell.protocol]
             for sample in samples:
                 images = tuple(self.dataset.image_of(image) for image in sample.images)
-                scene = Scene(sample, images, size_of, f"{self.spec.seed}:{sample.id}", self.spec.thumbnail)
+                scene = Scene(sample, images, size_of, f"{self.spec.seed}:{sample.id}", self.shown.thumbnail)
                 showing = show(scene, cell.condition)
                 examples = self._examples.of(sample) if protocol.needs_examples else ()
                 turns = protocol.turns(Asking(sample, showing, examples))
-                told = tuple(example.id for example in examples)
+                told = {"examples": [example.id for example in examples]} if protocol.needs_examples else {}
                 yield _Asked(sample, cell, showing.views, turns, protocol.version, told)
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
         return InferenceRequest(
-            id=identity,
+            request_id=identity,
             sample_id=asked.sample.id,
             model=model,
             protocol=asked.cell.protocol,
             condition=asked.cell.condition,
             repeat=repeat,
             prompt_version=asked.prompt_version,
+            details=asked.details,
             views=asked.views,
             turns=asked.turns,
-            examples=asked.examples,
             # The decoding was checked, once for all requests of the model.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
         )
@@ -110,22 +113,22 @@ class _Asked:
     views: tuple[View, ...]
     turns: tuple[Turn, ...]
     prompt_version: str
-    examples: tuple[str, ...]
+    details: dict[str, Any]
 
 
 def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
     """Check everything of a job but its images.
 
-    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError,
-    StepsMissingError, and the catalogue's ModelUnknownError.
+    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
+    EvidenceMissingError, StepsMissingError, and the catalogue's ModelUnknownError.
     """
-    cells = cells_of(spec)
+    cells, options = cells_of(spec), read_options(spec.options, Options)
     samples = _chosen(dataset, spec)
     if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
         _require_evidence(samples)
     _require_steps(samples, cells)
     decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
-    return Expansion(dataset, spec, samples, cells, decodings)
+    return Expansion(dataset, spec, samples, cells, decodings, *options)
 
 
 def expand(
