@@ -77,7 +77,7 @@ def views_of_sample(
     from cli.requests import request_of_sample
 
     condition = _showing(condition)
-    request, root = request_of_sample(dataset, sample, "S0", condition, entry, thumbnail=thumbnail)
+    request, root = request_of_sample(dataset, sample, "S0", condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
 
 

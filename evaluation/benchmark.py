@@ -5,16 +5,19 @@ package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmar
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar, get_args
 
+from pydantic import BaseModel, JsonValue
+
 from catalogue.names import did_you_mean
 from evaluation.errors import BenchmarkUnknownError, PlanUnknownError, ProtocolUnavailableError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
+from evaluation.replies import Reply
 from evaluation.samples import Sample
 from evaluation.tables import Findings
 from evaluation.verdicts import Judge, Verdicts
@@ -72,13 +75,17 @@ class Scene:
 class Chat:
     """How one sample is asked in one cell, whatever the model and the repeat.
 
-    All views come before the first turn's text. `examples` are ids of the samples that the prompt tells of.
+    All views come before the first turn's text. `details` say what else is to be known of how it was asked.
     """
 
     views: tuple[View, ...]
     turns: tuple[Turn, ...]
     prompt_version: str
-    examples: tuple[str, ...] = ()
+    details: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class NoOptions(BaseModel):
+    """The options of a benchmark that has none."""
 
 
 class Benchmark(ABC, Generic[AnySample]):
@@ -97,6 +104,8 @@ class Benchmark(ABC, Generic[AnySample]):
     general: bool = False
     """Whether it reads records of any kind, so that one made for them goes before it."""
     grouping: Grouping = Grouping()
+    options: type[BaseModel] = NoOptions
+    """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
 
@@ -132,8 +141,12 @@ class Benchmark(ABC, Generic[AnySample]):
     def admit(self, samples: Sequence[AnySample], cells: Sequence[Cell]) -> None:
         """Refuse what cannot be asked: raises EvidenceMissingError or AnnotationMissingError naming every sample."""
 
-    def prepare(self, samples: Sequence[AnySample], spec: JobSpec) -> Any:
+    def prepare(self, samples: Sequence[AnySample], options: Any, seed: int) -> Any:
         """Make what asking all samples of a job shares, from the whole data set; `ask` finds it as `scene.shared`."""
+
+    def trait(self, reply: Reply) -> Hashable:
+        """What of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
+        return None
 
     def doubts(self, sample: AnySample, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from being shown under some condition; one sentence each."""

@@ -58,6 +58,10 @@ class SamplingInvalidError(EvaluationError):
     """The job's sampling parameters have an unknown name or a value out of range."""
 
 
+class OptionsInvalidError(EvaluationError):
+    """The job's options have an unknown name or a value out of range."""
+
+
 class EvidenceMissingError(EvaluationError):
     """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
 

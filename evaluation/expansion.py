@@ -12,6 +12,7 @@ from catalogue.entry import CatalogueEntry, Decoding
 from evaluation.benchmark import Chat, Scene, SizeOf, cells_of
 from evaluation.datasets import Dataset
 from evaluation.errors import SampleUnknownError, SamplingInvalidError
+from evaluation.options import ViewOptions, read_options
 from evaluation.samples import Sample
 from jobs.models import Cell, InferenceRequest, JobSpec, Sampling
 
@@ -29,6 +30,8 @@ class Expansion:
     samples: tuple[Sample, ...]
     cells: tuple[Cell, ...]
     decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Any
 
     @cached_property
     def num_requests(self) -> int:
@@ -57,7 +60,7 @@ class Expansion:
     @cached_property
     def _shared(self) -> Any:
         # From the whole data set, whatever samples are asked.
-        return self.dataset.benchmark.prepare(self.dataset.samples, self.spec)
+        return self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
 
     def _by_image(self) -> Mapping[str, Sequence[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -72,13 +75,13 @@ class Expansion:
                 if benchmark.applies(sample, cell):
                     images = tuple(self.dataset.image_of(image) for image in sample.images)
                     seed = f"{self.spec.seed}:{sample.id}"
-                    scene = Scene(images, size_of, seed, self.spec.thumbnail, self._shared)
+                    scene = Scene(images, size_of, seed, self.shown.thumbnail, self._shared)
                     yield _Asked(sample, cell, benchmark.ask(sample, cell, scene))
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
         return InferenceRequest(
-            id=identity,
+            request_id=identity,
             sample_id=asked.sample.id,
             model=model,
             protocol=asked.cell.protocol,
@@ -87,7 +90,7 @@ class Expansion:
             prompt_version=asked.chat.prompt_version,
             views=asked.chat.views,
             turns=asked.chat.turns,
-            examples=asked.chat.examples,
+            details=asked.chat.details,
             # The decoding was checked, once for all requests of the model.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
         )
@@ -104,14 +107,15 @@ class _Asked(NamedTuple):
 def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
     """Check everything of a job but its images.
 
-    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError,
-    AnnotationMissingError, and the catalogue's ModelUnknownError.
+    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
+    EvidenceMissingError, AnnotationMissingError, and the catalogue's ModelUnknownError.
     """
     cells = cells_of(dataset.benchmark, spec)
+    options = read_options(spec.options, dataset.benchmark.options)
     samples = _chosen(dataset, spec)
     dataset.benchmark.admit(samples, cells)
     decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
-    return Expansion(dataset, spec, samples, cells, decodings)
+    return Expansion(dataset, spec, samples, cells, decodings, *options)
 
 
 def expand(

@@ -81,7 +81,7 @@ def report_on_replies(
 ) -> Report:
     """Fill the tables from replies, wherever they were read from."""
     benchmark = dataset.benchmark
-    tally = Tally(dataset.samples, Judges(dataset.samples, benchmark.judge, catalogue), replies)
+    tally = Tally(dataset.samples, Judges(dataset.samples, benchmark.judge, catalogue), replies, benchmark.trait)
     verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(tally), catalogue)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
     findings = benchmark.report(verdicts)

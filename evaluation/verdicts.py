@@ -1,7 +1,7 @@
 """Verdicts: what judging says of a reply, and their tally, which streams replies past and keeps no text of them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -190,17 +190,24 @@ class Judges:
 class Tally:
     """Verdicts of all cells over one data set, and what made them."""
 
-    def __init__(self, samples: Sequence[Sample], judges: Judges, replies: Iterable[Reply]) -> None:
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        judges: Judges,
+        replies: Iterable[Reply],
+        trait: Callable[[Reply], Hashable] = lambda reply: None,
+    ) -> None:
         self.samples = samples
         self.judges = judges
         self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
         self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
         self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self.examples: dict[CellKey, Counter[int]] = defaultdict(Counter)
-        """How many other samples the prompts of a cell told of, where that was recorded."""
+        self.traits: dict[CellKey, Counter[Any]] = defaultdict(Counter)
+        """What the benchmark wants counted of replies, by cell."""
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
         self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
+        self._trait = trait
         self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for reply in replies:
             self._add(reply)
@@ -208,8 +215,8 @@ class Tally:
     def _add(self, reply: Reply) -> None:
         key = CellKey(reply.model, reply.protocol, reply.condition)
         cell = self.cells[key]
-        if reply.examples is not None:
-            self.examples[key][reply.examples] += 1
+        if (trait := self._trait(reply)) is not None:
+            self.traits[key][trait] += 1
         self.num_rasters[key][len(reply.rasters)] += 1
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from jobs.codec import pack, unpack
+from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
@@ -21,6 +21,7 @@ from jobs.models import Bundle, Job, JobStatus
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.scripts import Name, Scripts
+from jobs.stored import read_bundle
 
 GROUP = "workers"
 
@@ -298,7 +299,7 @@ class JobQueue:
     def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
         stream, entry_id, deliveries, queued_ms, crashes, payload, mark = row
         return Lease(
-            bundle=unpack(Bundle, payload),
+            bundle=read_bundle(decompress(payload)),
             attempt=int(crashes) + deliveries,
             probation=probation,
             queued_seconds=max(0, queued_ms) / 1000,

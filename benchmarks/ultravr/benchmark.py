@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import JsonValue
+
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
-from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.judging import SampleJudge
 from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS
+from benchmarks.ultravr.protocols.registry import PROTOCOLS, TELLS_EXAMPLES
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
 from benchmarks.ultravr.shapes import record_of, sample_fields
@@ -19,9 +21,10 @@ from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scen
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
+from evaluation.replies import Reply
 from evaluation.tables import Findings
 from evaluation.verdicts import Judge, Verdicts
-from jobs.models import Cell, JobSpec
+from jobs.models import Cell
 
 _TABLE1, _TABLE2 = plan_of("S0", "V2 V0"), plan_of("S0", "V1 V2 V3 V4")
 _TABLE3 = plan_of("S0 S1 S2 S3 S4 S5", "V2")
@@ -47,6 +50,7 @@ class UltraVR(Benchmark[Sample]):
         "S4": "steps one by one",
         "S5": "with given steps",
     }
+    options = Options
     grouping = Grouping(
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
     )
@@ -96,9 +100,9 @@ class UltraVR(Benchmark[Sample]):
                 "\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing)
             )
 
-    def prepare(self, samples: Sequence[Sample], spec: JobSpec) -> Examples:
+    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> Examples:
         """Index the trajectories that S3 may tell of."""
-        return Examples(samples, spec.examples, spec.seed)
+        return Examples(samples, options.examples, seed)
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol behind what the condition shows."""
@@ -106,11 +110,17 @@ class UltraVR(Benchmark[Sample]):
         showing = show(sample, scene, cell.condition)
         examples = scene.shared.of(sample) if protocol.needs_examples else ()
         turns = protocol.turns(Asking(sample, showing, examples))
-        return Chat(showing.views, turns, protocol.version, tuple(example.id for example in examples))
+        told: dict[str, JsonValue] = {"examples": [one.id for one in examples]} if protocol.needs_examples else {}
+        return Chat(showing.views, turns, protocol.version, told)
 
     def judge(self, sample: Sample) -> Judge:
         """Make a sample ready to judge replies to it and to its steps."""
         return SampleJudge(sample)
+
+    def trait(self, reply: Reply) -> int | None:
+        """How many examples were told, of protocols that tell any; None where nobody recorded it."""
+        told = reply.labels.details.get("examples")
+        return len(told) if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES else None
 
     def report(self, verdicts: Verdicts) -> Findings:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.ultravr.process import process_findings
-from benchmarks.ultravr.protocols.registry import TELLS_EXAMPLES
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
@@ -57,9 +56,7 @@ def report(verdicts: Verdicts, grouping: Grouping) -> Findings:
 
 def _on_examples(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses to S3 whose prompts told fewer examples than others."""
-    for key, told in sorted(tally.examples.items()):
-        if key.protocol not in TELLS_EXAMPLES:
-            continue
+    for key, told in sorted(tally.traits.items()):
         most = max(told)
         if none := told[0]:
             text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"

@@ -40,6 +40,7 @@ _SUMMARY: dict[str, Any] = {
 JOBS: dict[str, Any] = {"object": "list", "data": [_SUMMARY], "has_more": False, "last_id": JOB_ID}
 DELETION: dict[str, Any] = {"id": JOB_ID, "object": "job", "deleted": True}
 RESPONSE: dict[str, Any] = {
+    "version": 2,
     "request_id": f"cctv-0007:S0-V2:{MODEL}:0",
     "job_id": JOB_ID,
     "sample_id": "cctv-0007",

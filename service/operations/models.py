@@ -62,7 +62,7 @@ class ModelCard(BaseModel):
     random_weights: bool = Field(description="answers mean nothing")
     decoding: Decoding
     workers: int = Field(description="workers that announce themselves for this model, alone or among others")
-    loaded: int = Field(description="those of them in whose engine it is now; workers of several models take turns")
+    loaded: int = Field(description="those of them in whose engine it is now; workers of several models work in shifts")
     starting: list[EnginePhase] = Field(description="how far the engines are that start for it")
     queue: Backlog
 

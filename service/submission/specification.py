@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
 
-from jobs.models import Cell, JobSpec
+from jobs.models import Cell, JobSpec, Option
+from jobs.stored import spec_fields
 
 
 def _no_half_characters(given: Any) -> Any:
@@ -60,11 +61,18 @@ class SubmittedSpec(JobSpec):
         Field(default_factory=dict, max_length=16, description="overrides of the model's decoding")
     )
     seed: int = Field(default=0, ge=-(2**63), lt=2**63)
-    thumbnail: PositiveInt = Field(default=1024, le=100_000, description="longest side of V1 in pixels")
+    options: Annotated[
+        dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[Option, _Whole, BeforeValidator(_plain)]],
+        BeforeValidator(_at_most(16)),
+    ] = Field(
+        default_factory=dict,
+        max_length=16,
+        description="choices of the conditions (`thumbnail`: longest side of V1 in pixels) and of the benchmark, by "
+        "name (UltraVR's `examples`: trajectories of other samples that S3 tells, at most)",
+    )
     samples: Annotated[tuple[_Name, ...], FailFast()] = Field(
         default=(), max_length=_MOST_SAMPLES, description="ids of the samples to ask; all when empty"
     )
-    examples: int = Field(default=2, ge=0, le=100, description="trajectories of other samples that S3 tells, at most")
     metadata: Annotated[
         dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[str, _Whole, Field(max_length=512)]],
         BeforeValidator(_at_most(16)),
@@ -73,7 +81,7 @@ class SubmittedSpec(JobSpec):
     @model_validator(mode="before")
     @classmethod
     def _few_fields(cls, given: Any) -> Any:
-        return _at_most(64)(given)
+        return spec_fields(_at_most(64)(given))
 
     def spec(self) -> JobSpec:
         """The specification, as it is kept."""

@@ -17,7 +17,7 @@ VISUAL = ENTRY.visual_budget.plan(SIZE).visual_tokens
 def chat(num_turns: int, max_tokens: int, num_views: int = 1) -> InferenceRequest:
     """A chat about pictures of 640 x 480 pixels."""
     return InferenceRequest(
-        id="chat",
+        request_id="chat",
         sample_id="sample",
         model=MODEL,
         protocol="S4",

@@ -116,7 +116,7 @@ class Play:
 
     async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
         request = InferenceRequest(
-            id=name,
+            request_id=name,
             sample_id="sample",
             model="tiny",
             protocol="S0",
