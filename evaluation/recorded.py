@@ -110,7 +110,8 @@ class _Reader:
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
-        reply = reply_of(Response.model_validate(response_fields({**self._unsaid, **_completed(said, place)}), extra="ignore"))
+        fields = response_fields({**self._unsaid, **_completed(said, place)})
+        reply = reply_of(Response.model_validate(fields, extra="ignore"))
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
         repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)

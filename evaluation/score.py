@@ -18,7 +18,8 @@ def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, Catalog
     """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
-    condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's parts, or the same columns.
+    condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's
+    parts, or the same columns.
     Several lines of one's own for one sample are repeats. Models beyond the shipped catalogue are described in
     `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file and line of what is no response.
     """
