@@ -7,9 +7,11 @@ from pathlib import Path
 from rich.panel import Panel
 from rich.text import Text
 
+from cli.arguments import ReportFormat
 from cli.console import err, out
-from cli.report_options import ReportFormat
+from cli.errors import CommandError
 from cli.report_tables import report_tables
+from evaluation.rendering.figures import FORMS, drawings, write_drawing
 from evaluation.report import Report, render_csv, render_json, render_markdown
 
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
@@ -62,3 +64,16 @@ def _foundations(report: Report) -> Iterator[str]:
         made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
     yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
     yield f"Answers parsed by {report.parser_version}. Brackets hold 95 % intervals, n counts what a number rests on."
+
+
+def write_figures(report: Report, folder: Path) -> None:
+    """Write every part of Figure 2 as SVG and PNG, and the numbers as JSON. Raises CommandError when there is none."""
+    parts = drawings(report.figure2)
+    if not parts:
+        raise CommandError("there is no Figure 2: it needs responses under V2 to S2, S4 or S5 (`--plan table3`)")
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        for form in FORMS:
+            (folder / f"{part.name}.{form}").write_bytes(write_drawing(part, form))
+    (folder / "figure2.json").write_text(report.figure2.model_dump_json(indent=2), encoding="utf-8")
+    err.print(f"figures written to {folder}: {', '.join(part.name for part in parts)}", markup=False)
