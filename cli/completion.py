@@ -43,16 +43,16 @@ def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
     def ids() -> Iterable[str]:
         from evaluation.datasets import placed_samples
 
-        return sorted(sample.id for _, _, sample in placed_samples(dataset_folder(name)))
+        return sorted(sample.id for _, _, _, sample in placed_samples(dataset_folder(name)))
 
     return offered(incomplete, ids)
 
 
 def complete_plans(incomplete: str) -> list[str]:
-    """Named plans."""
-    from evaluation.plans import PLANS
+    """Named plans of all installed benchmarks."""
+    from evaluation.benchmark import installed_benchmarks
 
-    return offered(incomplete, lambda: PLANS)
+    return offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
 
 
 def complete_jobs(incomplete: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from benchmarks.ultravr.evidence import quadrant_region, roi_region, sheet_region
 from catalogue.entry import CatalogueEntry
 from cli.errors import ArgumentError
 from cli.lookup import load_checked, sample_in
@@ -14,7 +15,6 @@ from evaluation.errors import EvaluationError
 from evaluation.expansion import expand
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tiling.errors import RegionError
-from tiling.evidence import quadrant_region, roi_region, sheet_region
 from tiling.geometry import Region, Size, resolve_region
 from tiling.headers import read_header
 from tiling.roots import ImageRoot
@@ -76,7 +76,7 @@ def views_of_sample(
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
     condition = _showing(condition)
-    request, root = request_of_sample(dataset, sample, "S0", condition, entry, thumbnail=thumbnail)
+    request, root = request_of_sample(dataset, sample, "S0", condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
 
 

@@ -26,7 +26,7 @@ class Crew:
 
 
 def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
-    """One worker for each model, or so many workers that each serve all of them in turn."""
+    """One worker for each model, or so many workers that each serve all of them in shifts."""
     if num_workers is not None:
         return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
     earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
@@ -79,7 +79,7 @@ def assign_devices(needs: Sequence[int], visible: Sequence[str]) -> list[tuple[s
     if sum(needs) > len(visible):
         many = len(needs) > 1
         asked = f"{len(needs)} workers need {sum(needs)} GPUs" if many else f"the worker needs {sum(needs)} GPUs"
-        remedy = "name fewer models, or let `--workers N` serve them in turn" if many else "lower its parallel sizes"
+        remedy = "name fewer models, or let `--workers N` serve them in shifts" if many else "lower its parallel sizes"
         shown = f"this machine shows {len(visible)} ({', '.join(visible)})"
         raise DevicesTooFewError(f"{asked}, and {shown}: {remedy}; {VISIBLE} chooses among GPUs")
     left = iter(visible)

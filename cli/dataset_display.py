@@ -2,18 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ultravr.samples import Evidence, Sample, Step
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.tables import Column, print_table
 from evaluation.datasets import Dataset
 from evaluation.errors import Problem
 from evaluation.inspection import Inspection
+from evaluation.samples import Sample
 
 _MOST_LINES = 50
 
@@ -64,74 +64,55 @@ def _describe(folder: Path, found: Inspection, *, ok: bool) -> dict[str, Any]:
         "folder": str(folder),
         "ok": ok,
         "digest": found.dataset.digest if found.dataset else None,
-        "samples": Counter(f"{sample.domain}/{sample.category}" for sample in samples),
+        "samples": Counter("/".join(filter(None, found.dataset.benchmark.grouping.place(sample))) for sample in samples)
+        if found.dataset
+        else {},
         "errors": [asdict(problem) for problem in found.errors],
         "warnings": [asdict(problem) for problem in found.warnings],
     }
 
 
 def _print_counts(dataset: Dataset) -> None:
-    counts = Counter((sample.domain, sample.category) for sample in dataset.samples)
-    columns = (Column("domain"), Column("category"), Column("samples", right=True))
-    rows = [(domain, category, str(count)) for (domain, category), count in sorted(counts.items())]
+    grouping = dataset.benchmark.grouping
+    counts = Counter(grouping.place(sample)[: len(grouping.levels)] for sample in dataset.samples)
+    columns = (*map(Column, grouping.levels), Column("samples", right=True))
+    rows = [(*place, str(count)) for place, count in sorted(counts.items())]
     out.print(dataset.title, markup=False)
     print_table(columns, rows)
 
 
-def print_samples(samples: Sequence[Sample]) -> None:
+def print_samples(dataset: Dataset) -> None:
     """Print a line a sample; the question takes the width that is left."""
+    levels = dataset.benchmark.grouping.levels
     columns = (
         Column("sample"),
-        Column("domain", leaves=2),
-        Column("category", leaves=3),
+        *(Column(level, leaves=2 + at) for at, level in enumerate(levels)),
         Column("image", leaves=5),
-        Column("steps", leaves=1, right=True),
-        Column("evidence", leaves=4),
         Column("question", least=24),
     )
-    print_table(columns, [_row(sample) for sample in samples], more="`--json` has them")
+    rows = [_row(sample, levels) for sample in dataset.samples]
+    print_table(columns, rows, more="`--json` has them")
 
 
-def _row(sample: Sample) -> list[str]:
-    evidence = _evidence(sample.evidence) if sample.evidence else "-"
-    images = ", ".join(sample.images) or "-"
-    question = " ".join(sample.question.split())
-    return [sample.id, sample.domain, sample.category, images, str(len(sample.steps)), evidence, question]
+def _row(sample: Sample, levels: tuple[str, ...]) -> list[str]:
+    groups = [sample.groups.get(level, "") or "-" for level in levels]
+    return [sample.id, *groups, ", ".join(sample.images) or "-", " ".join(sample.question.split())]
 
 
-def print_sample(sample: Sample) -> None:
+def print_sample(dataset: Dataset, sample: Sample) -> None:
     """Print everything of a sample that is asked or judged."""
-    kind = " / ".join(part for part in (sample.domain, sample.category, sample.subcategory) if part)
-    _say(f"{sample.id}: {kind}")
+    groups = " / ".join(name for name in sample.groups.values() if name)
+    _say(f"{sample.id}: {groups}" if groups else sample.id)
     for image in sample.images:
         _say(f"image: {image}")
-    if sample.evidence:
-        _say(f"evidence: {_evidence(sample.evidence)}")
     _say(f"\n{sample.question}")
     for letter, text in (sample.options or {}).items():
         _say(f"  {letter}. {text}")
-    _say(f"answer: {sample.answer or '(awaits an expert)'}")
-    for step in sample.steps:
-        _print_step(step)
+    _say(f"answer: {sample.truth or '(awaits an expert)'}")
+    for line in dataset.benchmark.describe(sample):
+        _say(line)
     if sample.extra:
         _say(f"\nalso in the record: {json.dumps(sample.extra, ensure_ascii=False)}")
-
-
-def _print_step(step: Step) -> None:
-    operation = f", {step.operation}" if step.operation else ""
-    _say(f"\n{step.step_id} ({step.answer_format}{operation}): {step.question}")
-    if step.options:
-        _say(f"  one of: {', '.join(step.options)}")
-    _say(f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}")
-
-
-def _evidence(evidence: Evidence) -> str:
-    parts = [", ".join(evidence.quadrants)] if evidence.quadrants else []
-    parts += [f"regions {', '.join(map(str, evidence.rois))}"] if evidence.rois else []
-    if evidence.cell:
-        (row, column), (rows, columns) = evidence.cell, evidence.grid
-        parts.append(f"cell ({row}, {column}) of {rows} x {columns}")
-    return "; ".join(parts) or "-"
 
 
 def _say(line: str) -> None:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from benchmarks.ultravr.evidence import QUADRANTS, quadrant_region
 from catalogue.entry import CatalogueEntry
 from tiling.errors import BudgetError, RegionError
-from tiling.evidence import QUADRANTS, quadrant_region
 from tiling.geometry import Size, fit_longest_side
 
 _THUMBNAIL = 1024  # UltraVR's V1, pixels of the longest side

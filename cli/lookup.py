@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from benchmarks.ultravr.samples import Sample
 from catalogue.entry import CatalogueEntry
 from catalogue.errors import CatalogueError
 from catalogue.load import Catalogue, load_catalogue
@@ -11,6 +10,7 @@ from catalogue.resolve import resolve_model
 from cli.errors import ArgumentError
 from evaluation.datasets import Dataset, load_dataset, record_files
 from evaluation.errors import DatasetInvalidError
+from evaluation.samples import Sample
 from jobs.home import Home
 from tiling.geometry import Size
 

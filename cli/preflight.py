@@ -17,7 +17,7 @@ from cli.lookup import model_entry
 from cli.supervisor import Announce
 from jobs.home import Home
 from service.errors import SettingsInvalidError
-from workers.chosen_arguments import parse_engine_arguments
+from workers.engines.vllm_arguments import parse_engine_arguments
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
 _PIXELS = ("pyvips", "openslide")
@@ -35,7 +35,7 @@ def require_packages(engine: str) -> None:
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
     """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
     # Without the extra `gateway` it cannot be imported, and `require_packages` says so first.
-    from service.guard import require_protected as require  # noqa: PLC0415
+    from service.http.guard import require_protected as require  # noqa: PLC0415
 
     try:
         require(host, allow_unauthenticated=allow_unauthenticated)

@@ -10,9 +10,11 @@ from rich.text import Text
 from cli.arguments import ReportFormat
 from cli.console import err, out
 from cli.errors import CommandError
-from cli.report_tables import report_tables
-from evaluation.rendering.figures import FORMS, drawings, write_drawing
-from evaluation.report import Report, render_csv, render_json, render_markdown
+from evaluation.report import Report
+from evaluation.writers.drawings import FORMS, drawings, write_drawing
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.terminal import report_tables
 
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
@@ -44,9 +46,14 @@ def write_text(text: str, output: Path | None) -> None:
 
 def print_report(report: Report) -> None:
     """Print warnings, tables, the numbers of the figures, and what they rest on."""
-    if report.warnings:
+    if report.caveats:
         out.print(
-            Panel(Text("\n".join(report.warnings)), title="Read this first", border_style="yellow", expand=False),
+            Panel(
+                Text("\n".join(caveat.text for caveat in report.caveats)),
+                title="Read this first",
+                border_style="yellow",
+                expand=False,
+            ),
             soft_wrap=False,
         )
     for table in report_tables(report):
@@ -63,17 +70,20 @@ def _foundations(report: Report) -> Iterator[str]:
         facts = (origin.engine, origin.version, origin.device, origin.model_revision)
         made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
     yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
-    yield f"Answers parsed by {report.parser_version}. Brackets hold 95 % intervals, n counts what a number rests on."
+    read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
+    yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
 
 
 def write_figures(report: Report, folder: Path) -> None:
-    """Write every part of Figure 2 as SVG and PNG, and the numbers as JSON. Raises CommandError when there is none."""
-    parts = drawings(report.figure2)
-    if not parts:
-        raise CommandError("there is no Figure 2: it needs responses under V2 to S2, S4 or S5 (`--plan table3`)")
+    """Write every figure as SVG and PNG, and its numbers as JSON. Raises CommandError when there is none."""
+    found = drawings(report)
+    if not found:
+        raise CommandError("the report has no figure: its benchmark draws none of these responses")
     folder.mkdir(parents=True, exist_ok=True)
-    for part in parts:
+    for drawing in found:
+        figure = drawing.figure
         for form in FORMS:
-            (folder / f"{part.name}.{form}").write_bytes(write_drawing(part, form))
-    (folder / "figure2.json").write_text(report.figure2.model_dump_json(indent=2), encoding="utf-8")
-    err.print(f"figures written to {folder}: {', '.join(part.name for part in parts)}", markup=False)
+            (folder / f"{figure.name}.{form}").write_bytes(write_drawing(drawing, form))
+        if table := report.table(figure.table):
+            (folder / f"{figure.name}.json").write_text(table.model_dump_json(indent=2), encoding="utf-8")
+    err.print(f"figures written to {folder}: {', '.join(drawing.figure.name for drawing in found)}", markup=False)

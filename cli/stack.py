@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `turn_seconds` leaves the choice to the workers."""
+    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `shift_seconds` leaves the choice to the workers."""
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
@@ -37,7 +37,7 @@ class StackOptions:
     allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
-    turn_seconds: float | None = None
+    shift_seconds: float | None = None
 
 
 class Stack:
@@ -161,7 +161,7 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
     settings = ["--engine", options.engine]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
-    settings += ["--turn", str(options.turn_seconds)] if options.turn_seconds is not None else []
+    settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:
         named = [word for model in crew.models for word in ("--model", model)]
         argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]

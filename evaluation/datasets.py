@@ -6,15 +6,15 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.shapes import Origin, sample_fields
-from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.benchmark import Benchmark, Origin, find_benchmark, installed_benchmarks
+from evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
 from evaluation.records import LINE_SUFFIXES, Record, read_records
+from evaluation.samples import Sample
 
-BENCHMARKS = frozenset({"ultravr"})
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
@@ -33,7 +33,7 @@ class Dataset:
     """A named set of samples; `digest` identifies the records (not the images) by content."""
 
     name: str
-    benchmark: str
+    benchmark: Benchmark[Any]
     title: str
     description: str
     samples: tuple[Sample, ...]
@@ -51,14 +51,17 @@ def load_dataset(folder: Path) -> Dataset:
     """
     problems: list[Problem] = []
     settings = _settings(folder, problems)
+    benchmark = _benchmark_of(settings, problems)
+    if benchmark is None:
+        raise DatasetInvalidError(problems)
     files = record_files(folder / "samples")
-    samples = load_samples(files, folder, problems, images=_images_by_stem(folder), images_required=True)
+    samples = load_samples(benchmark, files, folder, problems, images=_images_by_stem(folder), images_required=True)
     problems.extend(_of_emptiness("samples", files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
     return Dataset(
         name=settings["name"],
-        benchmark=settings["benchmark"],
+        benchmark=benchmark,
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
@@ -66,22 +69,61 @@ def load_dataset(folder: Path) -> Dataset:
     )
 
 
-def load_loose(path: Path) -> Dataset:
+def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     """Load records for scoring alone: a data set's folder, a folder of records, or one file; images are not needed.
 
-    Raises DatasetInvalidError as `load_dataset` does.
+    Without a name, the benchmark is that of `dataset.toml`, else the one that reads most of the records. Raises
+    DatasetInvalidError as `load_dataset` does, and BenchmarkUnknownError.
     """
     if path.is_dir():
         base, files = path, record_files(path / "samples" if (path / "samples").is_dir() else path)
     else:
         base, files = path.parent, [path]
+    settings = base / "dataset.toml" if path.is_dir() and (base / "dataset.toml").is_file() else None
     problems: list[Problem] = []
-    samples = load_samples(files, base, problems)
+    if benchmark:
+        chosen: Benchmark[Any] | None = find_benchmark(benchmark)
+    else:
+        chosen = _benchmark_of(_settings(base, problems), problems) if settings else _best_reader(files, base)
+    if chosen is None:
+        raise DatasetInvalidError(problems)
+    problems.clear()
+    samples = load_samples(chosen, files, base, problems)
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
-    settings = [file for file in [base / "dataset.toml"] if path.is_dir() and file.is_file()]
-    return Dataset(path.stem, "ultravr", path.stem, "", tuple(samples), _digest([*settings, *files], base))
+    return Dataset(
+        path.stem, chosen, path.stem, "", tuple(samples), _digest([*([settings] if settings else []), *files], base)
+    )
+
+
+def reader_of(path: Path, benchmark: str | None = None) -> Benchmark[Any]:
+    """The benchmark of that name, or the one that reads most of a file's or folder's records.
+
+    Raises BenchmarkUnknownError.
+    """
+    if benchmark:
+        return find_benchmark(benchmark)
+    return _best_reader(record_files(path), path) if path.is_dir() else _best_reader([path], path.parent)
+
+
+def _best_reader(files: Sequence[Path], base: Path) -> Benchmark[Any]:
+    """The benchmark that finds the fewest problems in files of records; of several, one made for such records."""
+
+    def problems_of(benchmark: Benchmark[Any]) -> tuple[int, bool]:
+        problems: list[Problem] = []
+        load_samples(benchmark, files, base, problems)
+        return len(problems), benchmark.general
+
+    return min(installed_benchmarks().values(), key=problems_of)
+
+
+def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:
+    try:
+        return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
+    except BenchmarkUnknownError as error:
+        problems.append(Problem("dataset.toml", None, None, f"benchmark: {error}"))
+        return None
 
 
 def _of_emptiness(
@@ -98,17 +140,20 @@ def record_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
 
 
-def placed_samples(folder: Path) -> Iterator[tuple[str, int, Sample]]:
-    """Yield the samples of a data set's folder with their file and line; what is no sample is passed over."""
-    images = _images_by_stem(folder)
+def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
+    """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
+    images, benchmark = _images_by_stem(folder), _benchmark_of(_settings(folder, []), [])
+    if benchmark is None:
+        return
     for path in record_files(folder / "samples"):
         name = path.relative_to(folder).as_posix()
-        for found in _samples_of(path, name, Origin(path.stem, images)):
+        for found in _samples_of(benchmark, path, name, Origin(path.stem, images)):
             if not isinstance(found, Problem):
-                yield name, *found
+                yield benchmark, name, *found
 
 
 def load_samples(
+    benchmark: Benchmark[Any],
     files: Iterable[Path],
     base: Path,
     problems: list[Problem],
@@ -121,7 +166,7 @@ def load_samples(
     first_seen: dict[str, str] = {}
     for path in files:
         name = path.relative_to(base).as_posix()
-        for found in _samples_of(path, name, Origin(path.stem, images or {})):
+        for found in _samples_of(benchmark, path, name, Origin(path.stem, images or {})):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
@@ -136,19 +181,23 @@ def load_samples(
     return samples
 
 
-def _samples_of(path: Path, name: str, origin: Origin) -> Iterator[tuple[int, Sample] | Problem]:
+def _samples_of(
+    benchmark: Benchmark[Any], path: Path, name: str, origin: Origin
+) -> Iterator[tuple[int, Sample] | Problem]:
     for record in read_records(path, name):
         if isinstance(record, Problem):
             yield record
         else:
-            yield from _samples_of_record(record, name, origin)
+            yield from _samples_of_record(benchmark, record, name, origin)
 
 
-def _samples_of_record(record: Record, name: str, origin: Origin) -> Iterator[tuple[int, Sample] | Problem]:
+def _samples_of_record(
+    benchmark: Benchmark[Any], record: Record, name: str, origin: Origin
+) -> Iterator[tuple[int, Sample] | Problem]:
     try:
-        for fields in sample_fields(record, origin):
+        for fields in benchmark.read(record, origin):
             try:
-                yield record.line, Sample.model_validate(fields)
+                yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
                 yield from _problems_of(error, name, record.line, fields["id"])
     except ValueError as error:
@@ -165,18 +214,18 @@ def _problems_of(error: ValidationError, name: str, line: int, record: object) -
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 
 
-def _settings(folder: Path, problems: list[Problem]) -> dict[str, str]:
-    fallback = {"name": folder.name, "benchmark": "ultravr"}
+def _settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
+    """What `dataset.toml` says, or so much of it as can be read."""
     try:
         settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         problems.append(Problem("dataset.toml", None, None, f"is missing in {folder.name}"))
-        return fallback
+        return {"name": folder.name}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         problems.append(Problem("dataset.toml", None, None, str(error)))
-        return fallback
+        return {"name": folder.name}
     problems.extend(Problem("dataset.toml", None, None, message) for message in _wrong_settings(settings, folder))
-    return {**fallback, **settings}
+    return {"name": folder.name, **settings}
 
 
 def _wrong_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
@@ -185,11 +234,8 @@ def _wrong_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
             yield f"{key}: must be a text"
     if settings.get("name") != folder.resolve().name:
         yield f"name: '{settings.get('name')}' differs from the folder's name '{folder.resolve().name}'"
-    benchmark = settings.get("benchmark")
-    if isinstance(benchmark, str | None) and benchmark not in BENCHMARKS:
-        known = ", ".join(sorted(BENCHMARKS))
-        wrong = f"'{benchmark}' is not known" if benchmark else "is missing"
-        yield f"benchmark: {wrong}; known: {known}"
+    if not settings.get("benchmark"):
+        yield f"benchmark: is missing; known: {', '.join(installed_benchmarks())}"
 
 
 def _images_by_stem(folder: Path) -> dict[str, str]:

@@ -38,6 +38,10 @@ class ResponsesInvalidError(_ProblemsError):
     """The file of responses has lines that are no responses; `problems` lists all of them."""
 
 
+class BenchmarkUnknownError(EvaluationError):
+    """A data set names a benchmark that is not installed."""
+
+
 class PlanUnknownError(EvaluationError):
     """The job names no plan that exists, or both a plan and cells, or neither."""
 
@@ -54,17 +58,17 @@ class SamplingInvalidError(EvaluationError):
     """The job's sampling parameters have an unknown name or a value out of range."""
 
 
+class OptionsInvalidError(EvaluationError):
+    """The job's options have an unknown name or a value out of range."""
+
+
 class EvidenceMissingError(EvaluationError):
     """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
 
 
-class StepsMissingError(EvaluationError):
-    """Step questions are asked for (S2, S4, S5) of samples that have no annotated steps."""
+class AnnotationMissingError(EvaluationError):
+    """A protocol is asked for that asks what samples have no annotation of, such as their steps."""
 
 
-class StepUnknownError(EvaluationError):
-    """A sample has a step that the schema of its domain and category does not have."""
-
-
-class StepTruthInvalidError(EvaluationError):
-    """A step's ground truth cannot be read in the step's own answer format, so that no answer can be judged by it."""
+class AnnotationInvalidError(EvaluationError):
+    """A sample has an annotation that replies cannot be judged by, such as a step of no known schema."""

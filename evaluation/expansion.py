@@ -1,25 +1,20 @@
 """Expands a job into requests: deterministic ids, seeds, views and prompts."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from benchmarks.ultravr.conditions import LOCAL_CONDITIONS, Scene, annotated_rois, anomalous_cell, show
-from benchmarks.ultravr.examples import Examples
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS
-from benchmarks.ultravr.samples import Sample
 from catalogue.entry import CatalogueEntry, Decoding
+from evaluation.benchmark import Chat, Scene, SizeOf, cells_of
 from evaluation.datasets import Dataset
-from evaluation.errors import EvidenceMissingError, SampleUnknownError, SamplingInvalidError, StepsMissingError
-from evaluation.plans import cells_of
-from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
-from tiling.geometry import Size
-from tiling.views import View
+from evaluation.errors import SampleUnknownError, SamplingInvalidError
+from evaluation.options import ViewOptions, read_options
+from evaluation.samples import Sample
+from jobs.models import Cell, InferenceRequest, JobSpec, Sampling
 
 _SEED_BITS = 31
 _MOST_KEPT = 1000  # chats of one image that are made once for all models
@@ -35,15 +30,17 @@ class Expansion:
     samples: tuple[Sample, ...]
     cells: tuple[Cell, ...]
     decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Any
 
-    @property
+    @cached_property
     def num_requests(self) -> int:
         """How many requests there are."""
-        return len(self.samples) * len(self.cells) * len(self.decodings) * self.spec.repeats
+        applies = self.dataset.benchmark.applies
+        asked = sum(applies(sample, cell) for cell in self.cells for sample in self.samples)
+        return asked * len(self.decodings) * self.spec.repeats
 
-    def requests(
-        self, size_of: Callable[[str], Size], *, repeats: int | None = None
-    ) -> Iterator[tuple[str, InferenceRequest]]:
+    def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
 
         Pairs of one (model, image) are consecutive, and alike views are neighbours. `image` is the sample's first image
@@ -61,9 +58,9 @@ class Expansion:
                         yield image, self._request(asked, model, settings, repeat)
 
     @cached_property
-    def _examples(self) -> Examples:
-        # They come from the whole data set, whatever samples are asked.
-        return Examples(self.dataset.samples, self.spec.examples, self.spec.seed)
+    def _shared(self) -> Any:
+        # From the whole data set, whatever samples are asked.
+        return self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
 
     def _by_image(self) -> Mapping[str, Sequence[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -71,68 +68,61 @@ class Expansion:
             by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
         return by_image
 
-    def _ask(self, samples: Sequence[Sample], size_of: Callable[[str], Size]) -> "Iterator[_Asked]":
+    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Iterator[_Asked]":
+        benchmark = self.dataset.benchmark
         for cell in self.cells:
-            protocol = PROTOCOLS[cell.protocol]
             for sample in samples:
-                images = tuple(self.dataset.image_of(image) for image in sample.images)
-                scene = Scene(sample, images, size_of, f"{self.spec.seed}:{sample.id}", self.spec.thumbnail)
-                showing = show(scene, cell.condition)
-                examples = self._examples.of(sample) if protocol.needs_examples else ()
-                turns = protocol.turns(Asking(sample, showing, examples))
-                told = tuple(example.id for example in examples)
-                yield _Asked(sample, cell, showing.views, turns, protocol.version, told)
+                if benchmark.applies(sample, cell):
+                    images = tuple(self.dataset.image_of(image) for image in sample.images)
+                    seed = f"{self.spec.seed}:{sample.id}"
+                    scene = Scene(images, size_of, seed, self.shown.thumbnail, self._shared)
+                    yield _Asked(sample, cell, benchmark.ask(sample, cell, scene))
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
         return InferenceRequest(
-            id=identity,
+            request_id=identity,
             sample_id=asked.sample.id,
             model=model,
             protocol=asked.cell.protocol,
             condition=asked.cell.condition,
             repeat=repeat,
-            prompt_version=asked.prompt_version,
-            views=asked.views,
-            turns=asked.turns,
-            examples=asked.examples,
+            prompt_version=asked.chat.prompt_version,
+            views=asked.chat.views,
+            turns=asked.chat.turns,
+            details=asked.chat.details,
             # The decoding was checked, once for all requests of the model.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
         )
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """How one sample is asked in one cell, whatever the model and the repeat."""
+class _Asked(NamedTuple):
+    """How one sample is asked in one cell."""
 
     sample: Sample
     cell: Cell
-    views: tuple[View, ...]
-    turns: tuple[Turn, ...]
-    prompt_version: str
-    examples: tuple[str, ...]
+    chat: Chat
 
 
 def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
     """Check everything of a job but its images.
 
-    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, EvidenceMissingError,
-    StepsMissingError, and the catalogue's ModelUnknownError.
+    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
+    EvidenceMissingError, AnnotationMissingError, and the catalogue's ModelUnknownError.
     """
-    cells = cells_of(spec)
+    cells = cells_of(dataset.benchmark, spec)
+    options = read_options(spec.options, dataset.benchmark.options)
     samples = _chosen(dataset, spec)
-    if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
-        _require_evidence(samples)
-    _require_steps(samples, cells)
+    dataset.benchmark.admit(samples, cells)
     decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
-    return Expansion(dataset, spec, samples, cells, decodings)
+    return Expansion(dataset, spec, samples, cells, decodings, *options)
 
 
 def expand(
     dataset: Dataset,
     spec: JobSpec,
     catalogue: Mapping[str, CatalogueEntry],
-    size_of: Callable[[str], Size],
+    size_of: SizeOf,
 ) -> Iterator[tuple[str, InferenceRequest]]:
     """Return the (image, request) pairs of a job; raises what `prepare` does before the first one."""
     return prepare(dataset, spec, catalogue).requests(size_of)
@@ -170,24 +160,3 @@ def _chosen(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
         more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
         raise SampleUnknownError(f"data set '{dataset.name}' has no sample {', '.join(unknown[:_MOST_NAMED])}{more}")
     return tuple(sample for sample in dataset.samples if sample.id in wanted)
-
-
-def _require_evidence(samples: Iterable[Sample]) -> None:
-    missing: list[str] = []
-    checks = {"wsi": annotated_rois, "ad": anomalous_cell}
-    for sample in samples:
-        try:
-            if check := checks.get(sample.domain):
-                check(sample)
-        except EvidenceMissingError as error:
-            missing.append(str(error))
-    if missing:
-        raise EvidenceMissingError("\n".join(missing))
-
-
-def _require_steps(samples: Iterable[Sample], cells: Iterable[Cell]) -> None:
-    protocols = sorted({cell.protocol for cell in cells if PROTOCOLS[cell.protocol].needs_steps})
-    missing = [sample.id for sample in samples if not sample.steps] if protocols else []
-    if missing:
-        named = ", ".join(protocols)
-        raise StepsMissingError("\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing))

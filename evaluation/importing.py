@@ -1,11 +1,12 @@
-"""Brings records in the paper's layouts, and the images that they are about, into a data set's folder.
+"""Brings records in any layout that a benchmark reads, and the images that they are about, into a data set's folder.
 
-Per-slide WSI files, flat CCTV and RS records, and AD records with coordinates come in; one JSONL file a domain goes
-out, with ids and image names written down, so that nothing has to be derived from file names any more.
+One JSONL file a group goes out, with ids and image names written down, so that nothing has to be derived from file
+names any more.
 """
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +16,10 @@ from typing import Any
 
 import tomli_w
 
-from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.taxonomy import DOMAINS
+from evaluation.benchmark import Benchmark
 from evaluation.datasets import load_samples, record_files
 from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.samples import Sample
 from tiling.errors import TilingError
 
 
@@ -33,6 +34,7 @@ class Imported:
 
 
 def import_dataset(
+    benchmark: Benchmark[Any],
     source: Path,
     images: Path,
     target: Path,
@@ -51,13 +53,15 @@ def import_dataset(
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     files = record_files(source) if source.is_dir() else [source]
-    found = load_samples(files, source if source.is_dir() else source.parent, problems, images=_ByStem(images))
+    found = load_samples(
+        benchmark, files, source if source.is_dir() else source.parent, problems, images=_ByStem(images)
+    )
     gallery = _Gallery(images, check_image)
     placed = [placed for sample in found if (placed := _place(sample, gallery, problems))]
     if not placed or (problems and not leave_out_bad):
         raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
     used = {image: gallery.found[image] for sample in placed for image in sample.images}
-    _write(target, placed, used, copy=copy)
+    _write(benchmark, target, placed, used, copy=copy)
     return Imported(target, len(placed), len(used), problems)
 
 
@@ -122,23 +126,32 @@ def _place(sample: Sample, gallery: _Gallery, problems: list[Problem]) -> Sample
     return None if wrong else sample.model_copy(update={"images": tuple(name for name, _ in found)})
 
 
-def _write(target: Path, samples: Sequence[Sample], images: Mapping[str, Path], *, copy: bool) -> None:
+def _write(
+    benchmark: Benchmark[Any], target: Path, samples: Sequence[Sample], images: Mapping[str, Path], *, copy: bool
+) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         for name, path in images.items():
             _bring(path, draft / name, copy=copy)
         (draft / "samples").mkdir()
-        for domain in DOMAINS:
-            if records := [record_of(sample) for sample in samples if sample.domain == domain]:
-                lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-                (draft / "samples" / f"{domain}.jsonl").write_text(lines, encoding="utf-8")
-        settings = {"name": target.name, "benchmark": "ultravr", "title": target.name}
+        by_group: dict[str, list[Sample]] = {group: [] for group in benchmark.grouping.known}
+        for sample in samples:
+            by_group.setdefault(benchmark.grouping.place(sample)[0], []).append(sample)
+        for group, found in by_group.items():
+            lines = "".join(json.dumps(benchmark.record(sample), ensure_ascii=False) + "\n" for sample in found)
+            if lines:
+                (draft / "samples" / f"{_file_name(group)}.jsonl").write_text(lines, encoding="utf-8")
+        settings = {"name": target.name, "benchmark": benchmark.name, "title": target.name}
         (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
         draft.chmod(0o755)
         draft.rename(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _file_name(group: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", group).strip("-.") or "samples"
 
 
 def _bring(path: Path, place: Path, *, copy: bool) -> None:
@@ -150,13 +163,3 @@ def _bring(path: Path, place: Path, *, copy: bool) -> None:
         except OSError:
             pass  # another file system, or one without links
     shutil.copy2(path, place)
-
-
-def record_of(sample: Sample) -> dict[str, Any]:
-    """Write a sample as the flat record that loads as the same sample."""
-    fields = sample.model_dump(mode="json", exclude_none=True, exclude={"steps", "extra", "images"})
-    steps = [step.model_dump(mode="json", exclude_unset=True) for step in sample.steps]
-    fields["images"] = list(sample.images)
-    if steps:
-        fields["reasoning_supervision"] = {"step_type": "multi_step_qa", "steps": steps}
-    return {**sample.extra, **fields}

@@ -1,22 +1,15 @@
 """Looks at a data set's folder as closely as its files allow, before any model is asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.ultravr.checks import check_sample
-from benchmarks.ultravr.conditions import Scene, show
-from benchmarks.ultravr.samples import Sample
+from evaluation.benchmark import Scene, SizeOf
 from evaluation.datasets import Dataset, load_dataset, placed_samples
-from evaluation.errors import DatasetInvalidError, EvidenceMissingError, Problem
+from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.samples import Sample
 from tiling.errors import TilingError
 from tiling.geometry import Size
-
-SizeOf = Callable[[str], Size]
-"""Reads an image's size, and as much of the image as is wanted, by its name in the data set's folder.
-
-Raises TilingError.
-"""
 
 
 @dataclass
@@ -32,7 +25,7 @@ class Inspection:
 
 
 def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -> Inspection:
-    """Check every record, every image, evidence inside the image, and the paper's checklists (appendix F).
+    """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
 
     Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
     """
@@ -42,11 +35,12 @@ def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -
     except DatasetInvalidError as error:
         found.errors.extend(error.problems)
     sizes = _Sizes(size_of)
-    for file, line, sample in placed_samples(folder):
+    for benchmark, file, line, sample in placed_samples(folder):
         wrong = list(_of_images(sample, sizes))
         found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
-        doubts = [] if wrong else list(_of_evidence(sample, sizes))
-        doubts += check_sample(sample) if checklists else ()
+        scene = Scene(sample.images, sizes.of, seed="inspection")
+        doubts = [] if wrong else list(benchmark.doubts(sample, scene))
+        doubts += benchmark.checklist(sample) if checklists else ()
         found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
     return found
 
@@ -77,13 +71,3 @@ def _of_images(sample: Sample, sizes: _Sizes) -> Iterator[str]:
             sizes.of(image)
         except TilingError as error:
             yield str(error) if image in str(error) else f"{image}: {error}"
-
-
-def _of_evidence(sample: Sample, sizes: _Sizes) -> Iterator[str]:
-    if not sample.images:
-        return
-    try:
-        show(Scene(sample, sample.images, sizes.of, seed="inspection"), "V3")
-    except EvidenceMissingError as error:
-        reason = str(error).removeprefix(f"sample '{sample.id}': ")
-        yield f"V3 and V4 cannot show it: {reason}"

@@ -1,7 +1,7 @@
 """Reads recorded responses from files: the service's own lines and Parquet parts, and anybody's lines or columns.
 
-There is one contract, `jobs.models.Response`. What a line of one's own does not say is filled in first, and is told
-apart afterwards from what was recorded.
+There is one contract, `jobs.models.Response`, in the forms that `jobs.stored` reads. What a line of one's own does not
+say is filled in first, and is told apart afterwards from what was recorded.
 """
 
 import json
@@ -16,6 +16,7 @@ from evaluation.errors import Problem, ResponsesInvalidError
 from evaluation.records import LINE_SUFFIXES
 from evaluation.replies import Reply, reply_of
 from jobs.models import Response
+from jobs.stored import read_response, response_fields
 
 UNNAMED_MODEL = "unnamed"
 PARQUET = ".parquet"
@@ -98,7 +99,7 @@ class _Reader:
         if isinstance(line, bytes):
             if b'"request_id"' in line:
                 try:
-                    return reply_of(Response.model_validate_json(line, extra="ignore"))
+                    return reply_of(read_response(line, extra="ignore"))
                 except ValidationError:
                     pass  # somebody's own line may name its request, too
             line = json.loads(line)
@@ -107,14 +108,14 @@ class _Reader:
         return self._own(line, f"{file.name}:{number}")
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
-        said = {name: value for name, value in line.items() if value is not None}
-        reply = reply_of(Response.model_validate(_completed(said, place), extra="ignore"))
+        said = {name: value for name, value in line.items() if value is not None and name != "version"}
+        reply = reply_of(Response.model_validate(response_fields(_completed(said, place)), extra="ignore"))
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
+        repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
         return reply._replace(
+            labels=reply.labels.model_copy(update={"repeat": repeat}),
             provenance=reply.provenance._replace(sampling=sampling),
-            repeat=reply.repeat if "repeat" in said else self._next_repeat(reply),
-            examples=reply.examples if "examples" in said else None,
         )
 
     def _next_repeat(self, reply: Reply) -> int:

@@ -3,7 +3,7 @@
 from operator import attrgetter
 from typing import NamedTuple
 
-from jobs.models import Failure, RasterRecord, Response, Sampling, TurnResponse
+from jobs.models import Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
@@ -23,29 +23,53 @@ class Provenance(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One answer to one sample. `identity` tells a second copy of a reply from another repeat.
+    """One answer to one sample, under the labels of its request.
 
     `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
-    own. `steps` are the turns that answer a step, as (step id, text). `examples` tells how many trajectories of other
-    samples were told, None where nobody recorded it. `created` is in seconds since 1970.
+    own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970.
     """
 
-    sample_id: str
-    model: str
-    protocol: str
-    condition: str
-    identity: tuple[str, str]
+    labels: Labels
+    job_id: str
     created: float
     text: str | None
     failure: str | None
     cut_off: bool
     provenance: Provenance
-    repeat: int = 0
     steps: tuple[tuple[str, str], ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
-    examples: int | None = None
     overflowed: bool = False
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Tells a second copy of a reply from another repeat."""
+        return self.job_id, self.labels.request_id
+
+    @property
+    def sample_id(self) -> str:
+        """The sample that was asked."""
+        return self.labels.sample_id
+
+    @property
+    def model(self) -> str:
+        """Who was asked."""
+        return self.labels.model
+
+    @property
+    def protocol(self) -> str:
+        """How it was asked."""
+        return self.labels.protocol
+
+    @property
+    def condition(self) -> str:
+        """What was shown."""
+        return self.labels.condition
+
+    @property
+    def repeat(self) -> int:
+        """The how manieth time it was asked, from 0."""
+        return self.labels.repeat
 
 
 def reply_of(response: Response) -> Reply:
@@ -55,20 +79,15 @@ def reply_of(response: Response) -> Reply:
     final = turns[-1] if turns and turns[-1].step_id is None else None
     filled = final is not None and _fills_context(final, response.sampling)
     return Reply(
-        sample_id=response.sample_id,
-        model=response.model,
-        protocol=response.protocol,
-        condition=response.condition,
-        identity=(response.job_id, response.request_id),
+        labels=response.labels,
+        job_id=response.job_id,
         created=response.created_at.timestamp(),
         text=final.text if final else None,
         failure=None if final else _why(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
-        repeat=response.repeat,
         steps=tuple((turn.step_id, turn.text) for turn in turns if turn.step_id is not None),
         rasters=response.rasters,
-        examples=len(response.examples),
         overflowed=filled or (failure is not None and failure.by_model),
     )
 

@@ -1,35 +1,61 @@
-"""A report over recorded responses: Tables 1 to 3, Figure 2, and everything needed to trust or doubt their numbers."""
+"""A report over recorded responses: a benchmark's tables and figures, and everything needed to trust or doubt them."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
-from benchmarks.ultravr.answers import PARSER_VERSION
-from benchmarks.ultravr.steps.judge import STEP_PARSER_VERSION
-from benchmarks.ultravr.steps.matching import IOU_THRESHOLD
+from pydantic import BaseModel, ConfigDict, Field
+
 from catalogue.entry import CatalogueEntry
+from evaluation.answers.final import READER_VERSION
+from evaluation.benchmark import cells_of
+from evaluation.caveats import collect_caveats
+from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.datasets import Dataset
 from evaluation.metrics.accuracy import Strata
-from evaluation.rendering.delimited import render_csv
-from evaluation.rendering.markdown import render_markdown
 from evaluation.replies import Reply, reply_of
-from evaluation.reporting.caveats import collect_warnings
-from evaluation.reporting.cells import score_cells
-from evaluation.reporting.expected import Expected
-from evaluation.reporting.means import build_means
-from evaluation.reporting.models import Report
-from evaluation.reporting.provenance import describe_provenance
-from evaluation.reporting.steps import build_figure2, build_profiles, collect_steps, count_operations
-from evaluation.reporting.tables import Sources, build_table1, build_table2, build_table3
-from evaluation.tally import Tally
+from evaluation.tables import Caveat, Figure, Table
+from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
 from jobs.models import JobSpec, Response
 
-__all__ = [
-    "Report",
-    "build_report",
-    "render_csv",
-    "render_json",
-    "render_markdown",
-    "report_on_replies",
-]
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Source(_Part):
+    """What made some of a model's responses."""
+
+    model: str
+    responses: int
+    engine: str | None
+    version: str | None
+    device: str | None
+    model_revision: str | None
+    simulated: bool
+    prompt_version: str | None
+    thumbnail: str | None = Field(description="sizing rule of downsampled views")
+    sampling: dict[str, float | int | None]
+
+
+class Report(_Part):
+    """Tables and figures of one data set's benchmark, with counts and 95 % intervals; rates are fractions."""
+
+    benchmark: str
+    title: str = Field(description="what the benchmark is called")
+    dataset: str
+    dataset_digest: str
+    samples: int
+    awaiting_expert: tuple[str, ...] = Field(description="samples without an answer, left out of every accuracy")
+    versions: dict[str, str] = Field(description="versions of what read and judged the responses")
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    cells: tuple[CellScore, ...]
+    caveats: tuple[Caveat, ...]
+    provenance: tuple[Source, ...]
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name; None where the responses fill none."""
+        return next((table for table in self.tables if table.name == name), None)
 
 
 def build_report(
@@ -41,8 +67,8 @@ def build_report(
     """Judge responses as they stream past, and fill the tables.
 
     With the jobs' `specs`, responses that are still missing are counted for every cell they asked for; without, only
-    for cells of which a response exists. The order of responses changes nothing. Raises StepUnknownError where a
-    sample whose steps were asked has one that belongs to no schema.
+    for cells of which a response exists. The order of responses changes nothing. Raises AnnotationInvalidError where a
+    sample has an annotation that its replies cannot be judged by.
     """
     return report_on_replies(dataset, (reply_of(response) for response in responses), catalogue, *specs)
 
@@ -54,33 +80,70 @@ def report_on_replies(
     *specs: JobSpec,
 ) -> Report:
     """Fill the tables from replies, wherever they were read from."""
-    tally = Tally(dataset, replies, catalogue)
-    expected, strata = Expected.of(tally, specs), Strata.of(dataset.samples)
-    sources = Sources(tally, expected, strata, catalogue)
-    table1, table2, table3 = build_table1(sources), build_table2(sources), build_table3(sources)
-    cells, steps = score_cells(tally, expected, strata), collect_steps(sources)
-    profiles = build_profiles(sources, steps)
+    benchmark = dataset.benchmark
+    tally = Tally(dataset.samples, Judges(dataset.samples, benchmark.judge, catalogue), replies, benchmark.trait)
+    verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(tally), catalogue)
+    cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
+    findings = benchmark.report(verdicts)
     return Report(
+        benchmark=benchmark.name,
+        title=benchmark.title,
         dataset=dataset.name,
         dataset_digest=dataset.digest,
         samples=len(dataset.samples),
         awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
-        parser_version=PARSER_VERSION,
-        step_parser_version=STEP_PARSER_VERSION,
-        table1=table1,
-        table2=table2,
-        table3=table3,
-        means=build_means(table1, table2, table3),
-        figure2=build_figure2(sources, steps),
-        steps=profiles,
-        operation_counts=count_operations(sources) if profiles else {},
-        iou_threshold=IOU_THRESHOLD,
+        versions=versions_of(dataset),
+        tables=(*findings.tables, cells_table(cells, benchmark.grouping)),
+        figures=findings.figures,
         cells=cells,
-        warnings=collect_warnings(tally, cells, profiles, catalogue),
-        provenance=describe_provenance(tally),
+        caveats=(*collect_caveats(tally, cells, catalogue), *findings.caveats),
+        provenance=_provenance(tally),
     )
 
 
-def render_json(report: Report) -> str:
-    """Write a report as JSON; rates are fractions, 0.5 is 50 %."""
-    return report.model_dump_json(indent=2)
+def versions_of(dataset: Dataset) -> dict[str, str]:
+    """Versions of what reads and judges the replies to a data set, by what it reads."""
+    return {"answers": READER_VERSION, **dataset.benchmark.versions}
+
+
+def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
+    """How often each sample, by its position, was asked in each cell of the jobs."""
+    asked: dict[CellKey, Counter[int]] = {}
+    for spec in specs:
+        chosen = set(spec.samples)
+        samples = [(at, one) for at, one in enumerate(dataset.samples) if not chosen or one.id in chosen]
+        for model in spec.models:
+            for cell in cells_of(dataset.benchmark, spec):
+                times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
+                asked.setdefault(CellKey(model, cell.protocol, cell.condition), Counter()).update(times)
+    return asked
+
+
+def _asked_alike(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+    """Without jobs: every sample in every cell of which there are replies, as often as any sample."""
+    return {key: _times(tally, key) for key in sorted(tally.cells)}
+
+
+def _times(tally: Tally, key: CellKey) -> Mapping[int, int]:
+    replies = Counter(verdict.sample for verdict in tally.cells[key].verdicts.values())
+    return dict.fromkeys(range(len(tally.samples)), max(replies.values(), default=1))
+
+
+def _provenance(tally: Tally) -> tuple[Source, ...]:
+    """One line for every distinct (model, engine, prompt, sampling), with the number of its responses."""
+    return tuple(
+        Source(
+            model=model,
+            responses=responses,
+            engine=made.engine,
+            version=made.version,
+            device=made.device,
+            model_revision=made.revision,
+            simulated=made.simulated,
+            prompt_version=made.prompt_version,
+            thumbnail=made.thumbnail,
+            sampling=dict(made.sampling),
+        )
+        for model, counts in sorted(tally.provenance.items())
+        for made, responses in sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    )

@@ -6,11 +6,11 @@ from pathlib import Path
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.datasets import load_loose
-from evaluation.details import reply_outcomes
+from evaluation.outcomes import reply_outcomes
 from evaluation.recorded import read_replies
-from evaluation.rendering.html import render_html
-from evaluation.rendering.page_samples import choose_samples, most_samples
 from evaluation.report import Report, report_on_replies
+from evaluation.writers.page.page import render_html
+from evaluation.writers.page.samples import choose_samples, most_samples
 
 
 def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, CatalogueEntry] | None = None) -> Report:
@@ -33,6 +33,6 @@ def page_of_files(
 ) -> str:
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
     dataset = load_loose(samples)
-    shown = choose_samples(dataset.samples, most_samples(report))
+    shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in read_replies(responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)

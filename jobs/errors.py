@@ -18,11 +18,11 @@ class JobNotFoundError(JobsError):
 
 
 class JobActiveError(JobsError):
-    """The job has not reached a final status, so it can be neither deleted nor retried."""
+    """The job has not reached a final status, so it cannot be deleted."""
 
 
 class JobNotRetryableError(JobsError):
-    """The job failed as a whole, so none of its requests can be asked again."""
+    """No request of the job can be asked again now: it runs, it failed as a whole, or all are answered."""
 
 
 class IdempotencyConflictError(JobsError):

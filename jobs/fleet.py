@@ -30,7 +30,7 @@ class WorkerStatus(Contract):
     """What a worker says of itself."""
 
     worker: str
-    models: tuple[str, ...] = Field(description="models that it serves, in turn when there are several")
+    models: tuple[str, ...] = Field(description="models that it serves, in shifts when there are several")
     loaded: str | None = Field(default=None, description="the model in its engine; none while it starts or switches")
     state: Literal["starting", "ready", "switching", "draining"]
     phase: EnginePhase | None = Field(default=None, description="how far an engine is that starts")

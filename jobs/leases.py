@@ -33,20 +33,13 @@ class Lease:
         return self.bundle.job_id
 
     def respond(self, request: InferenceRequest, **outcome: Any) -> Response:
-        """Make the response to a request of the bundle: what names it and its lease, and `outcome`, the other fields.
+        """Make the response to a request of the bundle: its labels, its lease, and `outcome`, the other fields.
 
         `outcome` may also replace a field of the lease.
         """
         fields = {
-            "request_id": request.id,
+            **dict(request.labels),
             "job_id": self.job_id,
-            "sample_id": request.sample_id,
-            "model": request.model,
-            "protocol": request.protocol,
-            "condition": request.condition,
-            "repeat": request.repeat,
-            "prompt_version": request.prompt_version,
-            "examples": request.examples,
             "sampling": request.sampling,
             "worker": self.worker,
             "attempt": self.attempt,

@@ -4,13 +4,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
 from catalogue.entry import Decoding
 from tiling.geometry import Size
 from tiling.views import View
 
 Condition = Literal["V0", "V1", "V2", "V3", "V4"]
+Option = bool | int | float | str | None
+FORM: Literal[2] = 2
+"""Version of the form in which bundles and responses are kept; `jobs.stored` reads those before."""
 
 
 class Contract(BaseModel):
@@ -42,7 +45,7 @@ FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.CAN
 class Cell(Contract):
     """One pair of a plan: how samples are asked, and what is shown."""
 
-    protocol: str = Field(examples=["S0"])
+    protocol: str
     condition: Condition
 
 
@@ -63,9 +66,10 @@ class JobSpec(Contract):
     sampling: dict[str, Any] = Field(default_factory=dict, description="overrides of the model's decoding")
     seed: int = 0
     priority: Literal["interactive", "batch"] = "batch"
-    thumbnail: PositiveInt = Field(default=1024, description="longest side of V1 in pixels")
+    options: dict[str, Option] = Field(
+        default_factory=dict, description="choices of the conditions (`thumbnail`) and of the benchmark, by name"
+    )
     samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
-    examples: NonNegativeInt = Field(default=2, description="trajectories of other samples that S3 tells, at most")
     metadata: dict[str, str] = Field(default_factory=dict)
 
 
@@ -141,20 +145,20 @@ class JobSummary(Contract):
 
 
 class Turn(Contract):
-    """One question of a chat. `given` is an answer put into the history in place of the model's own (UltraVR's S5)."""
+    """One question of a chat. `given` is an answer put into the history in place of the model's own."""
 
     text: str
     given: str | None = None
     step_id: str | None = Field(default=None, description="the annotated step; None for the final question")
 
 
-class InferenceRequest(Contract):
-    """One chat to play for one sample under one (model, protocol, condition, repeat).
+class Labels(Contract):
+    """What a request is labelled with, and its response after it: whose question it is, of whom, and how it is asked.
 
-    All views come before the first turn's text. The id is unique within its job and a function of those five.
+    Requests and responses are Labels, so that both write them flat into their JSON; `labels` takes them alone.
     """
 
-    id: str
+    request_id: str = Field(description="unique within the job; a function of sample, cell, model and repeat")
     sample_id: str
     model: str
     protocol: str
@@ -163,14 +167,43 @@ class InferenceRequest(Contract):
     prompt_version: str | None = Field(
         default=None, description="version of the prompt texts, as the protocol names it"
     )
+    details: dict[str, JsonValue] = Field(
+        default_factory=dict, description="what else the benchmark tells of how it asked, by its own names"
+    )
+
+    @property
+    def labels(self) -> "Labels":
+        """The labels alone."""
+        return Labels(**{name: getattr(self, name) for name in Labels.model_fields})
+
+
+class InferenceRequest(Labels):
+    """One chat to play for one sample under one (model, protocol, condition, repeat).
+
+    All views come before the first turn's text.
+    """
+
     system: str | None = None
     views: tuple[View, ...] = ()
     turns: tuple[Turn, ...] = Field(min_length=1)
-    examples: tuple[str, ...] = Field(default=(), description="ids of the samples whose trajectories are told (S3)")
     sampling: Sampling
 
+    @property
+    def id(self) -> str:
+        """Name of the request within its job."""
+        return self.request_id
 
-class Bundle(Contract):
+
+class Stored(Contract):
+    """Base of what is kept, on the server or in files: it begins with the version of its form.
+
+    `jobs.stored` reads every version that there was.
+    """
+
+    version: Literal[2] = FORM
+
+
+class Bundle(Stored):
     """The requests of one job that share (model, image): what is queued, leased and acknowledged."""
 
     id: str
@@ -247,23 +280,13 @@ class Failure(Contract):
     by_model: bool = Field(default=False, description="whether the model brought it about: no failure, a wrong answer")
 
 
-class Response(Contract):
+class Response(Labels, Stored):
     """What became of one request: the raw text of every turn, or a failure, with usage, timing and provenance."""
 
-    request_id: str
     job_id: str
-    sample_id: str
-    model: str
-    protocol: str
-    condition: Condition
-    repeat: int = 0
-    prompt_version: str | None = Field(
-        default=None, description="version of the prompt texts, as the protocol names it"
-    )
     turns: tuple[TurnResponse, ...] = ()
     failure: Failure | None = None
     rasters: tuple[RasterRecord, ...] = ()
-    examples: tuple[str, ...] = Field(default=(), description="ids of the samples whose trajectories were told (S3)")
     sampling: Sampling
     worker: str
     engine: EngineInfo | None = None

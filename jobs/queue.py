@@ -11,16 +11,17 @@ from typing import Any, NamedTuple, NoReturn
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from jobs.codec import pack, unpack
+from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
-from jobs.errors import JobActiveError, JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS, PRIORITIES, Keys
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.scripts import Name, Scripts
+from jobs.stored import read_bundle
 
 GROUP = "workers"
 
@@ -120,17 +121,15 @@ class JobQueue:
         """Set the failure responses of these bundles' requests aside and queue the bundles again.
 
         A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
-        so. Raises JobActiveError, JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
+        so. Raises JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
         models, requests, arguments = await asyncio.to_thread(self._reopened, bundles)
         await self._ensure_groups(models)
         call = (job_id, self._limit, secrets.token_hex(8), dataset_digest or "")
         status = await self._scripts.run("reopen", *call, *arguments)
         self._check_reserved(status, job_id, requests)
-        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing"}:
-            raise JobActiveError(f"job {job_id} is {status.decode()}; it can be retried when it has ended")
-        if status == b"failed":
-            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; submit it again")
+        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing", b"failed"}:
+            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; completed and cancelled jobs are retried")
         return await self._registry.get(job_id)
 
     async def claim(
@@ -300,7 +299,7 @@ class JobQueue:
     def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
         stream, entry_id, deliveries, queued_ms, crashes, payload, mark = row
         return Lease(
-            bundle=unpack(Bundle, payload),
+            bundle=read_bundle(decompress(payload)),
             attempt=int(crashes) + deliveries,
             probation=probation,
             queued_seconds=max(0, queued_ms) / 1000,

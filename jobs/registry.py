@@ -16,6 +16,7 @@ from jobs.keys import KEYS, Keys
 from jobs.models import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, JobUsage, RequestCounts, SpecSummary
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
+from jobs.stored import read_spec
 
 IDEMPOTENCY_SECONDS = 24 * 3600
 """How long an idempotency key stands for its job."""
@@ -239,7 +240,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
         raise JobNotFoundError(f"there is no job {job_id}")
     return Job(
         id=job_id,
-        spec=JobSpec.model_validate_json(row[b"spec"]),
+        spec=read_spec(row[b"spec"]),
         **_state({name.decode(): value for name, value in row.items()}),
         dataset_digest=row.get(b"dataset_digest", b"").decode() or None,
         errors=tuple(json.loads(row.get(b"errors", b"[]"))),

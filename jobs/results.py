@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
-from jobs.codec import pack, unpack
+from jobs.codec import decompress, pack
 from jobs.errors import PartUnreadableError, TextMissingError
 from jobs.keys import KEYS, Keys
 from jobs.leases import Lease
 from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
+from jobs.stored import read_response
 
 
 class _Pointer(NamedTuple):
@@ -73,7 +74,7 @@ class ResultStore:
         if not request_ids:
             return {}
         texts = await self._redis.hmget(self._keys.texts(job_id), list(request_ids))
-        found = {id_: unpack(Response, text) for id_, text in zip(request_ids, texts, strict=True) if text}
+        found = {id_: read_response(decompress(text)) for id_, text in zip(request_ids, texts, strict=True) if text}
         # Pointers are asked for after the texts: the sink replaces one by the other in one step.
         pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in found])
         parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part})
@@ -112,7 +113,7 @@ def _resolve(
 ) -> Response | UnreadableResponse:
     texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the server")
     if isinstance(texts, list) and pointer.row and int(pointer.row) < len(texts):
-        return Response.model_validate_json(texts[int(pointer.row)])
+        return read_response(texts[int(pointer.row)])
     reason = f"the Parquet part {pointer.part} has no row {pointer.row}" if isinstance(texts, list) else str(texts)
     return UnreadableResponse.model_validate(
         {

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 from redis.exceptions import LockError, RedisError, ResponseError
 
-from jobs.codec import unpack
+from jobs.codec import decompress
 from jobs.keys import KEYS, Keys
 from jobs.models import Response
 from jobs.parts import PartStore
 from jobs.scripts import Scripts
+from jobs.stored import read_response
 
 GROUP = CONSUMER = "sink"
 
@@ -156,7 +157,8 @@ class ParquetSink:
         """Responses by cursor, without those that a retry or a deletion took back since."""
         pairs = (part for entry in entries for part in (entry.request_id, entry.cursor))
         texts = await self._scripts.run("texts", job_id, *pairs)
-        return {entry.cursor: unpack(Response, text) for entry, text in zip(entries, texts, strict=True) if text}
+        found = ((entry.cursor, text) for entry, text in zip(entries, texts, strict=True) if text)
+        return {cursor: read_response(decompress(text)) for cursor, text in found}
 
     async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}

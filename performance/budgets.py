@@ -28,7 +28,7 @@ from tiling.errors import BudgetError
 from tiling.geometry import Size
 from tiling.rendering import render
 from tiling.views import View
-from workers.compat.torch_companions import repair_torch_companions
+from workers.engines.compat.torch_companions import repair_torch_companions
 
 if TYPE_CHECKING:
     from performance.processors import Family

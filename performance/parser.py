@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.ultravr.answers import PARSER_VERSION
-from benchmarks.ultravr.steps.judge import STEP_PARSER_VERSION
+from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
+from evaluation.answers.final import READER_VERSION
 from tests.evaluation.family_answers import Case, read_cases
 
 CORPUS = Path(__file__).resolve().parents[1] / "tests" / "evaluation" / "answers"
@@ -48,7 +48,7 @@ def main() -> int:
 def print_agreement(folder: Path) -> int:
     """Print a folder's agreement and disagreements; return how many there are."""
     reads = [Read(case, case.read()) for case in read_cases(folder)]
-    print(f"{folder}: {PARSER_VERSION}, {STEP_PARSER_VERSION}")
+    print(f"{folder}: {READER_VERSION}, {STEP_PARSER_VERSION}")
     print(f"{'':36}{'values right':>22}{'with statuses':>22}")
     print_line("all", reads)
     for clear in (True, False):

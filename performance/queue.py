@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def make_bundles(job_id: str, number: int) -> list[Bundle]:
         "turns": (turn,),
         "sampling": sampling,
     }
-    requests = [InferenceRequest(id=f"{n:016x}", sample_id=f"sample-{n}", **fields) for n in range(number)]
+    requests = [InferenceRequest(request_id=f"{n:016x}", sample_id=f"sample-{n}", **fields) for n in range(number)]
     images = (f"bench/images/{n}.png" for n in range(number))
     return [
         Bundle(id=f"b{n:015x}", job_id=job_id, model=MODEL, image=image, requests=(request,))
@@ -73,16 +72,7 @@ def make_bundles(job_id: str, number: int) -> list[Bundle]:
 
 def make_response(lease: Lease, text: str) -> Response:
     request = lease.bundle.requests[0]
-    shared = request.model_dump(include={"sample_id", "model", "protocol", "condition", "repeat"})
-    return Response(
-        **shared,
-        request_id=request.id,
-        job_id=lease.job_id,
-        turns=(TurnResponse(text=text, finish_reason="stop"),),
-        sampling=request.sampling,
-        worker="bench",
-        created_at=datetime.now(UTC),
-    )
+    return lease.respond(request, turns=(TurnResponse(text=text, finish_reason="stop"),))
 
 
 async def measure(num_bundles: int, num_responses: int, characters: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from jobs.connection import refuse_eviction
 from jobs.errors import ServerEvictsError
 from service.app import create_app
 from service.errors import SettingsInvalidError
-from service.guard import require_protected
+from service.http.guard import require_protected
 from service.server import GatewayServer, configure_logging
 from service.settings import Settings
 

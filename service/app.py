@@ -8,16 +8,19 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
-from service.bodies import Bodies
-from service.gateway import running_gateway
-from service.guard import Guard
-from service.instrumentation import Instrumentation
-from service.middleware import Head, Telemetry
-from service.openapi import DESCRIPTION, TAGS, VERSION, describe
-from service.problems import install_handlers
-from service.routes import datasets, events, index, jobs, metrics, models, probes, reports, results, workers
-from service.routes.parameters import refuse_unknown_parameters
+from service.gateway import Gateway
+from service.http.bodies import Bodies, Head
+from service.http.guard import Guard
+from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
+from service.http.parameters import refuse_unknown_parameters
+from service.http.problems import install_handlers
+from service.operations import instrumentation, models, probes
+from service.operations.instrumentation import Instrumentation
+from service.operations.telemetry import Telemetry
+from service.results import following, responses
+from service.routes import datasets, reports
 from service.settings import Settings
+from service.submission import jobs
 
 # Lines that somebody waits for would be held back until there are enough of them to compress.
 _SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
@@ -25,13 +28,14 @@ _SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the gateway's application; it connects and starts its loops when it is served."""
-    instrumentation = Instrumentation()
+    counted = Instrumentation()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.stopping = asyncio.Event()
-        async with running_gateway(settings, instrumentation, app.state.stopping) as gateway:
-            app.state.gateway = gateway
+        gateway = Gateway(settings, counted, app.state.stopping)
+        app.state.parts = gateway.parts
+        async with gateway.running():
             yield
 
     app = FastAPIOffline(
@@ -43,7 +47,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (index, jobs, results, events, reports, models, workers, datasets, probes, metrics):
+    for noun in (jobs, responses, following, reports, models, datasets, probes, instrumentation):
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.
@@ -51,6 +55,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Head)
     app.add_middleware(Bodies, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
     app.add_middleware(Guard, settings=settings)
-    app.add_middleware(Telemetry, instrumentation=instrumentation)
+    app.add_middleware(Telemetry, instrumentation=counted)
     describe(app)
     return app

@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
-from evaluation.errors import DatasetInvalidError, EvaluationError, StepUnknownError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError
 from jobs.connection import is_server_away
 from jobs.errors import (
     IdempotencyConflictError,
@@ -59,10 +59,6 @@ class DatasetNotFoundError(ServiceError):
 
 class SubmissionInvalidError(ServiceError):
     """The job cannot be run as asked; nothing of it was accepted."""
-
-
-class JobStateConflictError(ServiceError):
-    """The job's status does not allow this."""
 
 
 class DatasetChangedError(ServiceError):
@@ -126,8 +122,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
         HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"
     ),
     JobActiveError: ProblemKind(HTTPStatus.CONFLICT, "job-active", "The job is not final"),
-    JobNotRetryableError: ProblemKind(HTTPStatus.CONFLICT, "job-not-retryable", "The job cannot be retried"),
-    JobStateConflictError: ProblemKind(HTTPStatus.CONFLICT, "job-state-conflict", "The job does not allow this now"),
+    JobNotRetryableError: ProblemKind(HTTPStatus.CONFLICT, "job-state-conflict", "The job does not allow this now"),
     DatasetChangedError: ProblemKind(
         HTTPStatus.CONFLICT, "dataset-changed", "The data set changed since the job was submitted"
     ),
@@ -145,7 +140,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
-    StepUnknownError: _RECORDS_WRONG,
+    AnnotationInvalidError: _RECORDS_WRONG,
     EvaluationError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     JobTooLargeError: ProblemKind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "job-too-large", "The job exceeds the queue's capacity"

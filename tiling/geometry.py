@@ -86,3 +86,19 @@ def fit_longest_side(size: Size, longest: int) -> Size:
     if scale >= 1:
         return size
     return Size(max(1, round(size.width * scale)), max(1, round(size.height * scale)))
+
+
+def grid_region(size: Size, first: tuple[int, int], grid: tuple[int, int], span: tuple[int, int] = (1, 1)) -> Region:
+    """The block of `span` (rows, columns) cells of a `grid` (rows, columns) whose upper-left cell is `first`.
+
+    Rows and columns count from 1. Cells divide an image without gap or overlap: bounds are `side * k // count`. Raises
+    RegionError where the block reaches out of the grid or holds no pixel.
+    """
+    (row, column), (rows, columns), (tall, wide) = first, grid, span
+    if not (1 <= row <= row + tall - 1 <= rows and 1 <= column <= column + wide - 1 <= columns):
+        raise RegionError(f"cell ({row}, {column}) is outside a grid of {rows} x {columns}")
+    left, right = size.width * (column - 1) // columns, size.width * (column - 1 + wide) // columns
+    top, bottom = size.height * (row - 1) // rows, size.height * (row - 1 + tall) // rows
+    if right == left or bottom == top:
+        raise RegionError(f"an image of {size.width}x{size.height} is too small for a grid of {rows} x {columns}")
+    return Region(left, top, right - left, bottom - top)

@@ -13,7 +13,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m workers",
-        description="Plays the queued requests of one model, or of several in turn.",
+        description="Plays the queued requests of one model, or of several in shifts.",
     )
     _add_models(parser)
     parser.add_argument("--engine", choices=["vllm", "simulated"], default="vllm")
@@ -31,7 +31,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--grace", type=float, default=_DEFAULTS.grace_seconds, metavar="SECONDS", help="at SIGTERM")
     parser.add_argument("--lease", type=float, default=_DEFAULTS.lease_seconds, metavar="SECONDS")
     parser.add_argument("--no-previews", action="store_true", help="write no small pictures of what the model saw")
-    _add_turns(parser)
+    _add_shifts(parser)
     return parser.parse_args(argv)
 
 
@@ -41,9 +41,9 @@ def settings_of(arguments: argparse.Namespace) -> WorkerSettings:
         max_requests=arguments.max_requests or _DEFAULTS.max_requests,
         lease_seconds=arguments.lease,
         grace_seconds=arguments.grace,
-        turn_seconds=arguments.turn,
-        turn_bundles=arguments.turn_bundles,
-        interactive_turn_seconds=min(arguments.turn, _DEFAULTS.interactive_turn_seconds),
+        shift_seconds=arguments.shift,
+        shift_bundles=arguments.shift_bundles,
+        interactive_shift_seconds=min(arguments.shift, _DEFAULTS.interactive_shift_seconds),
         sleep_bytes=int(arguments.sleep_memory * _GIB),
     )
 
@@ -65,19 +65,19 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_turns(parser: argparse.ArgumentParser) -> None:
-    turns = parser.add_argument_group("with several models")
-    turns.add_argument(
-        "--turn",
+def _add_shifts(parser: argparse.ArgumentParser) -> None:
+    shifts = parser.add_argument_group("with several models")
+    shifts.add_argument(
+        "--shift",
         type=float,
-        default=_DEFAULTS.turn_seconds,
+        default=_DEFAULTS.shift_seconds,
         metavar="SECONDS",
         help="for so long at most one model is played while another one waits (%(default)g)",
     )
-    turns.add_argument(
-        "--turn-bundles", type=int, default=_DEFAULTS.turn_bundles, metavar="N", help="or for so many of its bundles"
+    shifts.add_argument(
+        "--shift-bundles", type=int, default=_DEFAULTS.shift_bundles, metavar="N", help="or for so many of its bundles"
     )
-    turns.add_argument(
+    shifts.add_argument(
         "--sleep-memory",
         type=float,
         default=_DEFAULTS.sleep_bytes / _GIB,

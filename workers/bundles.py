@@ -10,10 +10,10 @@ from jobs.models import InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.errors import TilingError
-from workers.engine import EngineDeadError, EngineError, Message
+from workers.engines.engine import EngineDeadError, EngineError, Message
+from workers.engines.keeper import EngineKeeper
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.patience import patiently
 from workers.player import Player
 from workers.preparation import Preparation

@@ -17,7 +17,7 @@ from jobs.server import ensure_server
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from workers.arguments import parse_arguments, settings_of
-from workers.engine import EngineDeadError
+from workers.engines.engine import EngineDeadError
 from workers.errors import WorkerError
 from workers.instrumentation import Instruments
 from workers.previews import Previews

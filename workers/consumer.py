@@ -10,12 +10,12 @@ from functools import partial
 from jobs.leases import Lease
 from jobs.queue import JobQueue
 from workers.bundles import BundlePlayer
-from workers.engine import EngineDeadError
+from workers.engines.engine import EngineDeadError
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.patience import patiently
 from workers.settings import WorkerSettings
-from workers.turns import Turn
+from workers.shifts import Shift
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class _Held:
 
 
 class Consumer:
-    """Claims the bundles of one model and plays them, many at a time, until its turn is over or it is told to drain."""
+    """Claims the bundles of one model and plays them, many at a time, until its shift is over or it is told to end."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Consumer:
         worker: str,
         queue: JobQueue,
         player: BundlePlayer,
-        turn: Turn,
+        shift: Shift,
         settings: WorkerSettings,
         instruments: Instruments,
     ) -> None:
@@ -48,7 +48,7 @@ class Consumer:
         self._worker = worker
         self._queue = queue
         self._player = player
-        self._turn = turn
+        self._shift = shift
         self._settings = settings
         self._instruments = instruments
         self._held: set[_Held] = set()
@@ -65,10 +65,10 @@ class Consumer:
         return sum(held.unrecorded for held in self._held)
 
     async def run(self) -> None:
-        """Claim and play until the turn is over, `finish` or `hand_back_all` is called; returns when all is played."""
+        """Claim and play until the shift is over, `finish` or `hand_back_all` is called; returns when all is played."""
         keepers = [asyncio.create_task(self._repeat(every, work)) for every, work in self._upkeep()]
         try:
-            while not self._draining and not await self._turn.is_over(idle=self._found_none and not self._held):
+            while not self._draining and not await self._shift.is_over(idle=self._found_none and not self._held):
                 await self._claim_more()
             self._draining = True
             while self._held:
@@ -97,9 +97,9 @@ class Consumer:
             await self._wait_for_change()
             return
         probation = not self._held or time.monotonic() >= self._probation_due
-        leases = await self._claim(self._turn.bound(room), probation)
+        leases = await self._claim(self._shift.bound(room), probation)
         self._found_none = not leases
-        self._turn.count(len(leases))
+        self._shift.count(len(leases))
         for lease in leases:
             if self._draining:
                 await patiently(partial(self._queue.hand_back, lease))

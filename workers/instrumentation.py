@@ -5,7 +5,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 from jobs.models import Response
 from tiling.library import LibraryStats
-from workers.engine import EngineStats
+from workers.engines.engine import EngineStats
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from jobs.models import InferenceRequest, Sampling, TurnResponse
 from tiling.rendering import Raster
-from workers.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
+from workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
 
 Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 """Chat, sampling and an id in; the answer to the chat's last message out."""

@@ -8,7 +8,7 @@ from jobs.leases import Lease
 from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from tiling.geometry import Size
 from tiling.rendering import Raster
-from workers.engine import ChatOverflowError
+from workers.engines.engine import ChatOverflowError
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Serves several models in turn: one engine in the device's memory at a time, the others asleep or ended."""
+"""Serves several models in shifts: one engine in the device's memory at a time, the others asleep or ended."""
 
 import asyncio
 import logging
@@ -9,18 +9,18 @@ from typing import Literal
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo
 from jobs.queue import JobQueue
-from workers.engine import EngineDeadError
+from workers.engines.engine import EngineDeadError
+from workers.engines.keeper import EngineKeeper
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.settings import WorkerSettings
+from workers.shifts import Shifts
 from workers.stage import Served, Stage, Surroundings
-from workers.turns import Turns
 
 log = logging.getLogger(__name__)
 
 
 class Rotation:
-    """Loads the engine of the model whose turn it is, plays the turn, and goes on with the next.
+    """Loads the engine of the model whose shift it is, plays the shift, and goes on with the next.
 
     `on_change` is called whenever `loaded` or `state` has changed.
     """
@@ -42,7 +42,7 @@ class Rotation:
         self._instruments = instruments
         self._on_change = on_change
         self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds)
-        self._turns = Turns(tuple(self._served), self._queue, settings)
+        self._shifts = Shifts(tuple(self._served), self._queue, settings)
         self._keepers = {model: self._make_keeper(model) for model in self._served}
         self._current = next(iter(self._served))
         self._stage: Stage | None = None
@@ -55,7 +55,7 @@ class Rotation:
     @property
     def models(self) -> tuple[str, ...]:
         """The models that are served: those whose engine did not start are left out for a while."""
-        return self._turns.models
+        return self._shifts.models
 
     @property
     def engine(self) -> EngineInfo:
@@ -74,7 +74,7 @@ class Rotation:
 
     @property
     def is_playing(self) -> bool:
-        """Whether a turn is on; otherwise `run` is loading an engine, and may be cancelled to end it at once."""
+        """Whether a shift is on; otherwise `run` is loading an engine, and may be cancelled to end it at once."""
         return self._stage is not None
 
     async def run(self) -> None:
@@ -83,7 +83,7 @@ class Rotation:
         Raises EngineDeadError and EngineLostError when no model's engine starts.
         """
         while not self._ending:
-            model = await self._turns.next(self.loaded)
+            model = await self._shifts.next(self.loaded)
             if await self._load(model):
                 await self._play(model)
 
@@ -176,7 +176,7 @@ class Rotation:
         return Stage(
             self._served[model],
             keeper,
-            self._turns.begin(model),
+            self._shifts.begin(model),
             worker=self._worker,
             around=self._around,
             queue=self._queue,
@@ -188,7 +188,7 @@ class Rotation:
         """Leave a model out for a while, with a new keeper for the next attempt. Raises `error` if no other is left."""
         await self._keepers[model].stop()
         self._keepers[model] = self._make_keeper(model)
-        self._turns.set_aside(model)
+        self._shifts.set_aside(model)
         if not self.models:
             raise error
         log.error("%s is set aside for %g s: %s", model, self._settings.set_aside_seconds, error)

@@ -11,13 +11,13 @@ from catalogue.load import load_catalogue
 from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
 from workers.checkpoints.build import PREFIX, ensure_checkpoint
-from workers.chosen_arguments import parse_engine_arguments
-from workers.engine import Engine
+from workers.engines.engine import Engine
+from workers.engines.simulated_engine import SimulatedEngine
+from workers.engines.vllm_arguments import parse_engine_arguments
+from workers.engines.vllm_engine import VllmEngine
 from workers.errors import ModelsAmbiguousError
 from workers.settings import WorkerSettings
-from workers.simulated_engine import SimulatedEngine
 from workers.stage import Served
-from workers.vllm_engine import VllmEngine
 
 
 def served_models(arguments: argparse.Namespace, home: Home, settings: WorkerSettings) -> list[Served]:

@@ -36,14 +36,14 @@ class WorkerSettings:
     probation_wait_seconds: float = 30.0
     """A bundle on probation waits no longer than this for the worker to be idle by itself."""
 
-    turn_seconds: float = 600.0
+    shift_seconds: float = 600.0
     """A worker of several models plays one of them for so long at most while another one waits."""
 
-    turn_bundles: int = 100_000
+    shift_bundles: int = 100_000
     """Or for so many bundles."""
 
-    interactive_turn_seconds: float = 60.0
-    """As `turn_seconds`, when another model has interactive bundles."""
+    interactive_shift_seconds: float = 60.0
+    """As `shift_seconds`, when another model has interactive bundles."""
 
     sleep_bytes: int = psutil.virtual_memory().total // 2
     """Host memory for the weights of engines that sleep while another model plays; 0 ends them instead."""

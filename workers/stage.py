@@ -1,4 +1,4 @@
-"""Everything that plays one model's turn; made for the turn and closed with it."""
+"""Everything that plays one model's shift; made for the shift and closed with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from jobs.results import ResultStore
 from tiling.library import Library
 from workers.bundles import BundlePlayer
 from workers.consumer import Consumer
-from workers.engine import Engine
+from workers.engines.engine import Engine
+from workers.engines.keeper import EngineKeeper
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.preparation import Preparation
 from workers.previews import Previews
 from workers.settings import WorkerSettings
-from workers.turns import Turn
+from workers.shifts import Shift
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Stage:
         self,
         served: Served,
         keeper: EngineKeeper,
-        turn: Turn,
+        shift: Shift,
         *,
         worker: str,
         around: Surroundings,
@@ -78,7 +78,7 @@ class Stage:
             worker=worker,
             queue=queue,
             player=self._player,
-            turn=turn,
+            shift=shift,
             settings=settings,
             instruments=instruments,
         )

@@ -22,7 +22,7 @@ _MISSED_HEARTBEATS = 5
 
 
 class Worker:
-    """One engine at a time, which plays the bundles of one model, or of several in turn."""
+    """One engine at a time, which plays the bundles of one model, or of several in shifts."""
 
     def __init__(
         self, served: Sequence[Served], around: Surroundings, settings: WorkerSettings, instruments: Instruments

@@ -8,20 +8,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.ultravr.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
 from benchmarks.ultravr.prompts.texts import read_texts
 from benchmarks.ultravr.samples import SHEET, Sample
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from evaluation.answers.cells import only_cell
+from evaluation.benchmark import Scene
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Condition
 from tiling.errors import RegionError
-from tiling.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
 from tiling.geometry import Region, Size
 from tiling.views import View
 
 _TEXTS = read_texts("conditions")
 CONTEXT_VERSION = _TEXTS["version"]
-LOCAL_CONDITIONS = frozenset({"V3", "V4"})
 
 
 @dataclass(frozen=True)
@@ -33,66 +33,27 @@ class Showing:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A sample's images as views name them, their level-0 sizes, and what fixes the position of an AD sheet.
-
-    `size_of` is asked for an image only where local evidence needs it. `thumbnail` is V1's longest side in pixels.
-    """
-
-    sample: Sample
-    images: tuple[str, ...]
-    size_of: Callable[[str], Size]
-    seed: str
-    thumbnail: int = 1024
-
-
-@dataclass(frozen=True)
 class _Local:
     views: tuple[View, ...]
     template: str
     slots: dict[str, object]
 
 
-def show(scene: Scene, condition: Condition) -> Showing:
+def show(sample: Sample, scene: Scene, condition: Condition) -> Showing:
     """Declare what a condition shows. Raises EvidenceMissingError for V3 and V4 without usable evidence."""
-    return _CONDITIONS[condition](scene)
-
-
-def _text_only(scene: Scene) -> Showing:
-    return Showing((), _TEXTS["text_only"])
-
-
-def _thumbnail(scene: Scene) -> Showing:
-    views = tuple(View(image=image, sizing=f"longest:{scene.thumbnail}") for image in scene.images)
-    return Showing(views, _plural("thumbnail", len(views)))
-
-
-def _full(scene: Scene) -> Showing:
-    views = tuple(View(image=image) for image in scene.images)
-    return Showing(views, _plural("full", len(views)))
-
-
-def _local(scene: Scene) -> Showing:
-    local = _evidence(scene)
-    which = _TEXTS["one" if len(local.views) == 1 else "several"]
-    return Showing(local.views, _say(local, which))
-
-
-def _full_and_local(scene: Scene) -> Showing:
-    full, local = _full(scene), _evidence(scene)
+    if condition == "V0":
+        return Showing((), _TEXTS["text_only"])
+    if condition == "V1":
+        return Showing(scene.thumbnails(), _plural("thumbnail", len(scene.images)))
+    if condition == "V2":
+        return Showing(scene.full(), _plural("full", len(scene.images)))
+    local = _evidence(sample, scene)
+    if condition == "V3":
+        return Showing(local.views, _say(local, _TEXTS["one" if len(local.views) == 1 else "several"]))
     which = _TEXTS["one_after_full" if len(local.views) == 1 else "several_after_full"]
-    template = _TEXTS["full_and_local" if len(full.views) == 1 else "fulls_and_local"]
-    context = template.format(count=len(full.views), local=_say(local, which))
-    return Showing(full.views + local.views, context)
-
-
-_CONDITIONS: dict[Condition, Callable[[Scene], Showing]] = {
-    "V0": _text_only,
-    "V1": _thumbnail,
-    "V2": _full,
-    "V3": _local,
-    "V4": _full_and_local,
-}
+    template = _TEXTS["full_and_local" if len(scene.images) == 1 else "fulls_and_local"]
+    context = template.format(count=len(scene.images), local=_say(local, which))
+    return Showing(scene.full() + local.views, context)
 
 
 def _plural(name: str, count: int) -> str:
@@ -104,30 +65,30 @@ def _say(local: _Local, which: str) -> str:
     return _TEXTS[local.template].format(which=which.format(**slots), **slots)
 
 
-def _evidence(scene: Scene) -> _Local:
-    crop = {"cctv": _quadrants, "rs": _quadrants, "wsi": _rois, "ad": _sheet}[scene.sample.domain]
+def _evidence(sample: Sample, scene: Scene) -> _Local:
+    crop = {"cctv": _quadrants, "rs": _quadrants, "wsi": _rois, "ad": _sheet}[sample.domain]
     try:
-        return crop(scene)
+        return crop(sample, scene)
     except RegionError as error:
-        raise EvidenceMissingError(f"sample '{scene.sample.id}': {error}") from error
+        raise EvidenceMissingError(f"sample '{sample.id}': {error}") from error
 
 
-def _quadrants(scene: Scene) -> _Local:
-    annotated = scene.sample.evidence.quadrants if scene.sample.evidence else ()
+def _quadrants(sample: Sample, scene: Scene) -> _Local:
+    annotated = sample.evidence.quadrants if sample.evidence else ()
     names = [name for name in QUADRANTS if name in annotated] or list(QUADRANTS)
     views = _crops(scene, lambda size: [quadrant_region(size, name) for name in names])
     return _Local(views, "quadrant" if len(views) == 1 else "quadrants", {"names": ", ".join(names)})
 
 
-def _rois(scene: Scene) -> _Local:
+def _rois(sample: Sample, scene: Scene) -> _Local:
     # In the grid's own order: the annotators' order may say which region mattered most.
-    indices = sorted(set(annotated_rois(scene.sample)))
+    indices = sorted(set(annotated_rois(sample)))
     views = _crops(scene, lambda size: [roi_region(size, index) for index in indices])
     return _Local(views, "roi" if len(views) == 1 else "rois", {})
 
 
-def _sheet(scene: Scene) -> _Local:
-    sheet, grid = _place_of_sheet(scene)
+def _sheet(sample: Sample, scene: Scene) -> _Local:
+    sheet, grid = _place_of_sheet(sample, scene)
     views = (_crop(scene.images[0], sheet.region),)
     last_row, last_column = sheet.first_row + SHEET[0] - 1, sheet.first_column + SHEET[1] - 1
     slots: dict[str, object] = {"grid_rows": grid[0], "grid_columns": grid[1], "first_row": sheet.first_row}
@@ -135,10 +96,10 @@ def _sheet(scene: Scene) -> _Local:
     return _Local(views, "sheet", slots)
 
 
-def _place_of_sheet(scene: Scene) -> tuple[Sheet, tuple[int, int]]:
+def _place_of_sheet(sample: Sample, scene: Scene) -> tuple[Sheet, tuple[int, int]]:
     """The sheet that the record names, else one drawn around the cell; and the grid."""
-    cell, grid = anomalous_cell(scene.sample)
-    first = scene.sample.evidence.sheet if scene.sample.evidence else None
+    cell, grid = anomalous_cell(sample)
+    first = sample.evidence.sheet if sample.evidence else None
     if first:
         return sheet_at(_size(scene), first, grid, SHEET), grid
     return sheet_region(_size(scene), cell, scene.seed, grid, SHEET), grid

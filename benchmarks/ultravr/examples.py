@@ -4,10 +4,20 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.taxonomy import Category, Domain
 
 Kind = tuple[Domain, Category]
+
+
+class Options(BaseModel):
+    """What a job may choose of this benchmark's protocols."""
+
+    model_config = ConfigDict(frozen=True)
+
+    examples: int = Field(default=2, ge=0, le=100, description="trajectories of other samples that S3 tells, at most")
 
 
 class Examples:

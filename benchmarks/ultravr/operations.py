@@ -1,8 +1,8 @@
 """Operation labels of steps (tables C.2 to C.5), by domain, category and step id."""
 
+from benchmarks.ultravr.errors import StepUnknownError
 from benchmarks.ultravr.samples import Operation, Sample, Step
 from benchmarks.ultravr.taxonomy import Category, Domain
-from evaluation.errors import StepUnknownError
 
 _Labels = dict[str, Operation]
 

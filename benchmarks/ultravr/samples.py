@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 from benchmarks.ultravr.taxonomy import CATEGORIES, Category, Domain, Quadrant
+from evaluation import samples as host
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
 
 AnswerFormat = Literal[
@@ -74,40 +75,29 @@ class Evidence(_Annotation):
         return self
 
 
-class Sample(_Annotation):
-    """One question about one image, or several; image names are relative to the data set's folder.
+class Sample(host.Sample):
+    """One question of a domain and category, with its annotated steps and evidence.
 
     Without `options` the answer is a coordinate, written "(row, column)", 1-based from the top left (AD, section A.4).
     An empty answer awaits an expert: such a sample is asked, and left out of every accuracy.
-    `extra` keeps the record's other keys as they were.
     """
 
-    id: str = Field(pattern=r"^[^\s/]+$", max_length=200)
     domain: Domain
     category: Category
     subcategory: str = ""
-    images: tuple[str, ...] = ()
-    question: str = Field(min_length=1)
-    options: dict[str, str] | None = None
     answer: str
     steps: tuple[Step, ...] = ()
     evidence: Evidence | None = None
-    extra: dict[str, Any] = {}
 
     @property
-    def scored(self) -> bool:
-        """Whether the answer is known."""
-        return bool(self.answer)
+    def truth(self) -> str:
+        """The answer, a letter or a coordinate."""
+        return self.answer
 
-    @field_validator("images")
-    @classmethod
-    def _images_stay_inside(cls, images: tuple[str, ...]) -> tuple[str, ...]:
-        for image in images:
-            if not image or image.startswith(("/", "\\", "~")) or ".." in image.replace("\\", "/").split("/"):
-                raise ValueError(
-                    f"image '{image}' does not lie in the data set's folder: absolute paths and '..' are refused"
-                )
-        return images
+    @property
+    def groups(self) -> dict[str, str]:
+        """Domain, category and subcategory."""
+        return {"domain": self.domain, "category": self.category, "subcategory": self.subcategory}
 
     @field_validator("options")
     @classmethod

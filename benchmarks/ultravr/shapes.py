@@ -6,15 +6,16 @@ the id from the slide and category or the file's name, the domain from `slide`, 
 the image from the slide's or the file's name where the data set's `images/` has a file of that stem.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.ultravr.listings import list_of
+from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.schemas import WSI_FORMATS
 from benchmarks.ultravr.taxonomy import CATEGORIES, SUBCATEGORIES
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
+from evaluation.benchmark import Origin
 from evaluation.records import Record
 
 _DOMAIN_OF_SUBCATEGORY = {name: domain for (domain, _), name in SUBCATEGORIES.items()}
@@ -36,14 +37,6 @@ _READ = frozenset(
         "categories",
     ]
 )
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What a record can inherit from its place: the file's stem, and the images at hand by stem."""
-
-    stem: str
-    images: Mapping[str, str] = field(default_factory=dict)
 
 
 def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
@@ -176,3 +169,13 @@ def _step(step: Any) -> Any:
     if "ground_truth" in fields and isinstance(choices, list | tuple) and all(isinstance(one, str) for one in choices):
         fields["ground_truth"] = list_of(fields["ground_truth"], fields.get("answer_format"), choices)
     return fields
+
+
+def record_of(sample: Sample) -> dict[str, Any]:
+    """Write a sample as the flat record that loads as the same sample."""
+    fields = sample.model_dump(mode="json", exclude_none=True, exclude={"steps", "extra", "images"})
+    steps = [step.model_dump(mode="json", exclude_unset=True) for step in sample.steps]
+    fields["images"] = list(sample.images)
+    if steps:
+        fields["reasoning_supervision"] = {"step_type": "multi_step_qa", "steps": steps}
+    return {**sample.extra, **fields}

@@ -11,7 +11,7 @@ from pathlib import Path
 from catalogue.load import load_catalogue
 from cli.checks.finding import Finding
 from jobs.home import Home
-from workers.engine_arguments import engine_arguments
+from workers.engines.vllm_arguments import engine_arguments
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)

@@ -9,7 +9,7 @@ _ADVICE = "run `make setup`: it installs the extra `gpu` where there is an NVIDI
 _SECONDS = 180
 _TORCH = "import torch; print(torch.__version__, 'with CUDA' if torch.cuda.is_available() else 'CPU only')"
 _VLLM = """
-from workers.compat.torch_companions import repair_torch_companions
+from workers.engines.compat.torch_companions import repair_torch_companions
 broken = repair_torch_companions()
 import vllm
 print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA beside a CPU torch)" if broken else ""))

@@ -15,11 +15,12 @@ from cli.dataset_display import counted, lines_of, print_sample, print_samples, 
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder, load_checked, sample_in
 from cli.tables import Column, print_table
+from evaluation.datasets import reader_of
 from evaluation.errors import DatasetInvalidError
-from evaluation.importing import import_dataset, record_of
+from evaluation.importing import import_dataset
 from evaluation.inspection import inspect_dataset
 from jobs.home import Home
-from service.datasets import Datasets
+from service.operations.datasets import Datasets
 from tiling.headers import Header, read_header
 from tiling.roots import ImageRoot
 
@@ -66,7 +67,7 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
     json: Json = False,
 ) -> None:
-    """Check a data set: every record, every image, evidence inside the image, and the paper's checklists.
+    """Check a data set: every record, every image, evidence inside the image, and the benchmark's checklists.
 
     An error keeps a sample from being asked: the status is then 2. A warning lets it be asked, and keeps it from a
     condition, a protocol or a table: the status is 0, but for --strict.
@@ -123,12 +124,12 @@ def show(
     loaded = load_checked(dataset_folder(dataset))
     chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
     if json:
-        records = [record_of(one) for one in chosen]
+        records = [loaded.benchmark.record(one) for one in chosen]
         print_json(records[0] if sample else records)
     elif sample:
-        print_sample(chosen[0])
+        print_sample(loaded, chosen[0])
     else:
-        print_samples(chosen)
+        print_samples(loaded)
 
 
 @app.command("import")
@@ -140,12 +141,16 @@ def import_(
     images: Annotated[
         Path, typer.Option("--images", metavar="FOLDER", exists=True, file_okay=False, help="Where the images are.")
     ],
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", "-b", metavar="NAME", help="Which reads the records; found out if omitted."),
+    ] = None,
     copy: Annotated[bool, typer.Option("--copy", help="Copy images even where they could be hard-linked.")] = False,
     leave_out_bad: Annotated[
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
     ] = False,
 ) -> None:
-    """Import records in the paper's layouts: per-slide WSI files, flat CCTV and RS records, AD with coordinates.
+    """Import records in any layout that an installed benchmark reads, with their images, as a data set.
 
     Images are found by the names in the records, by the slide's, or by the file's. Nothing is made while any record or
     image is bad, unless bad ones may be left out.
@@ -158,7 +163,10 @@ def import_(
     if target.exists() or target.parent != Home.from_environment().data:
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
     try:
-        made = import_dataset(source, images, target, check_image=read_header, copy=copy, leave_out_bad=leave_out_bad)
+        made = import_dataset(
+            reader_of(source, benchmark), source, images, target, check_image=read_header, copy=copy,
+            leave_out_bad=leave_out_bad,
+        )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
         raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}") from error

@@ -50,7 +50,7 @@ def prompt(
     """
     # Only ids and sampling depend on the model, and neither is printed.
     entry = model_entry(model) if model else next(iter(catalogue().values()))
-    spec = {"seed": seed, "examples": examples, "thumbnail": thumbnail}
+    spec = {"seed": seed, "options": {"examples": examples, "thumbnail": thumbnail}}
     request, root = request_of_sample(dataset_folder(dataset), sample, protocol, condition, entry, **spec)
     if turn is not None and turn > len(request.turns):
         raise ArgumentError(f"the chat has {len(request.turns)} turns, and no turn {turn}")
@@ -70,7 +70,7 @@ def _describe(
         "condition": request.condition,
         "prompt_version": request.prompt_version,
         "turns": len(request.turns),
-        "examples": list(request.examples),
+        "examples": request.details.get("examples", []),
         "views": [_describe_view(view, len(request.views), root, entry) for view in request.views],
         "messages": _messages(request, num_turns),
     }

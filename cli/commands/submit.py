@@ -90,8 +90,7 @@ def submit(
         "samples": tuple(sample or ()),
         "sampling": dict(parse_setting(text) for text in set_ or ()),
         "metadata": dict(_pair(text, "--metadata", "owner=me") for text in metadata or ()),
-        "thumbnail": thumbnail,
-        "examples": examples,
+        "options": {"thumbnail": thumbnail, "examples": examples},
     }
     with Gateway(url) as gateway:
         job = gateway.submit(make_spec(fields), idempotency_key)

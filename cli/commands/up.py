@@ -59,15 +59,15 @@ def up(
         typer.Option(
             min=1,
             metavar="N",
-            help="So many workers instead of one per model, each serving all models in turn, one in memory at a time. "
+            help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
             "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
             "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
         ),
     ] = None,
-    turn: Annotated[
+    shift: Annotated[
         float | None,
         typer.Option(
-            min=0, metavar="SECONDS", help="With --workers: the longest turn of a model while another waits (600)."
+            min=0, metavar="SECONDS", help="With --workers: the longest shift of a model while another waits (600)."
         ),
     ] = None,
     json: Json = False,
@@ -107,7 +107,7 @@ def up(
         allow_unauthenticated=allow_unauthenticated,
         engine=engine,
         engine_arguments=tuple(engine_arg or ()),
-        turn_seconds=turn,
+        shift_seconds=shift,
     )
     asyncio.run(_serve(options, json))
 

@@ -1,86 +1,108 @@
-"""Accuracies of equations 1 to 3: by category, by domain, macro over domains, and gaps between two cells."""
+"""Accuracies of groups of samples: within each, over all, as a mean over groups, and differences between cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Category, Domain
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Indices, Terms, combined, proportion
+from evaluation.samples import Sample
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How a benchmark sorts its samples: the name of each level, of which there are one or two.
+
+    `known` lists the groups in the order of tables, each with its subgroups; others follow as they come. `balanced`
+    tells that the accuracy over all is the mean over the first level's groups, whatever their sizes.
+    """
+
+    levels: tuple[str, ...] = ("category",)
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    balanced: bool = False
+
+    def place(self, sample: Sample) -> tuple[str, str]:
+        """The group and the subgroup of a sample; empty where it has none."""
+        names = [sample.groups.get(level, "") for level in self.levels]
+        return names[0] if names else "", names[1] if len(names) > 1 else ""
 
 
 @dataclass(frozen=True)
 class Strata:
-    """Positions of the scored samples of a data set, by domain and by category within it; only those that occur."""
+    """Positions of the scored samples of a data set, by group and by subgroup within it; only those that occur."""
 
-    domains: Mapping[Domain, Indices]
-    categories: Mapping[tuple[Domain, Category], Indices]
+    groups: Mapping[str, Indices]
+    subgroups: Mapping[tuple[str, str], Indices]
+    balanced: bool = False
 
     @classmethod
-    def of(cls, samples: Sequence[Sample]) -> "Strata":
-        """Sort out samples; those whose answer awaits an expert belong to no stratum."""
-        places: dict[tuple[Domain, Category], list[int]] = {}
+    def of(cls, samples: Sequence[Sample], grouping: Grouping) -> "Strata":
+        """Sort out samples; those whose answer is not known belong to no stratum."""
+        places: dict[tuple[str, str], list[int]] = {
+            (group, name): [] for group, names in grouping.known.items() for name in names or ("",)
+        }
         for position, sample in enumerate(samples):
             if sample.scored:
-                places.setdefault((sample.domain, sample.category), []).append(position)
-        categories = {
-            (domain, category): np.array(places[domain, category], dtype=np.intp)
-            for domain in DOMAINS
-            for category in CATEGORIES[domain]
-            if (domain, category) in places
+                places.setdefault(grouping.place(sample), []).append(position)
+        found = {place: np.array(at, dtype=np.intp) for place, at in places.items() if at}
+        groups = {
+            group: np.concatenate([at for (of, _), at in found.items() if of == group])
+            for group in dict.fromkeys(group for group, _ in found)
         }
-        present = [domain for domain in DOMAINS if any(key[0] == domain for key in categories)]
-        domains = {
-            domain: np.concatenate([at for key, at in categories.items() if key[0] == domain]) for domain in present
-        }
-        return cls(domains, categories)
+        return cls(groups, {place: at for place, at in found.items() if place[1]}, grouping.balanced)
+
+    @property
+    def units(self) -> Mapping[str, Indices]:
+        """What accuracies over all are averaged over: the groups where they are balanced, else all samples at once."""
+        if self.balanced or not self.groups:
+            return self.groups
+        return {"": np.concatenate(list(self.groups.values()))}
 
 
-def domain_accuracies(correct: Floats, strata: Strata) -> dict[Domain, Estimate]:
-    """Equation 1 for every domain; `correct` has one value in [0, 1] a sample, its mean over repeats, or NaN."""
-    return {domain: proportion(correct[at]) for domain, at in strata.domains.items()}
+def group_accuracies(scores: Floats, strata: Strata) -> dict[str, Estimate]:
+    """Accuracy of every group; `scores` has one value in [0, 1] a sample, its mean over repeats, or NaN."""
+    return {group: proportion(scores[at]) for group, at in strata.groups.items()}
 
 
-def category_accuracies(correct: Floats, strata: Strata) -> dict[tuple[Domain, Category], Estimate]:
-    """Equation 1 within every category."""
-    return {key: proportion(correct[at]) for key, at in strata.categories.items()}
+def subgroup_accuracies(scores: Floats, strata: Strata) -> dict[tuple[str, str], Estimate]:
+    """Accuracy within every subgroup."""
+    return {place: proportion(scores[at]) for place, at in strata.subgroups.items()}
 
 
-def macro_accuracy(correct: Floats, strata: Strata) -> float | None:
-    """Equation 2 alone, over the domains that have a value; None where none has."""
-    found = [score.value for score in domain_accuracies(correct, strata).values() if score.value is not None]
+def overall_accuracy(scores: Floats, strata: Strata) -> float | None:
+    """Accuracy over all without its interval, over the units that have a value; None where none has."""
+    found = [score for at in strata.units.values() if (score := proportion(scores[at]).value) is not None]
     return sum(found) / len(found) if found else None
 
 
 @dataclass(frozen=True)
-class Macros:
-    """Macro accuracies (equation 2) of several cells over the same samples, and the gaps between them.
+class Contrast:
+    """Accuracies of several cells over the same samples, and the differences between them.
 
-    `correct` holds one value a sample for every named cell, or NaN.
+    `scores` holds one value a sample for every named cell, or NaN.
     """
 
-    correct: Mapping[str, Floats]
+    scores: Mapping[str, Floats]
     strata: Strata
 
     @property
     def names(self) -> tuple[str, ...]:
         """The cells' names, in order."""
-        return tuple(self.correct)
+        return tuple(self.scores)
 
     def accuracy(self, name: str) -> Estimate:
-        """Equation 2 over the domains that have a value; nothing where none has."""
+        """Accuracy over all of one cell; nothing where no unit has a value."""
         return self._sum({name: 1.0})
 
     def gap(self, name: str, baseline: str) -> Estimate:
-        """Macro accuracy of `name` less that of `baseline`, as equation 3, both over the samples that both have."""
+        """Accuracy of `name` less that of `baseline`, both over the samples that both have."""
         return self._sum({name: 1.0, baseline: -1.0})
 
     def _sum(self, weights: Mapping[str, float]) -> Estimate:
-        """Weight and add the macro accuracies of cells, over the samples that all of them have."""
-        columns = np.column_stack([self.correct[name] for name in weights])
-        rows = [columns[at] for at in self.strata.domains.values()]
+        """Weight and add the accuracies of cells, over the samples that all of them have."""
+        columns = np.column_stack([self.scores[name] for name in weights])
+        rows = [columns[at] for at in self.strata.units.values()]
         known = [found for row in rows if (found := row[~np.isnan(row).any(axis=1)]).size]
         if not known:
             return NOTHING

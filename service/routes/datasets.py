@@ -2,20 +2,21 @@
 
 import asyncio
 from collections import Counter
-from typing import Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from evaluation.datasets import Dataset
 from evaluation.errors import DatasetInvalidError
-from service import examples
-from service.datasets import DatasetSummary
 from service.errors import DatasetNotFoundError
-from service.gateway import CurrentGateway
-from service.openapi import example, problems
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import part
+from service.operations.datasets import Datasets, DatasetSummary
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+CurrentDatasets = Annotated[Datasets, part(Datasets)]
 
 
 class DatasetList(BaseModel):
@@ -31,13 +32,13 @@ class DatasetCard(DatasetSummary):
     digest: str = Field(description="identifies the records by content")
     num_samples: int
     num_images: int
-    categories: dict[str, dict[str, int]] = Field(description="number of samples by domain and category")
+    groups: dict[str, dict[str, int]] = Field(description="number of samples by group and subgroup of the benchmark")
 
 
 @router.get("", summary="List data sets", responses={200: example(examples.DATASETS), **problems()})
-async def list_datasets(gateway: CurrentGateway) -> DatasetList:
+async def list_datasets(datasets: CurrentDatasets) -> DatasetList:
     """List the data sets by what their dataset.toml says; records are not read."""
-    return DatasetList(data=await asyncio.to_thread(gateway.datasets.summaries))
+    return DatasetList(data=await asyncio.to_thread(datasets.summaries))
 
 
 @router.get(
@@ -45,22 +46,23 @@ async def list_datasets(gateway: CurrentGateway) -> DatasetList:
     summary="Get a data set",
     responses={200: example(examples.DATASET), **problems(DatasetNotFoundError, DatasetInvalidError)},
 )
-async def get_dataset(gateway: CurrentGateway, name: str) -> DatasetCard:
+async def get_dataset(datasets: CurrentDatasets, name: str) -> DatasetCard:
     """Read a data set whole; bad records are named by file and line."""
-    return _card(await asyncio.to_thread(gateway.datasets.load, name))
+    return _card(await asyncio.to_thread(datasets.load, name))
 
 
 def _card(dataset: Dataset) -> DatasetCard:
-    categories: dict[str, Counter[str]] = {}
+    groups: dict[str, Counter[str]] = {}
     for sample in dataset.samples:
-        categories.setdefault(sample.domain, Counter())[sample.category] += 1
+        group, subgroup = dataset.benchmark.grouping.place(sample)
+        groups.setdefault(group, Counter())[subgroup] += 1
     return DatasetCard(
         name=dataset.name,
-        benchmark=dataset.benchmark,
+        benchmark=dataset.benchmark.name,
         title=dataset.title,
         description=dataset.description,
         digest=dataset.digest,
         num_samples=len(dataset.samples),
         num_images=len({image for sample in dataset.samples for image in sample.images}),
-        categories={domain: dict(counts) for domain, counts in categories.items()},
+        groups={group: dict(counts) for group, counts in groups.items()},
     )

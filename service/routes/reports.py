@@ -2,21 +2,24 @@
 
 import asyncio
 import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from evaluation.errors import DatasetInvalidError, StepUnknownError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
-from service import examples
+from jobs.models import Job
+from jobs.registry import JobRegistry
 from service.errors import DatasetNotFoundError, DatasetsDifferError
-from service.gateway import CurrentGateway
-from service.openapi import problems
-from service.reports import Format
-from service.routes.parameters import JobId, checked_job_id
+from service.http import examples
+from service.http.openapi import problems
+from service.http.parameters import JobId, Registry, checked_job_id, part
+from service.results.reports import Format, Reports
 
 router = APIRouter(prefix="/v1", tags=["results"])
+CurrentReports = Annotated[Reports, part(Reports)]
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
     "md": "text/markdown",
@@ -42,7 +45,7 @@ _PROBLEMS = (
     JobNotFoundError,
     DatasetNotFoundError,
     DatasetInvalidError,
-    StepUnknownError,
+    AnnotationInvalidError,
     TextMissingError,
     ServerUnavailableError,
 )
@@ -59,10 +62,10 @@ IfNoneMatch = Annotated[str | None, Header(description="ETags of the reports tha
     responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_report(
-    gateway: CurrentGateway, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
+    registry: Registry, reports: CurrentReports, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
 ) -> Response:
     """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report(gateway, [job_id], form, if_none_match)
+    return await _report(await _found(registry, [job_id]), reports, form, if_none_match)
 
 
 @router.get(
@@ -72,7 +75,8 @@ async def get_report(
     responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
 )
 async def get_joint_report(
-    gateway: CurrentGateway,
+    registry: Registry,
+    reports: CurrentReports,
     jobs: Annotated[
         list[str],
         Query(
@@ -87,16 +91,19 @@ async def get_joint_report(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(gateway, list(dict.fromkeys(map(checked_job_id, jobs))), form, if_none_match)
+    return await _report(await _found(registry, map(checked_job_id, jobs)), reports, form, if_none_match)
 
 
-async def _report(gateway: CurrentGateway, job_ids: list[str], form: Format, known: str | None) -> Response:
-    jobs = [await gateway.registry.get(job_id) for job_id in job_ids]
-    version = await asyncio.to_thread(gateway.reports.version, jobs)
+async def _found(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
+    return [await registry.get(job_id) for job_id in dict.fromkeys(job_ids)]
+
+
+async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Response:
+    version = await asyncio.to_thread(reports.version, jobs)
     tag = f'"{version}-{form}"'
     # Weak: the bytes differ with their compression.
     headers = {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
     if known and (known.strip() == "*" or tag in _ETAG.findall(known)):
         return Response(status_code=304, headers=headers)
-    text = await gateway.reports.render(jobs, form)
+    text = await reports.render(jobs, form)
     return Response(text, headers=headers, media_type=MEDIA_TYPES[form])

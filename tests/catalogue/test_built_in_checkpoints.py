@@ -7,7 +7,7 @@ import pytest
 from catalogue.entry import CatalogueEntry
 from catalogue.load import read_entry
 from catalogue.resolve import resolve_model
-from workers.checkpoints.build import ensure_checkpoint
+from tests.checkpoints.build import ensure_checkpoint
 
 pytest.importorskip("tokenizers", reason="checkpoints need the package tokenizers")
 

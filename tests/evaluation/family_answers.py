@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ultravr.answers import parse_answer
-from benchmarks.ultravr.schema_reply import read_schema_reply
-from benchmarks.ultravr.steps.boxes import UNIT_FRAME
-from benchmarks.ultravr.steps.judge import judge_step
 from evaluation.judging import SampleJudge
+
+from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.step_judge import judge_step
+from evaluation.answers.boxes import UNIT_FRAME
+from evaluation.answers.final import parse_answer
 from evaluation.replies import reply_of
 from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
 from tests.evaluation.responses import response

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.answers import parse_answer
+from evaluation.answers.final import parse_answer
 
 CORPUS = Path(__file__).parent / "answers"
 OPTIONS: dict[str, Any] = json.loads((CORPUS / "options.json").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.schema_reply import read_schema_reply
-from benchmarks.ultravr.steps.judge import judge_step
+from benchmarks.ultravr.step_judge import judge_step
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from tests.evaluation.good_records import GOOD, good_sample
 from tiling.geometry import Size

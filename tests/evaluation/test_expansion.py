@@ -1,24 +1,26 @@
 """A job expands into the same requests every time: their ids, seeds, sampling, prompts and order."""
 
+import re
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluation.plans import PLANS, cells_of
 
 from catalogue.errors import ModelUnknownError
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import (
+    AnnotationMissingError,
     EvidenceMissingError,
+    OptionsInvalidError,
     PlanUnknownError,
     ProtocolUnavailableError,
     SampleUnknownError,
     SamplingInvalidError,
-    StepsMissingError,
 )
 from evaluation.expansion import expand
-from evaluation.plans import PLANS, cells_of
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.good_records import GOOD, good_record
@@ -166,12 +168,13 @@ def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path)
     """As many as the job asks for, from the whole data set, and only under S3."""
     records = [good_record("rs-logic") | {"id": f"rs-{n}", "image": f"images/{n}.png"} for n in range(5)]
     dataset = load_dataset(write_dataset(tmp_path / "tiny", *records))
-    expanded = requests(dataset, plan="table3", samples=["rs-0"], examples=3)
+    expanded = requests(dataset, plan="table3", samples=["rs-0"], options={"examples": 3})
 
-    told = {request.protocol: request.examples for request in expanded}
+    told = {request.protocol: request.details for request in expanded}
 
-    assert len(told.pop("S3")) == 3
-    assert set(told.values()) == {()}
+    (examples,) = told.pop("S3").values()
+    assert len(set(examples)) == 3
+    assert [*told.values()] == [{}] * 5
 
 
 def test_requests_are_made_as_they_are_taken(dataset: Dataset) -> None:
@@ -194,7 +197,9 @@ def test_requests_are_made_as_they_are_taken(dataset: Dataset) -> None:
 
 def test_few_others_are_fewer_examples(dataset: Dataset) -> None:
     """A category of which no other image has a sample is asked without examples, and the request says so."""
-    assert {request.examples for request in requests(dataset, plan="table3")} == {()}
+    asked = [request for request in requests(dataset, plan="table3") if request.protocol == "S3"]
+    assert asked
+    assert all(request.details == {"examples": []} for request in asked)
 
 
 def test_samples_without_steps_cannot_be_asked_for_them(tmp_path: Path) -> None:
@@ -202,7 +207,7 @@ def test_samples_without_steps_cannot_be_asked_for_them(tmp_path: Path) -> None:
     records = [good_record("rs-logic") | {"id": name, "reasoning_supervision": None} for name in ("one", "two")]
     dataset = load_dataset(write_dataset(tmp_path / "tiny", *records))
 
-    with pytest.raises(StepsMissingError, match=r"(?s)'one' has no steps, which S2, S4, S5 ask.*'two'"):
+    with pytest.raises(AnnotationMissingError, match=r"(?s)'one' has no steps, which S2, S4, S5 ask.*'two'"):
         requests(dataset, plan="table3")
     assert requests(dataset, plan="table2")
 
@@ -257,3 +262,27 @@ def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> N
     """A hundred are named, and the others counted."""
     with pytest.raises(SampleUnknownError, match=r"s0099 and 900 more$"):
         requests(dataset, samples=[f"s{number:04d}" for number in range(1000)])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"exmaples": 1}, "options has no exmaples; it has examples, thumbnail"),
+        ({"examples": -1}, "options.examples: Input should be greater than or equal to 0"),
+        ({"thumbnail": 0}, "options.thumbnail: Input should be greater than or equal to 1"),
+        ({"thumbnail": None}, "options.thumbnail: Input should be a valid integer"),
+    ],
+)
+def test_options_that_nobody_knows_or_that_are_out_of_range_are_refused(
+    dataset: Dataset, options: dict[str, Any], why: str
+) -> None:
+    """Those of the conditions and those of the benchmark alike, by name."""
+    with pytest.raises(OptionsInvalidError, match=re.escape(why)):
+        requests(dataset, options=options)
+
+
+def test_the_thumbnail_is_as_long_as_the_job_wants_it(dataset: Dataset) -> None:
+    """It is an option of the conditions, whatever the benchmark."""
+    cells = [{"protocol": "S0", "condition": "V1"}]
+    asked = requests(dataset, plan=None, cells=cells, options={"thumbnail": 300})
+    assert {view.sizing for request in asked for view in request.views} == {"longest:300"}

@@ -19,7 +19,7 @@ def warnings(*told: int, protocol: str = "S3") -> list[str]:
             "Final answer: B",
             protocol=protocol,
             request_id=sample.id,
-            examples=tuple(f"other-{index}" for index in range(count)),
+            details={"examples": [f"other-{index}" for index in range(count)]},
         )
         for sample, count in zip(samples, told, strict=True)
     ]

@@ -2,11 +2,11 @@
 
 import pytest
 
+from benchmarks.ultravr.errors import StepUnknownError
 from benchmarks.ultravr.operations import OPERATIONS, operation_of
 from benchmarks.ultravr.samples import Step
 from benchmarks.ultravr.schemas import SCHEMAS
 from benchmarks.ultravr.taxonomy import Category, Domain
-from evaluation.errors import StepUnknownError
 from tests.evaluation.good_records import good_sample
 
 

@@ -16,15 +16,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from evaluation.details import sample_outcomes
+from evaluation.metrics.operations import OPERATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.ultravr.errors import StepUnknownError
 from benchmarks.ultravr.samples import Operation, Sample
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
-from evaluation.details import sample_outcomes
-from evaluation.errors import StepUnknownError
-from evaluation.metrics.operations import OPERATIONS
 from evaluation.report import Report, build_report, render_csv, render_markdown
 from jobs.models import Response
 from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of

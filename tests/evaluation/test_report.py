@@ -11,14 +11,14 @@ import random
 from typing import Any
 
 import pytest
+from evaluation.reporting.models import CellScore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.answers import PARSER_VERSION
 from catalogue.load import load_catalogue
+from evaluation.answers.final import READER_VERSION
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
-from evaluation.reporting.models import CellScore
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
 from tests.evaluation.good_records import good_sample
 from tests.evaluation.pages import raster
@@ -210,7 +210,7 @@ def test_provenance_says_what_made_the_responses() -> None:
     assert (origin.engine, origin.version, origin.responses) == ("vllm", "0.32.0", 5)
     assert origin.sampling["temperature"] == 0.7
     assert "seed" not in origin.sampling
-    assert report.parser_version == PARSER_VERSION
+    assert report.parser_version == READER_VERSION
 
 
 def test_json_round_trips() -> None:

@@ -30,7 +30,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
 def make_request(number: int, model: str = MODEL) -> InferenceRequest:
     """One request; `number` makes its id."""
     return InferenceRequest(
-        id=f"r{number}",
+        request_id=f"r{number}",
         sample_id=f"s{number}",
         model=model,
         protocol="S0",
@@ -66,12 +66,8 @@ def answer(
     """The response of a worker to a request: an answer, or a failure of the type `failure`."""
     turn = TurnResponse(text=text, finish_reason="stop", usage=Usage(prompt_tokens=90, completion_tokens=2))
     return Response(
-        request_id=request.id,
+        **dict(request.labels),
         job_id=job_id,
-        sample_id=request.sample_id,
-        model=request.model,
-        protocol=request.protocol,
-        condition=request.condition,
         turns=() if failure else (turn,),
         failure=Failure(type=failure, message="as the test wants it") if failure else None,
         sampling=request.sampling,

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
-from jobs.errors import JobActiveError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
@@ -334,10 +334,10 @@ async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: R
 
 
 async def test_only_ended_jobs_can_be_retried(redis: Redis) -> None:
-    """A job at work and one that failed as a whole are refused, each with its own error; full queues refuse, too."""
+    """A job at work and one that failed as a whole are refused, and told so; full queues refuse, too."""
     queue, job = JobQueue(redis), await new_job(redis)
     await queue.enqueue(job.id, make_bundles(job.id, 1), None)
-    with pytest.raises(JobActiveError):
+    with pytest.raises(JobNotRetryableError, match="in_progress"):
         await queue.reopen(job.id, make_bundles(job.id, 1))
     await JobRegistry(redis).fail(job.id, ["its images are gone"])
     with pytest.raises(JobNotRetryableError):

@@ -4,7 +4,7 @@ import pytest
 
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, Sampling, Turn
-from service.contexts import Contexts
+from service.submission.contexts import Contexts
 from tests.service.gateways import MODEL
 from tiling.geometry import Size
 from tiling.views import View
@@ -17,7 +17,7 @@ VISUAL = ENTRY.visual_budget.plan(SIZE).visual_tokens
 def chat(num_turns: int, max_tokens: int, num_views: int = 1) -> InferenceRequest:
     """A chat about pictures of 640 x 480 pixels."""
     return InferenceRequest(
-        id="chat",
+        request_id="chat",
         sample_id="sample",
         model=MODEL,
         protocol="S4",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
-from service.instrumentation import Instrumentation
+from service.operations.instrumentation import Instrumentation
 from service.settings import PREFIX, Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")

@@ -10,8 +10,9 @@ from jobs.connection import connect
 from jobs.news import JobNews
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.following import Followers
-from service.results import BEGINNING, followed_pages
+from service.http.parameters import BEGINNING
+from service.results.following import Followers
+from service.results.responses import followed_pages
 from tests.jobs.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
 

@@ -27,6 +27,15 @@ def test_the_same_key_with_another_job_is_a_conflict(gateway: RunningGateway) ->
     problem_of(response, 409, "idempotency-conflict")
 
 
+@pytest.mark.parametrize("place", ["beside", "among the options"])
+def test_options_are_taken_where_they_stood_before(gateway: RunningGateway, place: str) -> None:
+    """`thumbnail` and `examples` may stand beside the other fields; the job shows them among its options."""
+    options = {"thumbnail": 300, "examples": 1}
+    body = {**BODY, **options} if place == "beside" else {**BODY, "options": options}
+    job = gateway.client.post("/v1/jobs", json=body).raise_for_status().json()
+    assert gateway.job(job["id"])["spec"]["options"] == options
+
+
 def test_jobs_are_listed_newest_first_in_pages(gateway: RunningGateway) -> None:
     """`last_id` leads to the next page, and `has_more` ends with the last one."""
     ids = [gateway.submit().json()["id"] for _ in range(3)]

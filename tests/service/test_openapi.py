@@ -8,16 +8,14 @@ from pydantic import BaseModel
 
 from evaluation.report import Report
 from jobs.models import Job, JobSpec
-from service import examples
 from service.app import create_app
-from service.results import ResultLine
+from service.http import examples
+from service.operations.models import ModelCard, ModelList, WorkerList
+from service.operations.probes import Health, Index, Readiness
+from service.results.responses import ResultLine
 from service.routes.datasets import DatasetCard, DatasetList
-from service.routes.index import Index
-from service.routes.jobs import Deletion, JobList
-from service.routes.models import ModelCard, ModelList
-from service.routes.probes import Health, Readiness
-from service.routes.workers import WorkerList
 from service.settings import Settings
+from service.submission.jobs import Deletion, JobList
 from tests.service.gateways import RunningGateway
 
 OPERATIONS = {

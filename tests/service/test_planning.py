@@ -8,12 +8,10 @@ import pytest
 from catalogue.load import load_catalogue
 from jobs.codec import pack
 from jobs.models import Job, JobSpec, JobStatus
-from service.bundling import bundle_requests
-from service.datasets import Datasets
 from service.errors import SubmissionInvalidError
-from service.images import Images
-from service.planning import CheckedPlan, Planner
+from service.operations.datasets import Datasets
 from service.settings import Settings
+from service.submission.planning import CheckedPlan, Images, Planner, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL

@@ -148,6 +148,8 @@ def test_unknown_models_are_pointed_at(gateway: RunningGateway) -> None:
         ({"cells": [{"protocol": "S9", "condition": "V2"}]}, "S9"),
         ({"sampling": {"temperature": 9}}, "temperature"),
         ({"sampling": {"heat": 1}}, "heat"),
+        ({"options": {"exmaples": 1}}, "exmaples"),
+        ({"thumbnail": 0}, "options.thumbnail"),
         ({"samples": ["cctv-9999"]}, "cctv-9999"),
         ({"plan": "table3"}, "'cctv-0000' has no steps"),
     ],

@@ -54,14 +54,8 @@ def _response(job_id: str, request: InferenceRequest, text: str | None) -> Respo
     turns = () if text is None else (TurnResponse(text=text, finish_reason="stop"),)
     failure = Failure(type="ImageUnreadableError", message="images/plaza-0.png") if text is None else None
     return Response(
-        request_id=request.id,
+        **dict(request.labels),
         job_id=job_id,
-        sample_id=request.sample_id,
-        model=request.model,
-        protocol=request.protocol,
-        condition=request.condition,
-        repeat=request.repeat,
-        prompt_version=request.prompt_version,
         turns=turns,
         failure=failure,
         rasters=tuple(map(_raster, request.views)),

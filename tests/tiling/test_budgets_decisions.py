@@ -7,7 +7,7 @@ import pytest
 from tests.tiling.sizes import EXTREMES, random_sizes
 from tiling.budgets.base import RasterPlan
 from tiling.geometry import Size
-from workers.compat.torch_companions import repair_torch_companions
+from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
 processors = pytest.importorskip("performance.processors", reason="vLLM and transformers are not installed")

@@ -20,7 +20,7 @@ from tiling.budgets.qwen import QwenBudget
 from tiling.geometry import Size
 from tiling.rendering import render
 from tiling.views import View
-from workers.compat.torch_companions import repair_torch_companions
+from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
 processors = pytest.importorskip("performance.processors", reason="vLLM and transformers are not installed")

@@ -39,7 +39,7 @@ def make_request(
 ) -> InferenceRequest:
     """One request of one turn about one image, or about none."""
     fields = {
-        "id": name,
+        "request_id": name,
         "sample_id": f"sample-{name}",
         "model": ENTRY.id,
         "protocol": "S0",

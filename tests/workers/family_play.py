@@ -18,15 +18,15 @@ from catalogue.entry import CatalogueEntry
 from catalogue.families import family_of
 from catalogue.load import read_entry
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
+from tests.checkpoints.build import ensure_checkpoint
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.checkpoints.build import ensure_checkpoint
-from workers.engine import Message
+from workers.engines.engine import Message
+from workers.engines.vllm_engine import VllmEngine
 from workers.player import Player
 from workers.preparation import Preparation
 from workers.responses import Outcome, raster_records
-from workers.vllm_engine import VllmEngine
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
@@ -116,7 +116,7 @@ class Play:
 
     async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
         request = InferenceRequest(
-            id=name,
+            request_id=name,
             sample_id="sample",
             model="tiny",
             protocol="S0",

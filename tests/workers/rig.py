@@ -13,10 +13,10 @@ from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
 from tiling.library import Library
 from tiling.roots import ImageRoot
-from workers.engine import EngineDeadError, Message
+from workers.engines.engine import EngineDeadError, Message
+from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
-from workers.simulated_engine import SimulatedEngine
 from workers.stage import Served, Surroundings
 from workers.worker import Worker
 

@@ -22,9 +22,9 @@ from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_reque
 from tests.workers.rig import SETTINGS
 from tiling.library import Library
 from tiling.roots import ImageRoot
+from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
-from workers.simulated_engine import SimulatedEngine
 from workers.stage import Served, Surroundings
 from workers.worker import Worker
 
@@ -166,6 +166,6 @@ async def until_final(redis: Redis, *job_ids: str) -> None:
 
 
 async def played(redis: Redis, job_id: str) -> list[tuple[str, int]]:
-    """The turns of a job: models in the order of its responses, each with how many there were in a row."""
+    """The shifts of a job: models in the order of its responses, each with how many there were in a row."""
     responses = await responses_of(redis, job_id)
     return [(model, len(list(group))) for model, group in groupby(responses, lambda response: response.model)]

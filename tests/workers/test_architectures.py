@@ -13,7 +13,7 @@ from tiling.budgets.kimi_vl import KimiVLBudget
 from tiling.budgets.minicpmv import MiniCPMVBudget
 from tiling.budgets.phi4 import Phi4VisionBudget
 from tiling.geometry import Size
-from workers.compat.torch_companions import repair_torch_companions
+from workers.engines.compat.torch_companions import repair_torch_companions
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 

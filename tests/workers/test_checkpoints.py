@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
+from tests.checkpoints.build import DESIGNS, ensure_checkpoint
 from tests.workers.examples import ENTRY
-from workers.checkpoints.build import BUILT_IN, PREFIX, ensure_checkpoint
-from workers.checkpoints.revisions import checkpoint_revision, weights_digest
+from workers.checkpoints.build import PREFIX
+from workers.engines.weights import checkpoint_revision, weights_digest
 from workers.errors import CheckpointUnknownError
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", sorted(DESIGNS))
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path, name: str) -> None:
     """Two folders hold bit-identical weights; another seed gives others."""
     one, two = (ensure_checkpoint(PREFIX + name, tmp_path / folder) for folder in "ab")
@@ -22,7 +23,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path, name: str) -> None
     assert weights_digest(one) != weights_digest(other)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", sorted(DESIGNS))
 def test_a_checkpoint_is_small(tmp_path: Path, name: str) -> None:
     """All files together have at most 5 MB."""
     checkpoint = ensure_checkpoint(PREFIX + name, tmp_path)

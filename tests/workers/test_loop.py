@@ -23,9 +23,9 @@ from tests.workers.examples import (
     submit_requests,
 )
 from tests.workers.rig import MortalEngine, running_worker
-from workers.engine import Message
+from workers.engines.engine import Message
+from workers.engines.simulated_engine import SimulatedEngine
 from workers.responses import Outcome, make_response
-from workers.simulated_engine import SimulatedEngine
 
 
 async def test_every_request_of_a_job_is_recorded_once(redis: Redis, data: Path, tmp_path: Path) -> None:
@@ -91,14 +91,14 @@ async def test_thoughts_are_recorded_and_not_repeated(redis: Redis, data: Path, 
 async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Every turn names its step, the question none; the examples that were told are those of the request."""
     turns = (Turn(text="Step 1?", step_id="S1"), Turn(text="Step 2?", step_id="S2", given="4"), Turn(text="Answer?"))
-    told: dict[str, Any] = {"prompt_version": "sequential/1", "examples": ("other",)}
+    told: dict[str, Any] = {"prompt_version": "sequential/1", "details": {"examples": ["other"]}}
     job_id = await submit_requests(redis, make_request("chat", image(1), turns=turns, protocol="S5", **told))
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
     (response,) = await responses_of(redis, job_id)
     assert [turn.step_id for turn in response.turns] == ["S1", "S2", None]
     assert all(turn.text for turn in response.turns)
-    assert (response.prompt_version, response.examples) == ("sequential/1", ("other",))
+    assert (response.prompt_version, response.details) == ("sequential/1", {"examples": ["other"]})
 
 
 async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:

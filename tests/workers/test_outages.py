@@ -17,8 +17,8 @@ from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import simulated, worker_process
 from tests.workers.refusals import Refusal, full_disk, full_memory
 from tests.workers.rig import SETTINGS, running_worker
-from workers.engine import Message
-from workers.simulated_engine import SimulatedEngine
+from workers.engines.engine import Message
+from workers.engines.simulated_engine import SimulatedEngine
 
 NUM_BUNDLES, REQUESTS_EACH = 40, 4
 NUM_REQUESTS = NUM_BUNDLES * REQUESTS_EACH

@@ -7,7 +7,7 @@ import pytest
 
 from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.workers.examples import make_request
-from workers.engine import ChatOverflowError, ContextExceededError, EngineError, Message
+from workers.engines.engine import ChatOverflowError, ContextExceededError, EngineError, Message
 from workers.player import Player
 
 

@@ -1,14 +1,16 @@
 """A worker of three models as a process of its own: killed, and on the real engine."""
 
 import importlib.util
-import shutil
 from pathlib import Path
 
 import psutil
 import pytest
 from redis.asyncio import Redis
 
+from catalogue.load import read_entry
+from catalogue.write import write_entry
 from jobs.server import ServerProcess
+from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, job_of, responses_of
 from tests.workers.processes import simulated, worker_process
 from tests.workers.shared import MODELS, played, submit_to
@@ -19,13 +21,13 @@ SLOW = 0.05
 
 
 async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
-    """Killed in the turns of different models, the worker leaves leases that run out: 90 responses, each once.
+    """Killed in the shifts of different models, the worker leaves leases that run out: 90 responses, each once.
 
     Twice, because what is in play at a third death has spent its attempts and is held to be the cause.
     """
     job_id = await submit_to(redis, dict.fromkeys(MODELS, 10), requests_each=3)
     sources = [word for model in MODELS for word in ("--model-from", f"{model}={ENTRY.id}")]
-    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--turn-bundles", "4")
+    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--shift-bundles", "4")
     for num_responses in (8, 40):
         with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
             await until_recorded(redis, job_id, num_responses)
@@ -51,13 +53,14 @@ def test_one_source_for_several_models_is_refused(server: ServerProcess, data: P
 
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-async def test_three_families_take_turns_on_the_real_engine(
+async def test_three_families_work_in_shifts_on_the_real_engine(
     redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
 ) -> None:
     """Each is loaded once and answers all of its requests; the engines of the others have ended by then."""
-    (tmp_path / "catalogue").mkdir()
     for model in FAMILIES:
-        shutil.copy(Path(__file__).parent / "families" / f"{model}.toml", tmp_path / "catalogue")
+        entry = read_entry(Path(__file__).parent / "families" / f"{model}.toml")
+        weights = ensure_checkpoint(entry.weights, tmp_path / "checkpoints")
+        write_entry(entry.model_copy(update={"weights": str(weights)}), tmp_path / "catalogue")
     job_id = await submit_to(redis, dict(zip(FAMILIES, (1, 2, 3), strict=True)), requests_each=2)
     with worker_process(tmp_path, data, server.url, models=FAMILIES) as worker:
         await until_recorded(redis, job_id, 12, seconds=400)

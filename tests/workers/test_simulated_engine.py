@@ -8,8 +8,8 @@ import pytest
 
 from jobs.models import Sampling
 from tests.workers.examples import ENTRY
-from workers.engine import EngineDeadError, EngineError, Message, PromptRaster
-from workers.simulated_engine import Roofline, SimulatedEngine
+from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster
+from workers.engines.simulated_engine import Roofline, SimulatedEngine
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
 

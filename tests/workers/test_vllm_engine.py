@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry
 
 from jobs.models import Sampling, Turn, TurnResponse, Usage
+from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, make_request
 from tiling.geometry import Size
 from tiling.rendering import Raster
-from workers.checkpoints.build import ensure_checkpoint
-from workers.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
+from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
+from workers.engines.keeper import EngineKeeper
+from workers.engines.vllm_engine import VllmEngine
 from workers.instrumentation import Instruments
-from workers.keeper import EngineKeeper
 from workers.player import Player
 from workers.settings import WorkerSettings
-from workers.vllm_engine import VllmEngine
 
 pytestmark = [
     pytest.mark.engine,

@@ -7,7 +7,7 @@ full-size weights. A vLLM plugin (entry point group `vllm.general_plugins`): it 
 import functools
 from importlib import import_module
 
-from workers.phases import tell_phases
+from workers.engines.telling import tell_phases
 
 _HERE = "workers.architectures"
 _CONFIGURATIONS = {

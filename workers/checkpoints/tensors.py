@@ -1,16 +1,21 @@
-"""Names and shapes of tensors, and the weights that are drawn for them."""
+"""Names and shapes of tensors, those of the decoder that small checkpoints share, and the weights drawn for them."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
-
-from workers.checkpoints.vocabulary import ANSWER_LETTERS, NUM_TOKENS
 
 Shapes = Iterator[tuple[str, tuple[int, ...]]]
 """Tensors by their names, as a checkpoint stores them."""
+
+TokenIds = Mapping[str, int]
+
+NUM_TOKENS = 1024
+HIDDEN, MLP, HEADS, KV_HEADS, HEAD, LAYERS = 128, 256, 4, 2, 32, 2
+CONTEXT = 8192
+ROPE = {"rope_type": "default", "rope_theta": 500000.0}
 
 LOGIT_STD = 3.0
 _POSITION_STD = 0.3  # so that a patch is more than its place
@@ -45,6 +50,60 @@ def gated_mlp(hidden: int, inner: int) -> Shapes:
     yield "gate_proj.weight", (inner, hidden)
     yield "up_proj.weight", (inner, hidden)
     yield "down_proj.weight", (hidden, inner)
+
+
+def text_config(model_type: str, token_ids: TokenIds, **changes: Any) -> dict[str, Any]:
+    """Configuration of the decoder, with what a family names or sizes otherwise."""
+    return {
+        "model_type": model_type,
+        "dtype": "float32",
+        "vocab_size": NUM_TOKENS,
+        "hidden_size": HIDDEN,
+        "intermediate_size": MLP,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": KV_HEADS,
+        "head_dim": HEAD,
+        "max_position_embeddings": CONTEXT,
+        "bos_token_id": token_ids["<|endoftext|>"],
+        "eos_token_id": token_ids["<|im_end|>"],
+        "pad_token_id": token_ids["<|endoftext|>"],
+        "tie_word_embeddings": False,
+        "rope_parameters": ROPE,
+    } | changes
+
+
+def decoder(prefix: str, *layers: Shapes) -> Shapes:
+    """Embedding, layers and the last norm of a decoder."""
+    yield f"{prefix}.embed_tokens.weight", (NUM_TOKENS, HIDDEN)
+    yield f"{prefix}.norm.weight", (HIDDEN,)
+    for number, layer in enumerate(layers):
+        yield from prefixed(f"{prefix}.layers.{number}", layer)
+
+
+def dense_layer(*, bias: bool = False, qk_norm: bool = False) -> Shapes:
+    """A layer of attention and a gated MLP."""
+    yield from norms()
+    yield from prefixed("self_attn", attention(bias=bias, qk_norm=qk_norm))
+    yield from prefixed("mlp", gated_mlp(HIDDEN, MLP))
+
+
+def norms() -> Shapes:
+    """The two norms of a layer."""
+    yield "input_layernorm.weight", (HIDDEN,)
+    yield "post_attention_layernorm.weight", (HIDDEN,)
+
+
+def attention(head: int = HEAD, *, bias: bool = False, qk_norm: bool = False, gated: bool = False) -> Shapes:
+    """Grouped-query attention; a gated one has its gate beside the queries."""
+    make = linear if bias else weight
+    yield from prefixed("q_proj", make(HEADS * head * (2 if gated else 1), HIDDEN))
+    yield from prefixed("k_proj", make(KV_HEADS * head, HIDDEN))
+    yield from prefixed("v_proj", make(KV_HEADS * head, HIDDEN))
+    yield "o_proj.weight", (HIDDEN, HEADS * head)
+    if qk_norm:
+        yield "q_norm.weight", (head,)
+        yield "k_norm.weight", (head,)
 
 
 def draw_all(shapes: Iterable[tuple[str, tuple[int, ...]]], head: str, seed: int) -> dict[str, NDArray[np.float32]]:
@@ -85,18 +144,3 @@ def queries(names: Iterable[str]) -> list[str]:
     joined = [name for name in own if name.endswith("in_proj_weight")]
     projections = [name for name in own if name.endswith(("q_proj.weight", "q_proj.bias", "qkv_proj.weight"))]
     return joined + (norms or projections)
-
-
-def legibility(tokenizer: Tokenizer, marks: Collection[str] = ()) -> NDArray[np.float32]:
-    """Factor per token: none for marks and what is no text, more for the letters that answers are parsed for.
-
-    Random weights answer gibberish; this makes it readable gibberish in which an answer's letter often occurs.
-    """
-    factors = np.ones(NUM_TOKENS, np.float32)
-    for token_id in range(NUM_TOKENS):
-        text = tokenizer.decode([token_id], skip_special_tokens=True)
-        if not text or text in marks or "\ufffd" in text or not text.isprintable():
-            factors[token_id] = 0.0
-        elif text.strip() in ANSWER_LETTERS:
-            factors[token_id] = 2.0
-    return factors

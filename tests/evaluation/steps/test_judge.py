@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
 from benchmarks.ultravr.samples import Sample, Step
-from benchmarks.ultravr.steps.boxes import UNIT_FRAME, BoxFrame
-from benchmarks.ultravr.steps.judge import StepVerdict, judge_step
-from benchmarks.ultravr.steps.matching import Box, iou, matched
-from evaluation.errors import StepTruthInvalidError, StepUnknownError
+from benchmarks.ultravr.step_judge import StepVerdict, judge_step
+from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
+from evaluation.answers.matching import Box, iou, matched
 from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 

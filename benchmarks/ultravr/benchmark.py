@@ -1,0 +1,149 @@
+"""UltraVR, as the host sees it. Source: the paper's sections 3 to 5; what it leaves open is in `docs/decisions/`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from benchmarks.ultravr.checks import check_sample
+from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
+from benchmarks.ultravr.examples import Examples, Options
+from benchmarks.ultravr.judging import SampleJudge
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.registry import PROTOCOLS, TELLS_EXAMPLES
+from benchmarks.ultravr.report import report
+from benchmarks.ultravr.samples import Evidence, Sample
+from benchmarks.ultravr.shapes import record_of, sample_fields
+from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
+from benchmarks.ultravr.taxonomy import CATEGORIES
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.errors import AnnotationMissingError, EvidenceMissingError
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.replies import Reply
+from evaluation.tables import Findings
+from evaluation.verdicts import Judge, Verdicts
+from jobs.models import Cell
+
+_TABLE1, _TABLE2 = plan_of("S0", "V2 V0"), plan_of("S0", "V1 V2 V3 V4")
+_TABLE3 = plan_of("S0 S1 S2 S3 S4 S5", "V2")
+
+
+class UltraVR(Benchmark[Sample]):
+    """Questions of four domains, asked in six reasoning formats (S0 to S5) under five visual conditions."""
+
+    name = "ultravr"
+    title = "UltraVR"
+    sample_type = Sample
+    plans: Mapping[str, tuple[Cell, ...]] = {
+        "table1": _TABLE1,
+        "table2": _TABLE2,
+        "table3": _TABLE3,
+        "ultravr": tuple(dict.fromkeys(_TABLE1 + _TABLE2 + _TABLE3)),
+    }
+    protocols: Mapping[str, str] = {
+        "S0": "direct",
+        "S1": "step by step",
+        "S2": "with the step schema",
+        "S3": "few-shot",
+        "S4": "steps one by one",
+        "S5": "with given steps",
+    }
+    options = Options
+    grouping = Grouping(
+        ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
+    )
+    versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
+
+    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+        """Yield the samples of a record in any of the paper's layouts."""
+        return sample_fields(record, origin)
+
+    def record(self, sample: Sample) -> dict[str, Any]:
+        """Write a sample as the flat record that reads as the same sample."""
+        return record_of(sample)
+
+    def doubts(self, sample: Sample, scene: Scene) -> Iterator[str]:
+        """Say what keeps a sample from V3 and V4."""
+        if scene.images:
+            try:
+                show(sample, scene, "V3")
+            except EvidenceMissingError as error:
+                reason = str(error).removeprefix(f"sample '{sample.id}': ")
+                yield f"V3 and V4 cannot show it: {reason}"
+
+    def checklist(self, sample: Sample) -> list[str]:
+        """Say what breaks the paper's checklists (appendices A and F)."""
+        return check_sample(sample)
+
+    def describe(self, sample: Sample) -> Iterator[str]:
+        """Tell evidence and steps."""
+        if sample.evidence:
+            yield f"evidence: {_told(sample.evidence)}"
+        for step in sample.steps:
+            operation = f", {step.operation}" if step.operation else ""
+            yield f"\n{step.step_id} ({step.answer_format}{operation}): {step.question}"
+            if step.options:
+                yield f"  one of: {', '.join(step.options)}"
+            yield f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}"
+
+    def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
+        """Refuse local evidence of samples without any, and step questions of samples without steps."""
+        if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
+            _require_evidence(samples)
+        protocols = sorted({cell.protocol for cell in cells if PROTOCOLS[cell.protocol].needs_steps})
+        missing = [sample.id for sample in samples if not sample.steps] if protocols else []
+        if missing:
+            named = ", ".join(protocols)
+            raise AnnotationMissingError(
+                "\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing)
+            )
+
+    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> Examples:
+        """Index the trajectories that S3 may tell of."""
+        return Examples(samples, options.examples, seed)
+
+    def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
+        """Write the turns of a protocol behind what the condition shows."""
+        protocol = PROTOCOLS[cell.protocol]
+        showing = show(sample, scene, cell.condition)
+        examples = scene.shared.of(sample) if protocol.needs_examples else ()
+        turns = protocol.turns(Asking(sample, showing, examples))
+        told: dict[str, JsonValue] = {"examples": [one.id for one in examples]} if protocol.needs_examples else {}
+        return Chat(showing.views, turns, protocol.version, told)
+
+    def judge(self, sample: Sample) -> Judge:
+        """Make a sample ready to judge replies to it and to its steps."""
+        return SampleJudge(sample)
+
+    def trait(self, reply: Reply) -> int | None:
+        """How many examples were told, of protocols that tell any; None where nobody recorded it."""
+        told = reply.labels.details.get("examples")
+        return len(told) if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES else None
+
+    def report(self, verdicts: Verdicts) -> Findings:
+        """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""
+        return report(verdicts, self.grouping)
+
+
+def _told(evidence: Evidence) -> str:
+    parts = [", ".join(evidence.quadrants)] if evidence.quadrants else []
+    parts += [f"regions {', '.join(map(str, evidence.rois))}"] if evidence.rois else []
+    if evidence.cell:
+        (row, column), (rows, columns) = evidence.cell, evidence.grid
+        parts.append(f"cell ({row}, {column}) of {rows} x {columns}")
+    return "; ".join(parts) or "-"
+
+
+def _require_evidence(samples: Sequence[Sample]) -> None:
+    missing: list[str] = []
+    checks = {"wsi": annotated_rois, "ad": anomalous_cell}
+    for sample in samples:
+        try:
+            if check := checks.get(sample.domain):
+                check(sample)
+        except EvidenceMissingError as error:
+            missing.append(str(error))
+    if missing:
+        raise EvidenceMissingError("\n".join(missing))

@@ -1,0 +1,74 @@
+"""Regions that hold the local evidence of UltraVR's domains (condition V3). Pure geometry, in level-0 pixels.
+
+Cells and quadrants divide an image without gap or overlap: bounds are `side * k // count`. Rows and columns count
+from 1.
+"""
+
+import random
+from dataclasses import dataclass
+
+from tiling.errors import RegionError
+from tiling.geometry import Region, Size, grid_region
+
+QUADRANTS = ("upper-left", "upper-right", "lower-left", "lower-right")
+ROI_GRID = 6
+"""WSI slides are annotated on a 6 x 6 grid, numbered row by row from 1 to 36. Source: UltraVR, appendix A.3."""
+
+
+def quadrant_region(size: Size, name: str) -> Region:
+    """The quarter of the image called upper-left, upper-right, lower-left or lower-right."""
+    if name not in QUADRANTS:
+        raise RegionError(f"quadrant '{name}' is none of {', '.join(QUADRANTS)}")
+    index = QUADRANTS.index(name)
+    return grid_region(size, (index // 2 + 1, index % 2 + 1), (2, 2))
+
+
+def roi_region(size: Size, index: int) -> Region:
+    """The cell with number `index`, 1 to 36, of a whole slide's grid."""
+    if not 1 <= index <= ROI_GRID**2:
+        raise RegionError(f"region of interest {index} is outside 1 to {ROI_GRID**2}")
+    row, column = divmod(index - 1, ROI_GRID)
+    return grid_region(size, (row + 1, column + 1), (ROI_GRID, ROI_GRID))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A block of neighbouring grid cells, and the row and column of its upper-left cell in the whole grid."""
+
+    region: Region
+    first_row: int
+    first_column: int
+
+
+def sheet_region(
+    size: Size, cell: tuple[int, int], seed: str, grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
+) -> Sheet:
+    """A `sheet` of cells of the `grid` that contains `cell` (row, column) at a position drawn by `seed`.
+
+    Every place of the sheet in the grid that contains the cell is equally likely. Raises RegionError where the cell
+    is outside the grid or the sheet larger than it. Source: UltraVR, section 4.2 (AD crops).
+    """
+    if not all(1 <= at <= count for at, count in zip(cell, grid, strict=True)):
+        raise RegionError(f"cell {tuple(cell)} is outside a grid of {grid[0]} x {grid[1]}")
+    if not all(1 <= part <= count for part, count in zip(sheet, grid, strict=True)):
+        raise RegionError(f"a sheet of {sheet[0]} x {sheet[1]} does not fit a grid of {grid[0]} x {grid[1]}")
+    draw = random.Random(seed)
+    first_row, first_column = (
+        draw.randint(max(1, at - part + 1), min(at, count - part + 1))
+        for at, part, count in zip(cell, sheet, grid, strict=True)
+    )
+    return sheet_at(size, (first_row, first_column), grid, sheet)
+
+
+def sheet_at(
+    size: Size, first: tuple[int, int], grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
+) -> Sheet:
+    """The `sheet` of cells of the `grid` whose upper-left cell is `first` (row, column).
+
+    Raises RegionError where it reaches out of the grid.
+    """
+    if not all(1 <= at <= count - part + 1 for at, part, count in zip(first, sheet, grid, strict=True)):
+        raise RegionError(
+            f"a sheet of {sheet[0]} x {sheet[1]} from cell {tuple(first)} does not fit a grid of {grid[0]} x {grid[1]}"
+        )
+    return Sheet(grid_region(size, first, grid, sheet), *first)

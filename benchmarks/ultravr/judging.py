@@ -1,0 +1,142 @@
+"""Judges a reply: its final answer by the sample's options, its step answers by the steps' ground truths."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from benchmarks.ultravr.errors import StepTruthInvalidError
+from benchmarks.ultravr.samples import Operation, Sample
+from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.matching import Box
+from evaluation.answers.readings import ReadingStatus
+from evaluation.replies import Reply
+from evaluation.verdicts import Part, Verdict
+
+STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
+"""Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""
+_BOXES = frozenset({"bbox_coordinates", "bbox_coordinates_normalized", "bbox_coordinates_list"})
+_OVERFLOWED = ParsedAnswer(None, "overflowed")
+_LONGEST_KNOWN, _MOST_KNOWN = 80, 64
+"""Short answers to a sample recur over conditions, protocols, models and repeats; so many are kept a sample."""
+
+
+Outcome = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]
+"""Where an S4 trajectory fails first (equations 7 and 8): at an operation, at the final answer, or nowhere."""
+
+
+class StepMark(NamedTuple):
+    """What a step's answer was worth. `f1` is 0 for formats that hold no list."""
+
+    status: ReadingStatus
+    correct: bool
+    f1: float
+    converted: bool
+
+
+class SampleJudge:
+    """One sample, made ready to judge any number of replies to it. Raises StepUnknownError when its steps are asked.
+
+    Steps whose ground truth does not fit their format judge nothing; `unjudged` holds their ids.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self.unjudged: list[str] = []
+        self._steps: tuple[StepJudge, ...] | None = None
+        self._known: dict[str, ParsedAnswer] = {}
+
+    @property
+    def steps(self) -> tuple[StepJudge, ...]:
+        """The judges of the steps that can be judged, in order."""
+        if self._steps is None:
+            self._steps = tuple(self._step_judges())
+        return self._steps
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+        """Judge a reply; one without a text outgrew its context before its final turn."""
+        text = reply.text
+        if reply.protocol not in STEP_PROTOCOLS or not self.sample.steps:
+            return self._judged(text, {}, frame, reply.protocol, asked=False)
+        if text is None or reply.protocol != "S2":
+            return self._judged(text, dict(reply.steps), frame, reply.protocol, asked=True)
+        written = read_schema_reply(text, self.sample.steps)
+        final = written.outside if written.final is None else written.final
+        return self._judged(final, written.answers, frame, reply.protocol, asked=True)
+
+    def _step_judges(self) -> Iterator[StepJudge]:
+        for step in self.sample.steps:
+            try:
+                yield StepJudge(self.sample, step)
+            except StepTruthInvalidError:
+                self.unjudged.append(step.step_id)
+
+    def _judged(
+        self, final: str | None, answers: Mapping[str, str], frame: BoxFrame, protocol: str, *, asked: bool
+    ) -> Verdict:
+        parsed = _OVERFLOWED if final is None else self._parse(final)
+        score = float(parsed.value == self.sample.answer) if self.sample.scored else None
+        steps = [(judge, judge.judge(answers.get(judge.step.step_id), frame)) for judge in self.steps] if asked else []
+        return Verdict(
+            value=parsed.value,
+            status=parsed.status,
+            score=score,
+            kept=tuple(StepMark(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
+            tags=_tags(steps, bool(score)) if protocol == "S4" and steps and self.sample.scored else (),
+            tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
+        )
+
+    def _parse(self, final: str) -> ParsedAnswer:
+        parsed = self._known.get(final)
+        if parsed is None:
+            parsed = parse_answer(final, self.sample.options)
+            if len(final) <= _LONGEST_KNOWN and len(self._known) < _MOST_KNOWN:
+                self._known[final] = parsed
+        return parsed
+
+
+_Judged = tuple[StepJudge, StepVerdict]
+
+
+def first_error(operations: Iterable[tuple[Operation, bool]], *, correct: bool) -> Outcome:
+    """Where a trajectory fails first (equation 7), from the operation of each step and whether it is right."""
+    wrong: Operation | None = next((operation for operation, right in operations if not right), None)
+    return wrong or ("NoErr" if correct else "Final")
+
+
+def _tags(steps: Sequence[_Judged], correct: bool) -> tuple[tuple[str, str], ...]:
+    pairs = ((judge.operation, verdict.correct) for judge, verdict in steps)
+    return (("first error", first_error(pairs, correct=correct)),)
+
+
+def _part(judge: StepJudge, text: str | None, verdict: StepVerdict) -> Part:
+    step = judge.step
+    holds_boxes = step.answer_format in _BOXES
+    return Part(
+        name=step.step_id,
+        question=step.question,
+        truth=step.ground_truth,
+        value=verdict.value,
+        text=text,
+        status=verdict.status,
+        score=float(verdict.correct),
+        tags=(("operation", judge.operation), ("format", step.answer_format)),
+        notes=tuple(_notes(verdict)),
+        boxes=_boxes(verdict.value) if holds_boxes else (),
+        true_boxes=_boxes(judge.truth) if holds_boxes else (),
+    )
+
+
+def _notes(verdict: StepVerdict) -> Iterator[str]:
+    if verdict.f1 is not None:
+        yield f"F1 {verdict.f1:.2f}"
+    if verdict.converted:
+        yield "boxes converted from the family's convention"
+
+
+def _boxes(value: Any) -> tuple[Box, ...]:
+    """One box or several, as they were read; nothing where none was."""
+    if not value:
+        return ()
+    return (value,) if isinstance(value[0], int | float) else tuple(value)

@@ -1,0 +1,304 @@
+"""Tables 1 to 3 of the paper (section 5), and with them the profiles of steps and Figure 2."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchmarks.ultravr.process import process_findings
+from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
+from evaluation.cells import GroupScore, group_scores, outcome_rate
+from evaluation.metrics.accuracy import Contrast, Grouping, Strata
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.tables import Caveat, Column, Findings, Group, Row, Table, mean_row
+from evaluation.verdicts import Tally, Verdicts
+
+TABLE2_CONDITIONS = {"V1": "V1 thumbnail", "V2": "V2 full image", "V3": "V3 local evidence", "V4": "V4 full + local"}
+TABLE2_GAPS = {"res": ("V2", "V1"), "access": ("V3", "V2"), "aug": ("V4", "V2")}
+"""Columns of Table 2 as (condition, less the condition)."""
+
+TABLE3_PROTOCOLS = {
+    "S0": "S0 direct",
+    "S1": "S1 step by step",
+    "S2": "S2 step schema",
+    "S3": "S3 examples",
+    "S4": "S4 own steps",
+    "S5": "S5 given steps",
+}
+TABLE3_GAPS = {"text": ("S1", "S0"), "schema": ("S2", "S0"), "iter": ("S4", "S2"), "GT": ("S5", "S4")}
+"""Columns of Table 3 as (protocol, less the protocol): what the printed columns hold; the caption names others."""
+
+_GAP_NAMES = {
+    "res": "resolution",
+    "access": "access",
+    "aug": "augmentation",
+    "text": "text",
+    "schema": "schema",
+    "iter": "iteration",
+    "GT": "ground truth",
+}
+_SHORT = {
+    "comparison": "Comp.",
+    "logical_verification": "Logic",
+    "relational_inference": "Rel.",
+    "logical_anomaly": "L-Anom.",
+    "structural_anomaly": "S-Anom.",
+}
+
+
+def report(verdicts: Verdicts, grouping: Grouping) -> Findings:
+    """Fill the tables that have any row."""
+    strata = Strata.of(verdicts.samples, grouping)
+    process = process_findings(verdicts, strata)
+    tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
+    caveats = (*_on_examples(verdicts.tally), *process.caveats)
+    return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
+
+
+def _on_examples(tally: Tally) -> Iterator[Caveat]:
+    """Tell of responses to S3 whose prompts told fewer examples than others."""
+    for key, told in sorted(tally.traits.items()):
+        most = max(told)
+        if none := told[0]:
+            text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
+            yield Caveat(scope="cell", text=text)
+        if fewer := sum(count for number, count in told.items() if 0 < number < most):
+            text = f"{key}: {fewer} of {told.total()} responses were told fewer examples than the others"
+            yield Caveat(scope="cell", text=text)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The named (protocol, condition) pairs of a model side by side."""
+
+    verdicts: Verdicts
+    strata: Strata
+    model: str
+    cells: Mapping[str, tuple[str, str]]
+
+    @cached_property
+    def contrast(self) -> Contrast:
+        """Their accuracies and the gaps between them."""
+        scores = {name: self.verdicts.scores(self.model, *pair) for name, pair in self.cells.items()}
+        return Contrast(scores, self.strata)
+
+    def groups(self, name: str) -> dict[str, GroupScore]:
+        """Accuracies of one of them by domain and category."""
+        return group_scores(self.contrast.scores[name], self.strata)
+
+
+def _table1(verdicts: Verdicts, strata: Strata) -> Table:
+    """One row for every model that was asked S0 under V2 or V0."""
+    groups = (
+        Group(title="All domains", columns=tuple(_overall_columns())),
+        *_domain_groups({"protocol": "S0", "condition": "V2"}),
+        Group(
+            title="Visual budget",
+            columns=(
+                Column(key="max_visual_tokens", title="max tokens", label="max visual tokens", unit="count"),
+                Column(key="effective_resolution", title="max side", label="max resolution (px, squared)", unit="count",
+                       note="side in pixels of the largest square that keeps its pixels"),
+            ),
+        ),
+    )  # fmt: skip
+    models = verdicts.models_asked([("S0", "V2"), ("S0", "V0")])
+    return _with_mean(
+        Table(
+            name="table1",
+            title="Table 1: end to end",
+            caption="S0 under V2: the full image, the question and its options. Accuracy in %, beside the text-only "
+            "control V0.",
+            groups=groups,
+            rows=tuple(_row1(verdicts, strata, model) for model in models),
+        )
+    )
+
+
+def _overall_columns() -> Iterator[Column]:
+    v2, v0 = {"protocol": "S0", "condition": "V2"}, {"protocol": "S0", "condition": "V0"}
+    yield Column(key="macro", title="macro", keys={**v2, "metric": "macro_accuracy"}, strong=True,
+                 note="mean over domains (equation 2)")  # fmt: skip
+    yield Column(
+        key="text_only", title="text only", label="text only (V0)", keys={**v0, "metric": "text_only_accuracy"}
+    )
+    yield Column(key="abstention", title="abstains", label="abstained (V0)", keys={**v0, "metric": "abstention_rate"})
+    yield Column(key="unreadable", title="unreadable", label="unreadable (V2)", unit="loss",
+                 keys={**v2, "metric": "unreadable_rate"})  # fmt: skip
+    yield Column(key="visual_gap", title="visual gap", label="visual gap: V2 − V0", unit="difference",
+                 keys={"protocol": "S0", "condition": "V2-V0", "metric": "visual_gap"}, note="equation 3")  # fmt: skip
+
+
+def _row1(verdicts: Verdicts, strata: Strata, model: str) -> Row:
+    side = _Side(verdicts, strata, model, {"V0": ("S0", "V0"), "V2": ("S0", "V2")})
+    budget = verdicts.catalogue[model].visual_budget if model in verdicts.catalogue else None
+    return Row(
+        title=verdicts.title_of(model),
+        keys={"model": model},
+        values=(
+            side.contrast.accuracy("V2"),
+            side.contrast.accuracy("V0"),
+            outcome_rate(verdicts.cell(model, "S0", "V0"), "abstained"),
+            outcome_rate(verdicts.cell(model, "S0", "V2"), "unreadable"),
+            side.contrast.gap("V2", "V0"),
+            *_domain_values(side.groups("V2")),
+            budget.nominal_visual_tokens if budget else None,
+            budget.effective_resolution if budget else None,
+        ),
+    )
+
+
+def _table2(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
+    """One row for every model that was asked S0 under V1, V3 or V4; and the same by domain and category."""
+    models = verdicts.models_asked(("S0", condition) for condition in TABLE2_CONDITIONS if condition != "V2")
+    cells = {condition: ("S0", condition) for condition in TABLE2_CONDITIONS}
+    sides = [_Side(verdicts, strata, model, cells) for model in models]
+    columns = (
+        Column(key=name, title=name, label=label, strong=True,
+               keys={"protocol": "S0", "condition": name, "metric": "macro_accuracy"})
+        for name, label in TABLE2_CONDITIONS.items()
+    )  # fmt: skip
+    yield _contrasts(
+        "table2",
+        "Table 2: access to visual evidence",
+        "S0. V1 thumbnail, V2 full image, V3 local evidence alone, V4 both. Macro accuracy in %, gaps in points.",
+        (
+            Group(title="Condition", columns=tuple(columns)),
+            Group(title="Gap", columns=tuple(_gap_columns(TABLE2_GAPS, {"protocol": "S0"}))),
+        ),
+        sides=sides,
+        gaps=TABLE2_GAPS,
+    )
+    yield _by_domain("table2", "Table 2 by domain and category", sides)
+
+
+def _table3(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
+    """One row for every model that was asked S1 to S5 under V2; and the same by domain and category."""
+    models = verdicts.models_asked((protocol, "V2") for protocol in TABLE3_PROTOCOLS if protocol != "S0")
+    cells = {protocol: (protocol, "V2") for protocol in TABLE3_PROTOCOLS}
+    sides = [_Side(verdicts, strata, model, cells) for model in models]
+    columns = (
+        Column(key=name, title=name, label=label, strong=True,
+               keys={"protocol": name, "condition": "V2", "metric": "macro_accuracy"})
+        for name, label in TABLE3_PROTOCOLS.items()
+    )  # fmt: skip
+    yield _contrasts(
+        "table3",
+        "Table 3: reasoning formats",
+        "V2. S0 direct, S1 step by step, S2 with the step schema, S3 few-shot, S4 steps one by one, S5 with given "
+        "steps. Macro accuracy in %, gaps in points.",
+        (
+            Group(title="Protocol", columns=tuple(columns)),
+            Group(title="Gap", columns=tuple(_gap_columns(TABLE3_GAPS, {"condition": "V2"}))),
+        ),
+        sides=sides,
+        gaps=TABLE3_GAPS,
+    )
+    yield _by_domain("table3", "Table 3 by domain and category", sides)
+
+
+def _gap_columns(gaps: Mapping[str, tuple[str, str]], keys: Mapping[str, str]) -> Iterator[Column]:
+    for name, (first, second) in gaps.items():
+        yield Column(
+            key=f"gap_{name}",
+            title=f"Δ {name}",
+            label=f"{_GAP_NAMES[name]}: {first} − {second}",
+            unit="difference",
+            keys={**keys, "metric": f"gap_{name}"},
+        )
+
+
+def _contrasts(
+    name: str,
+    title: str,
+    caption: str,
+    groups: tuple[Group, ...],
+    *,
+    sides: Sequence[_Side],
+    gaps: Mapping[str, tuple[str, str]],
+) -> Table:
+    rows = tuple(
+        Row(
+            title=side.verdicts.title_of(side.model),
+            keys={"model": side.model},
+            values=(
+                *(side.contrast.accuracy(cell) for cell in side.cells),
+                *(side.contrast.gap(first, second) for first, second in gaps.values()),
+            ),
+        )
+        for side in sides
+    )
+    return _with_mean(Table(name=name, title=title, caption=caption, groups=groups, rows=rows))
+
+
+def _by_domain(name: str, title: str, sides: Sequence[_Side]) -> Table:
+    """One row for every cell of a model that has a number, and the means over models; all domains that occur."""
+    found = [(side, cell, side.groups(cell)) for side in sides for cell in side.cells]
+    present = [row for row in found if any(score.overall.value is not None for score in row[2].values())]
+    domains = [domain for domain in DOMAINS if any(domain in groups for _, _, groups in present)]
+    rows = tuple(
+        Row(
+            title=f"{side.verdicts.title_of(side.model)} · {cell}",
+            keys={"model": side.model, "protocol": side.cells[cell][0], "condition": side.cells[cell][1]},
+            values=tuple(_domain_values(groups, domains)),
+        )
+        for side, cell, groups in present
+    )
+    table = Table(
+        name=f"{name}_categories",
+        title=title,
+        caption="Accuracy in % by domain and category.",
+        groups=_domain_groups({}, domains),
+        rows=rows,
+        detail=True,
+    )
+    means = (_mean_of_cell(table, cell) for cell in (sides[0].cells.values() if sides else ()))
+    return table.model_copy(update={"rows": (*rows, *(mean for mean in means if mean))})
+
+
+def _mean_of_cell(table: Table, cell: tuple[str, str]) -> Row | None:
+    rows = tuple(row for row in table.rows if (row.keys["protocol"], row.keys["condition"]) == cell)
+    if mean := mean_row(rows, table.columns):
+        name = rows[0].title.rpartition(" · ")[2]
+        keys = {"model": "mean", "protocol": cell[0], "condition": cell[1]}
+        return mean.model_copy(update={"title": f"Mean · {name}", "keys": keys})
+    return None
+
+
+def _with_mean(table: Table) -> Table:
+    """The last row: plain means over models, as the paper prints them."""
+    mean = mean_row(table.rows, table.columns)
+    return table.model_copy(update={"rows": (*table.rows, mean)}) if mean else table
+
+
+def _domain_groups(keys: Mapping[str, str], domains: Sequence[Domain] = DOMAINS) -> tuple[Group, ...]:
+    return tuple(
+        Group(
+            title=domain.upper(),
+            columns=(
+                *(
+                    Column(
+                        key=f"{domain}/{category}",
+                        title=_SHORT[category],
+                        label=f"{domain.upper():5}{category.replace('_', ' ')}",
+                        keys={**keys, "domain": domain, "category": category, "metric": "accuracy"},
+                    )
+                    for category in CATEGORIES[domain]
+                ),
+                Column(
+                    key=domain,
+                    title="all",
+                    label=f"{domain.upper():5}overall",
+                    keys={**keys, "domain": domain, "metric": "accuracy"},
+                    strong=True,
+                ),
+            ),
+        )
+        for domain in domains
+    )
+
+
+def _domain_values(groups: Mapping[str, GroupScore], domains: Sequence[Domain] = DOMAINS) -> Iterator[Estimate]:
+    for domain in domains:
+        score = groups.get(domain)
+        for category in CATEGORIES[domain]:
+            yield score.subgroups.get(category, NOTHING) if score else NOTHING
+        yield score.overall if score else NOTHING

@@ -1,0 +1,177 @@
+"""Judges a step's raw answer against its ground truth (appendix D.2): read by format, then compared."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from benchmarks.ultravr.errors import StepTruthInvalidError
+from benchmarks.ultravr.forms import choices_of
+from benchmarks.ultravr.operations import operation_of
+from benchmarks.ultravr.samples import AnswerFormat, Operation, Sample, Step
+from evaluation.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
+from evaluation.answers.choices import Space, key_of, read_choice, read_choices, read_ratio, read_regions
+from evaluation.answers.coordinates import format_coordinate, read_coordinate
+from evaluation.answers.final import parse_answer
+from evaluation.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
+from evaluation.answers.readings import (
+    AMBIGUOUS,
+    BLANK,
+    MISSING,
+    UNFINISHED,
+    UNPARSABLE,
+    Reading,
+    ReadingStatus,
+    parsed,
+)
+from evaluation.answers.scalars import counts_nothing, read_boolean, read_integer
+from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
+
+STEP_PARSER_VERSION = "ultravr-steps/3"
+
+LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
+"""Formats whose verdicts carry an F1 beside the set equality."""
+Kind = AnswerFormat | Literal["box", "ratio", "cell"]
+_BOX_FORMATS = frozenset(["bbox_coordinates", "bbox_coordinates_normalized"])
+_KEPT_READINGS = 1 << 15
+_LONGEST_KEPT = 64
+"""Short answers recur; long ones are read anew each time, so that what is kept stays small."""
+
+
+@dataclass(frozen=True)
+class StepVerdict:
+    """What a step's answer was read as, how, and whether it is right; `f1` of list formats alone."""
+
+    value: Any
+    status: ReadingStatus
+    correct: bool
+    f1: float | None = None
+    converted: bool = False
+
+
+class StepJudge:
+    """One annotated step, made ready to judge any number of answers to it.
+
+    Raises StepUnknownError where the step has no operation, StepTruthInvalidError where its ground truth cannot be
+    read in its own format.
+    """
+
+    def __init__(self, sample: Sample, step: Step) -> None:
+        self.step = step
+        self.operation: Operation = operation_of(sample, step)
+        self._kind = _kind(step)
+        self._space = _space(_choices(sample, step), tuple(step.variants.items()))
+        self._truth = self._read_truth(sample)
+
+    @property
+    def truth(self) -> Any:
+        """The ground truth as it was read; None where it is blank."""
+        return self._truth.value
+
+    def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:
+        """Judge a raw answer; None stands for an answer that was not given."""
+        reading = MISSING if raw is None else _read(self._kind, self._space, raw, frame)
+        correct, f1 = self._agreement(reading)
+        return StepVerdict(reading.value, reading.status, correct, f1, reading.converted)
+
+    def _read_truth(self, sample: Sample) -> Reading:
+        truth = self.step.ground_truth
+        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME)
+        if reading.status not in ("parsed", "blank"):
+            raise StepTruthInvalidError(
+                f"sample '{sample.id}': the ground truth of step '{self.step.step_id}' is no "
+                f"{self.step.answer_format}: {truth!r}"
+            )
+        return reading
+
+    def _agreement(self, reading: Reading) -> tuple[bool, float | None]:
+        if self._kind in LIST_FORMATS:
+            return self._list_agreement(reading)
+        if reading.status != "parsed" or self._truth.status == "blank":
+            return reading.status == self._truth.status == "blank", None
+        if self._kind == "box":
+            return iou(reading.value, self._truth.value) >= IOU_THRESHOLD, None
+        return reading.value == self._truth.value, None
+
+    def _list_agreement(self, reading: Reading) -> tuple[bool, float]:
+        if reading.status not in ("parsed", "blank"):
+            return False, 0.0
+        found, true = reading.value or (), self._truth.value or ()
+        if self._kind == "bbox_coordinates_list":
+            shared = matched(found, true)
+            return shared == len(found) == len(true), f1_of(shared, len(found), len(true))
+        return set(found) == set(true), f1_of_sets(set(found), set(true))
+
+
+def judge_step(sample: Sample, step: Step, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:
+    """Judge one raw answer; `frame` says how the family writes boxes. Errors as StepJudge."""
+    return StepJudge(sample, step).judge(raw, frame)
+
+
+_READERS: dict[Kind, Callable[[Any, Space, BoxFrame], Reading]] = {
+    "boolean": lambda value, space, frame: read_boolean(value),
+    "integer": lambda value, space, frame: read_integer(value),
+    "multiple_choice": lambda value, space, frame: read_choice(value, space),
+    "single_choice": lambda value, space, frame: read_choice(value, space),
+    "short_text": lambda value, space, frame: read_choice(value, space),
+    "multi_select": lambda value, space, frame: read_choices(value, space),
+    "roi_list": lambda value, space, frame: read_regions(value),
+    "box": lambda value, space, frame: read_box(value, frame),
+    "bbox_coordinates_list": lambda value, space, frame: read_boxes(value, frame),
+    "ratio": lambda value, space, frame: read_ratio(value),
+    "cell": lambda value, space, frame: _read_cell(value),
+}
+
+
+def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
+    return (_read_kept if len(raw) <= _LONGEST_KEPT else _read_raw)(kind, space, raw, frame)
+
+
+def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
+    text = said(raw)
+    if text is None:
+        return UNFINISHED
+    value = json_value(text)
+    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
+
+
+_read_kept = lru_cache(maxsize=_KEPT_READINGS)(_read_raw)
+
+
+def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame) -> Reading:
+    if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
+        return BLANK
+    return _READERS[kind](value, space, frame)
+
+
+def _kind(step: Step) -> Kind:
+    truth, form = step.ground_truth, step.answer_format
+    if form in _BOX_FORMATS:
+        return "box"
+    if form in ("multiple_choice", "short_text") and isinstance(truth, str):
+        if read_coordinate(truth):
+            return "cell"
+        if form == "multiple_choice" and not step.options and read_ratio(truth).value == truth.replace(" ", ""):
+            return "ratio"
+    return form
+
+
+@lru_cache(maxsize=1024)
+def _space(choices: tuple[str, ...], variants: tuple[tuple[str, tuple[str, ...]], ...]) -> Space:
+    return Space(choices, dict(variants))
+
+
+def _choices(sample: Sample, step: Step) -> tuple[str, ...]:
+    choices, truth = choices_of(sample, step), step.ground_truth
+    if not choices or step.answer_format == "multi_select" or not isinstance(truth, str):
+        return choices
+    return choices if key_of(truth) in map(key_of, choices) else (*choices, truth)
+
+
+def _read_cell(value: Any) -> Reading:
+    if cell := read_coordinate(value):
+        return parsed(format_coordinate(cell))
+    answer = parse_answer(value, None) if isinstance(value, str) else None
+    if answer is None or answer.value is None:
+        return AMBIGUOUS if answer and answer.status == "ambiguous" else UNPARSABLE
+    return parsed(answer.value)

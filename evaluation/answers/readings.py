@@ -1,0 +1,29 @@
+"""What was read from a step's raw answer, apart from whether it is correct."""
+
+from typing import Any, Literal, NamedTuple
+
+ReadingStatus = Literal["parsed", "blank", "missing", "ambiguous", "unfinished", "out_of_range", "unparsable"]
+"""`parsed` into the expected format, `blank` said to be not applicable or absent, `missing` no answer was given,
+`ambiguous` several incompatible ones, `unfinished` thinking that never ended, `out_of_range` boxes that no known
+convention explains, `unparsable` nothing of the expected format."""
+
+
+class Reading(NamedTuple):
+    """`value` is None unless parsed: a bool, an int, a text, a tuple of texts, ints or boxes."""
+
+    value: Any
+    status: ReadingStatus
+    converted: bool = False
+
+
+BLANK = Reading(None, "blank")
+MISSING = Reading(None, "missing")
+AMBIGUOUS = Reading(None, "ambiguous")
+UNFINISHED = Reading(None, "unfinished")
+OUT_OF_RANGE = Reading(None, "out_of_range")
+UNPARSABLE = Reading(None, "unparsable")
+
+
+def parsed(value: Any) -> Reading:
+    """Return what was read from an answer."""
+    return Reading(value, "parsed")

@@ -1,0 +1,147 @@
+"""Reads yes-or-no answers and counts (appendix D.2: numbers without commas and fixed units)."""
+
+import re
+from math import isfinite
+from typing import Any
+
+from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.letters import behind_glue
+from evaluation.answers.lexicon import Words, by_language, phrases, words
+from evaluation.answers.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
+from evaluation.answers.stances import Mention, behind_retraction, is_first_thought, settled, verdicts
+from evaluation.answers.text import lines_backwards, plain, sentences
+from evaluation.answers.utterances import passages
+
+_TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
+_PAIR = re.compile(rf"\s*(?:[/,，、|]|{words('alternative', 'addition')})\s*")
+_OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
+_PART = re.compile(
+    rf"\W*(?!.*{words('conclusion')})(?!.*(?:answer|result|conclusion|答案|结论|respuesta))[^:：]{{2,60}}[:：]\s*(.+)",
+    re.IGNORECASE,
+)
+"""One line of several that say yes or no of a part each, "upper-left: yes"."""
+
+_NUMERALS = {
+    word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
+} | {"两": 2, "俩": 2, "〇": 0}
+_HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
+_WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
+_NONE = frozenset({"none", "no one", "nobody", "nothing"})
+"""What counts nothing; to any other kind of question "none" is no answer."""
+_DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_NUMBER = re.compile(
+    rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
+)
+_NOTHING = Words("nothing")
+_REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
+_SAYS = re.compile(
+    r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
+    r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
+    re.IGNORECASE,
+)
+
+
+def read_boolean(value: Any) -> Reading:
+    """Read a bool, or a text that says yes or no: opening with it, or in its last sentence that says either."""
+    if isinstance(value, bool):
+        return parsed(value)
+    if not isinstance(value, str):
+        return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
+    if (known := _truth(value)) is not None:
+        return parsed(known)
+    if len(known_parts := {_truth(part) for part in _PAIR.split(value)}) > 1 and None not in known_parts:
+        return AMBIGUOUS
+    value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
+    for passage in passages(value):
+        for told in (passage,) if passage is value else (passage, behind_glue(passage)):
+            opening = _OPENING.match(told)
+            if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
+                return parsed(known)
+    return _last_verdict(value)
+
+
+def _truth(text: str) -> bool | None:
+    return _TRUTH.get(plain(text))
+
+
+def _known(text: str) -> frozenset[bool]:
+    known = _truth(text)
+    return frozenset() if known is None else frozenset({known})
+
+
+def _is_withdrawn(text: str) -> bool:
+    return is_first_thought(next(iter(sentences(text.partition("\n")[0])), ""))
+
+
+def _last_verdict(text: str) -> Reading:
+    lines = list(lines_backwards(text))
+    parts = [verdicts(match[1]) or _known(match[1]) for line in lines if (match := _PART.fullmatch(line))]
+    if len(parts) == len(lines) > 1 and len({*parts}) > 1 and all(parts):
+        return AMBIGUOUS
+    for line in lines:
+        for sentence in reversed(sentences(line)):
+            said = verdicts(sentence) or _known(sentence)
+            if said and (commits(sentence) or not abstains(sentence)):
+                return parsed(*said) if len(said) == 1 else AMBIGUOUS
+    return UNPARSABLE
+
+
+def counts_nothing(value: Any) -> bool:
+    """Whether a value is a word for zero."""
+    return isinstance(value, str) and plain(value) in _NONE
+
+
+def read_integer(value: Any) -> Reading:
+    """Read a whole number, or the one that a text's announcement or last sentence with a number comes to."""
+    if isinstance(value, bool):
+        return UNPARSABLE
+    if isinstance(value, int | float):
+        return parsed(value) if isinstance(value, int) else _whole(value)
+    if not isinstance(value, str):
+        return UNPARSABLE
+    return _read_number(value)
+
+
+def _read_number(value: str) -> Reading:
+    if counts_nothing(value):
+        return parsed(0)
+    if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
+        return parsed(known)
+    value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
+    for passage in passages(value):
+        lines = passage.splitlines() if passage != value else list(lines_backwards(value))
+        for line in lines:
+            parts = sentences(line)
+            for sentence in parts if passage != value else reversed(parts):
+                if numbers := _numbers_in(sentence):
+                    return _number_of(sentence, numbers)
+    return parsed(0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+
+
+def _numbers_in(sentence: str) -> list[re.Match[str]]:
+    found = list(_NUMBER.finditer(sentence))
+    return [number for number in found if not _REFERENCE.search(sentence, max(0, number.start() - 12), number.start())]
+
+
+def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
+    distinct = {_value(number[0]) for number in numbers}
+    if len(distinct) == 1:
+        return _whole(distinct.pop())
+    result = [number for number in numbers if sentence[: number.start()].rstrip(" *_$").endswith(("=", "＝"))]
+    if result:
+        return _whole(_value(result[-1][0]))
+    mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
+    meant = settled(sentence, mentions)
+    if len(meant) == 1:
+        return _whole(float(str(next(iter(meant)))))
+    told = {_value(number[0]) for number in numbers if _SAYS.search(sentence[: number.start()])}
+    return _whole(told.pop()) if len(told) == 1 else AMBIGUOUS
+
+
+def _value(text: str) -> float:
+    known = _NUMERALS.get(text.lower())
+    return float(text.replace(",", "").replace("−", "-")) if known is None else float(known)
+
+
+def _whole(number: float) -> Reading:
+    return parsed(int(number)) if isfinite(number) and number == int(number) else UNPARSABLE

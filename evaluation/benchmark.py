@@ -1,0 +1,200 @@
+"""What the host asks of a benchmark, and how installed benchmarks are found.
+
+A benchmark is a guest: its record shapes, plans, protocols, judging and tables, behind this interface. An installed
+package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmarks.md` shows one of twenty lines.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar, get_args
+
+from pydantic import BaseModel, JsonValue
+
+from catalogue.names import did_you_mean
+from evaluation.errors import BenchmarkUnknownError, PlanUnknownError, ProtocolUnavailableError
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.replies import Reply
+from evaluation.samples import Sample
+from evaluation.tables import Findings
+from evaluation.verdicts import Judge, Verdicts
+from jobs.models import Cell, Condition, JobSpec, Turn
+from tiling.geometry import Size
+from tiling.views import View
+
+CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+LOCAL_CONDITIONS = frozenset({"V3", "V4"})
+"""The conditions that show local evidence, so that a sample must have some."""
+ENTRY_POINTS = "gigavqa.benchmarks"
+
+SizeOf = Callable[[str], Size]
+"""Gives an image's level-0 size by its name."""
+AnySample = TypeVar("AnySample", bound=Sample)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a record can inherit from its place: the file's stem, and the images at hand by stem."""
+
+    stem: str
+    images: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a sample can be shown: its images as views name them, and what fixes every draw.
+
+    `size_of` is asked for an image only where local evidence needs it. `thumbnail` is V1's longest side in pixels.
+    `shared` is what the benchmark's `prepare` made for all samples of the job.
+    """
+
+    images: tuple[str, ...]
+    size_of: SizeOf
+    seed: str
+    thumbnail: int = 1024
+    shared: Any = None
+
+    def thumbnails(self) -> tuple[View, ...]:
+        """V1: every image downsampled."""
+        return tuple(View(image=image, sizing=f"longest:{self.thumbnail}") for image in self.images)
+
+    def full(self) -> tuple[View, ...]:
+        """V2: every image natively."""
+        return tuple(View(image=image) for image in self.images)
+
+    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]]) -> tuple[View, ...]:
+        """The views of a condition in order; `local` declares the local evidence, and is asked for V3 and V4 alone."""
+        full = self.full() if condition in ("V2", "V4") else self.thumbnails() if condition == "V1" else ()
+        return full + (local() if condition in LOCAL_CONDITIONS else ())
+
+
+@dataclass(frozen=True)
+class Chat:
+    """How one sample is asked in one cell, whatever the model and the repeat.
+
+    All views come before the first turn's text. `details` say what else is to be known of how it was asked.
+    """
+
+    views: tuple[View, ...]
+    turns: tuple[Turn, ...]
+    prompt_version: str
+    details: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class NoOptions(BaseModel):
+    """The options of a benchmark that has none."""
+
+
+class Benchmark(ABC, Generic[AnySample]):
+    """One benchmark, as the host sees it. A benchmark keeps no state, so that one object serves all threads."""
+
+    name: str
+    """How data sets name it in `dataset.toml`."""
+    title: str
+    sample_type: type[AnySample]
+    """What the fields that `read` yields are checked by."""
+    plans: Mapping[str, tuple[Cell, ...]]
+    """Named cells; the first plan is what is asked when a job names none."""
+    protocols: Mapping[str, str]
+    """What a sample can be asked by, with a few words on each."""
+    conditions: Sequence[Condition] = CONDITIONS
+    general: bool = False
+    """Whether it reads records of any kind, so that one made for them goes before it."""
+    grouping: Grouping = Grouping()
+    options: type[BaseModel] = NoOptions
+    """What a job may choose of it."""
+    versions: Mapping[str, str] = {}
+    """Versions of what reads and judges replies, by what it reads; a report states them."""
+
+    @abstractmethod
+    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+        """Yield the fields of each sample in one record; raises ValueError where its value is no record at all."""
+
+    @abstractmethod
+    def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:
+        """Ask a sample in a cell. Raises EvidenceMissingError where its evidence cannot be shown."""
+
+    @abstractmethod
+    def judge(self, sample: AnySample) -> Judge:
+        """Make a sample ready to judge any number of replies to it."""
+
+    @abstractmethod
+    def report(self, verdicts: Verdicts) -> Findings:
+        """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats."""
+
+    def record(self, sample: AnySample) -> dict[str, Any]:
+        """Write a sample as a record that reads as the same sample."""
+        fields = sample.model_dump(mode="json", exclude_none=True, exclude={"extra"})
+        return {**sample.extra, **fields}
+
+    def describe(self, sample: AnySample) -> Iterator[str]:
+        """Tell, line by line, what the host does not know of a sample."""
+        return iter(())
+
+    def applies(self, sample: AnySample, cell: Cell) -> bool:
+        """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
+        return True
+
+    def admit(self, samples: Sequence[AnySample], cells: Sequence[Cell]) -> None:
+        """Refuse what cannot be asked: raises EvidenceMissingError or AnnotationMissingError naming every sample."""
+
+    def prepare(self, samples: Sequence[AnySample], options: Any, seed: int) -> Any:
+        """Make what asking all samples of a job shares, from the whole data set; `ask` finds it as `scene.shared`."""
+
+    def trait(self, reply: Reply) -> Hashable:
+        """What of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
+        return None
+
+    def doubts(self, sample: AnySample, scene: Scene) -> Iterator[str]:
+        """Say what keeps a sample from being shown under some condition; one sentence each."""
+        return iter(())
+
+    def checklist(self, sample: AnySample) -> Sequence[str]:
+        """Say which of the benchmark's own rules for records a sample breaks; one sentence each."""
+        return ()
+
+
+def find_benchmark(name: str) -> Benchmark[Any]:
+    """Return an installed benchmark; raises BenchmarkUnknownError naming those that there are."""
+    known = installed_benchmarks()
+    if name not in known:
+        close = did_you_mean(name, known)
+        raise BenchmarkUnknownError(f"benchmark '{name}' is not known{close or ';'} known: {', '.join(known)}")
+    return known[name]
+
+
+@cache
+def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
+    """All installed benchmarks by name, in order of their names; an entry point names a Benchmark class."""
+    found = (point.load()() for point in entry_points(group=ENTRY_POINTS))
+    return {benchmark.name: benchmark for benchmark in sorted(found, key=lambda benchmark: str(benchmark.name))}
+
+
+def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
+    """Return the cells that a job asks for, each once.
+
+    Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not.
+    """
+    if bool(spec.plan) == bool(spec.cells):
+        raise PlanUnknownError("name either a plan or cells")
+    plans = benchmark.plans
+    if spec.plan and spec.plan not in plans:
+        close = did_you_mean(spec.plan, plans)
+        raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")
+    cells = plans[spec.plan] if spec.plan else tuple(dict.fromkeys(spec.cells))
+    for kind, asked, known in (
+        ("protocol", [cell.protocol for cell in cells], list(benchmark.protocols)),
+        ("condition", [cell.condition for cell in cells], list(benchmark.conditions)),
+    ):
+        if missing := sorted(set(asked) - set(known)):
+            raise ProtocolUnavailableError(f"{kind} {', '.join(missing)} is not available; there is {', '.join(known)}")
+    return cells
+
+
+def plan_of(protocols: str, conditions: str) -> tuple[Cell, ...]:
+    """Every protocol under every condition, both as lists of names with spaces between."""
+    pairs = ((protocol, condition) for protocol in protocols.split() for condition in conditions.split())
+    return tuple(Cell.model_validate({"protocol": one, "condition": other}) for one, other in pairs)

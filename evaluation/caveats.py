@@ -1,0 +1,134 @@
+"""Says plainly what a reader must know before trusting a number."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from catalogue.entry import CatalogueEntry
+from evaluation.cells import AWAITING, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
+from evaluation.tables import Caveat
+from evaluation.verdicts import Tally
+
+UNREADABLE_SHARE = 0.1
+"""Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
+_NAMED = 3
+"""Places or samples that a warning names; it counts the others."""
+
+
+def collect_caveats(
+    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry]
+) -> tuple[Caveat, ...]:
+    """Collect the host's own caveats: those on models and pictures, then those on cells."""
+    cells = list(cells)
+    found = [
+        *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue)),
+        *(Caveat(scope="report", text=text) for text in (*_on_pictures(tally), *_on_missing(cells))),
+        *(Caveat(scope="cell", text=text) for text in _on_crowds(tally, catalogue)),
+        *(Caveat(scope="model", text=text) for text in (*_on_ends(cells), *_on_unreadable(cells))),
+        *(Caveat(scope="report", text=text) for text in _on_absent_groups(cells)),
+    ]
+    found.extend(Caveat(scope="cell", text=text) for cell in cells for text in _on_cell(cell))
+    return tuple(found)
+
+
+def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+    for model, made in sorted(tally.provenance.items()):
+        if model in catalogue and catalogue[model].random_weights:
+            yield f"{model}: its weights are random; its scores say nothing about any trained model"
+        if simulated := sum(count for origin, count in made.items() if origin.simulated):
+            yield f"{model}: {simulated} of {made.total()} responses come from the simulated engine; no model was run"
+        if len({origin.sampling for origin in made if origin.sampling}) > 1:
+            yield f"{model}: its responses were sampled with different parameters"
+        if len({(origin.engine, origin.version) for origin in made if origin.engine}) > 1:
+            yield f"{model}: its responses come from different engines or versions"
+    for (model, protocol), versions in sorted(tally.prompts.items()):
+        if len(versions) > 1:
+            yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
+
+
+def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+    for key, shown in sorted(tally.num_rasters.items()):
+        most = catalogue[key.model].visual_budget.most_images if key.model in catalogue else None
+        if most is None:
+            continue
+        if crowded := sum(count for number, count in shown.items() if number > most):
+            yield (
+                f"{key}: {crowded} of {shown.total()} prompts had over {most} "
+                "pictures, each of which this family then shows uncropped, with fewer visual tokens than alone"
+            )
+
+
+def _on_pictures(tally: Tally) -> Iterator[str]:
+    """Tell of pictures that were replaced while the samples that show them were asked."""
+    replaced = [(place, digests) for place, digests in sorted(tally.digests.items()) if len(digests) > 1]
+    if replaced:
+        (position, image), digests = replaced[0]
+        samples = {at for (at, _), _ in replaced}
+        yield (
+            f"{len(samples)} of {len(tally.samples)} samples were asked over different contents of a picture "
+            f"of one name: {tally.samples[position].id} over '{image}' with the digests "
+            f"{' and '.join(digest[:12] for digest in sorted(digests))}"
+            f"{' and others' if len(replaced) > 1 else ''}; their numbers mix what was shown"
+        )
+
+
+def _on_missing(cells: Sequence[CellScore]) -> Iterator[str]:
+    missing = [(cell, part.count) for cell in cells for part in cell.excluded if part.reason == NO_RESPONSE]
+    if missing:
+        number, expected = sum(count for _, count in missing), sum(cell.expected for cell in cells)
+        yield f"{number} of {expected} requests have no response{_places(cell for cell, _ in missing)}"
+
+
+def _on_absent_groups(cells: Sequence[CellScore]) -> Iterator[str]:
+    by_groups: dict[tuple[str, ...], list[CellScore]] = {}
+    for cell in cells:
+        if cell.absent_groups and cell.accuracy.value is not None:
+            by_groups.setdefault(cell.absent_groups, []).append(cell)
+    for groups, found in by_groups.items():
+        yield f"macro averages leave out {', '.join(groups)}{_places(found)}"
+
+
+def _places(cells: Iterable[CellScore]) -> str:
+    names = [str(cell.key) for cell in cells]
+    others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+    return f" ({', '.join(names[:_NAMED])}{others})"
+
+
+def _by_model(cells: Iterable[CellScore]) -> dict[str, list[CellScore]]:
+    by_model: dict[str, list[CellScore]] = {}
+    for cell in cells:
+        by_model.setdefault(cell.model, []).append(cell)
+    return by_model
+
+
+def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
+    for model, cut in _by_model(cell for cell in cells if cell.cut_off).items():
+        number, answered = sum(cell.cut_off for cell in cut), sum(cell.answered for cell in cut)
+        yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({_asked(cut)})"
+    for model, full in _by_model(cell for cell in cells if cell.overflowed).items():
+        number, answered = sum(cell.overflowed for cell in full), sum(cell.answered for cell in full)
+        yield (
+            f"{model}: {number} of {answered} chats ({100 * number / answered:.0f} %) outgrew the model's context by "
+            f"what the model wrote; where no answer was given, they count as wrong ({_asked(full)})"
+        )
+
+
+def _asked(cells: Iterable[CellScore]) -> str:
+    return ", ".join(f"{cell.protocol} {cell.condition}" for cell in cells)
+
+
+def _on_unreadable(cells: Iterable[CellScore]) -> Iterator[str]:
+    for model, found in _by_model(cell for cell in cells if (cell.unreadable.value or 0) > UNREADABLE_SHARE).items():
+        places = ", ".join(
+            f"{100 * (cell.unreadable.value or 0):.0f} % of {cell.answered} in {cell.protocol} {cell.condition}"
+            for cell in found
+        )
+        yield f"{model}: many answers hold no single clear answer, and count as wrong: {places}"
+
+
+def _on_cell(cell: CellScore) -> Iterator[str]:
+    for exclusion in cell.excluded:
+        if exclusion.reason == UNKNOWN_SAMPLE:
+            yield f"{cell.key}: {exclusion.count} responses are to samples that the data set does not have"
+        elif exclusion.reason not in (AWAITING, NO_RESPONSE):
+            yield f"{cell.key}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
+    if cell.duplicates:
+        yield f"{cell.key}: {cell.duplicates} further copies of responses were ignored"

@@ -1,0 +1,230 @@
+"""Scores every cell: accuracies, counts, parse statuses, and what was left out. As records, and as a table."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import mean, stdev
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evaluation.metrics.accuracy import (
+    Contrast,
+    Grouping,
+    Strata,
+    group_accuracies,
+    overall_accuracy,
+    subgroup_accuracies,
+)
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats, wilson
+from evaluation.tables import Column, Group, Row, Table, Value
+from evaluation.verdicts import CellKey, CellTally, Outcome, Verdicts
+
+LISTED_SAMPLES = 100
+_SEVERAL = 2
+AWAITING = "the answer awaits an expert"
+NO_RESPONSE = "no response"
+UNKNOWN_SAMPLE = "the data set has no such sample"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class GroupScore(_Part):
+    """Accuracy of one group of samples and of its subgroups."""
+
+    overall: Estimate
+    subgroups: dict[str, Estimate] = {}
+
+
+class Exclusion(_Part):
+    """Requests that no accuracy counts, and why; `samples` lists at most the first hundred samples."""
+
+    reason: str
+    count: int
+    samples: tuple[str, ...]
+
+
+class Spread(_Part):
+    """Accuracy of each repeat; their mean is pass@1, and equals the cell's accuracy where no response is missing."""
+
+    values: tuple[float, ...] = Field(description="accuracy of each repeat over the samples that it has, in order")
+    mean: float
+    deviation: float = Field(description="standard deviation over repeats, with n - 1")
+
+
+class CellScore(_Part):
+    """Everything that is counted of one model under one protocol and condition."""
+
+    model: str
+    protocol: str
+    condition: str
+    accuracy: Estimate = Field(description="over all samples; the mean over groups where the benchmark balances them")
+    groups: dict[str, GroupScore]
+    absent_groups: tuple[str, ...] = Field(description="groups of the benchmark that the accuracy leaves out")
+    abstention: Estimate = Field(description="over responses, not samples")
+    unreadable: Estimate = Field(
+        default=NOTHING, description="share of the responses without a single clear answer that do not abstain either"
+    )
+    statuses: dict[str, int] = Field(description="how answers were found, by parse status")
+    expected: int = Field(description="requests that should have a response")
+    answered: int = Field(description="requests that did not fail, and are judged")
+    cut_off: int = Field(description="answers that end where their output tokens ended")
+    overflowed: int = Field(
+        default=0,
+        description="chats that outgrew the context by what the model wrote; without an answer they are wrong",
+    )
+    duplicates: int = Field(description="further copies of a response, which count nothing")
+    excluded: tuple[Exclusion, ...]
+    repeats: Spread | None = Field(default=None, description="accuracy of each repeat; None for a single one")
+
+    @property
+    def key(self) -> CellKey:
+        """Which cell it is."""
+        return CellKey(self.model, self.protocol, self.condition)
+
+
+def score_cells(verdicts: Verdicts, grouping: Grouping, strata: Strata) -> tuple[CellScore, ...]:
+    """Score all cells in the report's order."""
+    return tuple(_score(key, verdicts, grouping, strata) for key in verdicts.cells)
+
+
+def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
+    """Accuracies of every group that has samples, with its subgroups."""
+    subgroups = subgroup_accuracies(scores, strata)
+    return {
+        group: GroupScore(
+            overall=overall, subgroups={name: one for (of, name), one in subgroups.items() if of == group}
+        )
+        for group, overall in group_accuracies(scores, strata).items()
+    }
+
+
+def outcome_rate(cell: CellTally, outcome: Outcome) -> Estimate:
+    """Share of the responses that came out so, of those that did not fail."""
+    answered = cell.answered
+    if not answered:
+        return NOTHING
+    return wilson(sum(verdict.outcome == outcome for verdict in answered) / len(answered), len(answered))
+
+
+def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata) -> CellScore:
+    cell = verdicts.tally.cells.get(key, CellTally())
+    scores = cell.scores(len(verdicts.samples))
+    groups = group_scores(scores, strata)
+    present = {group for group, score in groups.items() if score.overall.value is not None}
+    answered, asked = cell.answered, verdicts.asked.get(key, {})
+    return CellScore(
+        **key._asdict(),
+        accuracy=Contrast({"cell": scores}, strata).accuracy("cell"),
+        groups=groups,
+        absent_groups=tuple(group for group in grouping.known if group not in present),
+        abstention=outcome_rate(cell, "abstained"),
+        unreadable=outcome_rate(cell, "unreadable"),
+        statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),
+        expected=sum(asked.values()),
+        answered=len(answered),
+        cut_off=sum(verdict.cut_off for verdict in answered),
+        overflowed=sum(verdict.overflowed for verdict in answered),
+        duplicates=cell.duplicates,
+        excluded=tuple(_exclusions(cell, verdicts, asked)),
+        repeats=_spread(cell.repeats(len(scores)), strata),
+    )
+
+
+def _spread(repeats: Sequence[Floats], strata: Strata) -> Spread | None:
+    if len(repeats) < _SEVERAL:
+        return None
+    values = [value for scores in repeats if (value := overall_accuracy(scores, strata)) is not None]
+    if len(values) < _SEVERAL:
+        return None
+    return Spread(values=tuple(values), mean=mean(values), deviation=stdev(values))
+
+
+def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -> Iterator[Exclusion]:
+    samples = verdicts.samples
+    recorded = Counter(verdict.sample for verdict in cell.verdicts.values())
+    missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
+    failed: dict[str, Counter[int]] = {}
+    for verdict in cell.verdicts.values():
+        if verdict.failure:
+            failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
+    unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
+    reasons = {NO_RESPONSE: missing, AWAITING: unscored}
+    reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
+    for reason, counts in reasons.items():
+        if counts:
+            yield _exclusion(reason, counts.total(), (samples[at].id for at in sorted(counts)))
+    if cell.unknown:
+        yield _exclusion(UNKNOWN_SAMPLE, cell.unknown.total(), sorted(cell.unknown))
+
+
+def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:
+    return Exclusion(reason=reason, count=count, samples=tuple(samples)[:LISTED_SAMPLES])
+
+
+def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
+    """What the numbers rest on: one row a cell, with counts, statuses, and the accuracy of every group."""
+    places = list(
+        dict.fromkeys(
+            (group, name) for cell in cells for group, score in cell.groups.items() for name in (*score.subgroups, "")
+        )
+    )
+    return Table(
+        name="cells",
+        title="What the numbers rest on",
+        caption="Accuracies in % with 95 % intervals; statuses count how answers were found.",
+        groups=(
+            Group(title="Requests", columns=_COUNTS),
+            Group(title="Accuracy", columns=tuple(_overall_columns(grouping))),
+            *(
+                Group(title=group, columns=tuple(_column(grouping, *place) for place in places if place[0] == group))
+                for group in dict.fromkeys(group for group, _ in places)
+            ),
+        ),
+        rows=tuple(
+            Row(title=str(cell.key), keys=cell.key._asdict(), values=tuple(_values(cell, places))) for cell in cells
+        ),
+    )
+
+
+_COUNTS = (
+    Column(key="answered", title="answered", unit="count", keys={"metric": "answered"}),
+    Column(key="expected", title="expected", unit="count", keys={"metric": "expected"}),
+    Column(key="repeats", title="over repeats", unit="text"),
+    Column(key="statuses", title="parse statuses", unit="text"),
+)
+
+
+def _overall_columns(grouping: Grouping) -> Iterator[Column]:
+    name = "macro" if grouping.balanced else "all"
+    yield Column(
+        key="accuracy", title=name, keys={"metric": f"{'macro_' if grouping.balanced else ''}accuracy"}, strong=True
+    )
+    yield Column(key="abstention", title="abstains", keys={"metric": "abstention_rate"})
+    yield Column(key="unreadable", title="unreadable", unit="loss", keys={"metric": "unreadable_rate"})
+
+
+def _column(grouping: Grouping, group: str, name: str) -> Column:
+    keys = {level: part for level, part in zip(grouping.levels, (group, name), strict=False) if part}
+    return Column(
+        key=f"{group}/{name}" if name else group,
+        title=name or "all",
+        label=f"{group} {name or 'all'}",
+        keys={**keys, "metric": "accuracy"},
+        strong=not name,
+    )
+
+
+def _values(cell: CellScore, places: Sequence[tuple[str, str]]) -> Iterator[Value]:
+    yield cell.answered
+    yield cell.expected
+    spread = cell.repeats
+    yield f"{100 * spread.mean:.1f} ± {100 * spread.deviation:.1f} (k={len(spread.values)})" if spread else None
+    yield ", ".join(f"{status} {count}" for status, count in cell.statuses.items())
+    yield cell.accuracy
+    yield cell.abstention
+    yield cell.unreadable
+    for group, name in places:
+        score = cell.groups.get(group)
+        yield NOTHING if score is None else score.subgroups.get(name, NOTHING) if name else score.overall

@@ -1,0 +1,120 @@
+"""What became of every request, one by one: for readers who want to see behind a number."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from catalogue.entry import CatalogueEntry
+from evaluation.answers.matching import Box
+from evaluation.datasets import Dataset
+from evaluation.replies import Reply, reply_of
+from evaluation.samples import Sample
+from evaluation.verdicts import Judges, Outcome, Part, Verdict
+from jobs.models import RasterRecord, Response
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class PartOutcome(_Part):
+    """What became of one judged part of a chat; `text` is the raw answer, None where none was given."""
+
+    name: str
+    question: str
+    truth: Any
+    value: Any = Field(description="the answer as it was read; boxes normalized to the full image")
+    status: str
+    score: float
+    correct: bool
+    text: str | None
+    tags: dict[str, str] = Field(default={}, description="what the part can be sorted by")
+    notes: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = Field(default=(), description="boxes of the answer, in the unit square of the first image")
+    true_boxes: tuple[Box, ...] = ()
+
+    @classmethod
+    def of(cls, part: Part) -> "PartOutcome":
+        """Describe a judged part."""
+        fields = {**part._asdict(), "tags": dict(part.tags)}
+        return cls(**fields, correct=part.score >= 1)
+
+
+class SampleOutcome(_Part):
+    """What became of one request: question, answers as they were read, verdicts, and the raw texts beside them."""
+
+    job_id: str
+    request_id: str
+    sample_id: str
+    model: str
+    protocol: str
+    condition: str
+    repeat: int
+    groups: dict[str, str] = Field(description="what the sample belongs to, by level")
+    question: str
+    options: dict[str, str] | None
+    truth: str
+    value: str | None
+    status: str
+    outcome: Outcome
+    score: float | None = Field(description="None where the answer is not known or the request failed")
+    tags: dict[str, str] = {}
+    failure: str | None = None
+    text: str | None = Field(description="raw text of the turn that answers the final question")
+    cut_off: bool = False
+    overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
+    parts: tuple[PartOutcome, ...] = ()
+    rasters: tuple[RasterRecord, ...] = ()
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the final answer is right; None where nothing can be said."""
+        return None if self.score is None else self.score >= 1
+
+
+def sample_outcomes(
+    dataset: Dataset, responses: Iterable[Response], catalogue: Mapping[str, CatalogueEntry]
+) -> Iterator[SampleOutcome]:
+    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it."""
+    return reply_outcomes(dataset, map(reply_of, responses), catalogue)
+
+
+def reply_outcomes(
+    dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]
+) -> Iterator[SampleOutcome]:
+    """Yield the outcome of each reply as it streams past, holding none; unknown samples are passed over.
+
+    Copies of a reply are not told apart. Raises AnnotationInvalidError as reports do.
+    """
+    judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
+    for reply in replies:
+        if (position := judges.position(reply.sample_id)) is not None:
+            yield _outcome(reply, dataset.samples[position], judges.judge(reply, position))
+
+
+def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None) -> SampleOutcome:
+    return SampleOutcome(
+        job_id=reply.identity[0],
+        request_id=reply.identity[1],
+        sample_id=sample.id,
+        model=reply.model,
+        protocol=reply.protocol,
+        condition=reply.condition,
+        repeat=reply.repeat,
+        groups=dict(sample.groups),
+        question=sample.question,
+        options=sample.options,
+        truth=sample.truth,
+        value=verdict.value if verdict else None,
+        status=verdict.status if verdict else "failed",
+        outcome=verdict.outcome if verdict else "failed",
+        score=verdict.score if verdict and sample.scored else None,
+        tags=dict(verdict.tags) if verdict else {},
+        failure=reply.failure,
+        text=reply.text,
+        cut_off=reply.cut_off,
+        overflowed=reply.overflowed,
+        parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
+        rasters=reply.rasters,
+    )

@@ -1,0 +1,46 @@
+"""What the host knows of a sample: a question about images. Benchmarks add their own fields."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class Sample(BaseModel):
+    """One question about one image, or several; image names are relative to the data set's folder.
+
+    `extra` keeps the record's other keys as they were.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[^\s/]+$", max_length=200)
+    images: tuple[str, ...] = ()
+    question: str = Field(min_length=1)
+    options: dict[str, str] | None = None
+    extra: dict[str, Any] = {}
+
+    @property
+    def truth(self) -> str:
+        """The true answer as people read it; empty where it is not known."""
+        return ""
+
+    @property
+    def scored(self) -> bool:
+        """Whether the answer is known, so that replies count."""
+        return bool(self.truth)
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """What the sample belongs to: a name for each level of its benchmark's grouping, and whatever else sorts it."""
+        return {}
+
+    @field_validator("images")
+    @classmethod
+    def _images_stay_inside(cls, images: tuple[str, ...]) -> tuple[str, ...]:
+        for image in images:
+            if not image or image.startswith(("/", "\\", "~")) or ".." in image.replace("\\", "/").split("/"):
+                raise ValueError(
+                    f"image '{image}' does not lie in the data set's folder: absolute paths and '..' are refused"
+                )
+        return images

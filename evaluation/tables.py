@@ -1,0 +1,129 @@
+"""What a benchmark reports, as data: tables of estimates, figures drawn from them, and caveats.
+
+A benchmark builds these and knows no writer; the writers (terminal, Markdown, CSV and its like, the page) know no
+benchmark.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from evaluation.metrics.estimates import NOTHING, Estimate
+
+Unit = Literal["rate", "loss", "difference", "count", "text"]
+"""How a column is written: a rate in percent (of a loss less is better), a difference in points with its sign, a whole
+number, or a text."""
+Value = Estimate | int | str | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Column(_Part):
+    """One column; `title` stands under its group's, `label` says the same where the column stands alone."""
+
+    key: str = Field(description="unique in its table")
+    title: str
+    label: str = ""
+    unit: Unit = "rate"
+    keys: dict[str, str] = Field(
+        default={}, description="what machines know it by: metric, protocol, condition, and names of groups"
+    )
+    strong: bool = False
+    note: str = Field(default="", description="what the heading means, in a sentence")
+
+    @property
+    def name(self) -> str:
+        """How the column is called where it stands alone."""
+        return self.label or self.title
+
+
+class Group(_Part):
+    """Columns that share a heading, which may be empty."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+class Row(_Part):
+    """One row: a value for each column of its table."""
+
+    title: str
+    keys: dict[str, str] = Field(default={}, description="what machines know it by: model, protocol, condition ...")
+    values: tuple[Value, ...]
+    summary: bool = Field(default=False, description="whether it sums up the other rows, as a mean over models does")
+
+
+class Table(_Part):
+    """Rows of estimates under grouped columns. `detail` marks one that only long forms show."""
+
+    name: str
+    title: str
+    caption: str = ""
+    groups: tuple[Group, ...]
+    rows: tuple[Row, ...] = ()
+    detail: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns in order."""
+        return tuple(column for group in self.groups for column in group.columns)
+
+    @model_validator(mode="after")
+    def _rows_fill_columns(self) -> "Table":
+        columns = self.columns
+        if len({column.key for column in columns}) != len(columns):
+            raise ValueError(f"table '{self.name}' has two columns of one key")
+        for row in self.rows:
+            if len(row.values) != len(columns):
+                raise ValueError(
+                    f"table '{self.name}': '{row.title}' has {len(row.values)} values for {len(columns)} columns"
+                )
+        return self
+
+
+class Figure(_Part):
+    """A drawing of some columns of a table: bars side by side, or one stacked bar a row. Summary rows are left out."""
+
+    name: str
+    caption: str
+    form: Literal["bars", "differences", "shares"]
+    axis: str = Field(default="", description="what the numbers are, with their unit")
+    table: str = Field(description="name of the table whose numbers are drawn")
+    columns: tuple[str, ...] = Field(description="keys of the columns, in order")
+
+
+class Caveat(_Part):
+    """What a reader must know before trusting a number, and what it is about."""
+
+    scope: Literal["report", "model", "cell"]
+    text: str
+
+
+class Findings(_Part):
+    """All that a benchmark reports: tables in the order of reading, figures, and caveats of its own."""
+
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
+
+
+def mean_row(rows: tuple[Row, ...], columns: tuple[Column, ...]) -> Row | None:
+    """Average rows column by column over those that have the number; None for fewer than two rows.
+
+    Counts are of rows, and there is no interval. Only rates, losses and differences are averaged.
+    """
+    if len(rows) < 2:
+        return None
+    by_column = zip(columns, zip(*(row.values for row in rows), strict=True), strict=True)
+    means = tuple(_mean(values) if column.unit in _AVERAGED else None for column, values in by_column)
+    return Row(title="Mean", keys={"model": "mean"}, values=means, summary=True)
+
+
+_AVERAGED = frozenset({"rate", "loss", "difference"})
+
+
+def _mean(values: tuple[Value, ...]) -> Estimate:
+    known = [value.value for value in values if isinstance(value, Estimate) and value.value is not None]
+    return Estimate(value=sum(known) / len(known), count=len(known)) if known else NOTHING

@@ -1,0 +1,289 @@
+"""Verdicts: what judging says of a reply, and their tally, which streams replies past and keeps no text of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from catalogue.entry import CatalogueEntry
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.matching import Box
+from evaluation.metrics.intervals import Floats
+from evaluation.replies import Provenance, Reply
+from evaluation.samples import Sample
+
+Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "failed", "unscored"]
+"""What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `failed` is no
+answer of the model's, `unscored` awaits a truth or a judge."""
+
+
+class Part(NamedTuple):
+    """What judging says of one judged part of a chat: the answer to a step, a hop, a sub-question.
+
+    `value` is the answer as it was read, `text` as it was written (None where none was given). `tags` name what the
+    part can be sorted by, such as its operation. Boxes are (x1, y1, x2, y2) in the unit square of the sample's first
+    image.
+    """
+
+    name: str
+    question: str
+    truth: Any
+    value: Any
+    text: str | None
+    status: str
+    score: float
+    tags: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    true_boxes: tuple[Box, ...] = ()
+
+
+class Verdict(NamedTuple):
+    """What judging says of a reply.
+
+    `value` is the final answer as it was read, None where there is no single one, and `status` how it was found. A
+    `score` of 1 is right and of 0 wrong; None where nothing can be said yet. `kept` is what the benchmark's report
+    needs beyond these: small, hashable, ordered; equal ones are kept once. `tags` name what the reply can be sorted by.
+    `tell` makes the parts, for those who look closer.
+    """
+
+    value: str | None
+    status: str
+    score: float | None
+    kept: tuple[Any, ...] = ()
+    tags: tuple[tuple[str, str], ...] = ()
+    tell: Callable[[], tuple[Part, ...]] = tuple
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of the reply, in one word."""
+        if self.status == ABSTAINED:
+            return "abstained"
+        if self.value is None:
+            return "unreadable"
+        if self.score is None:
+            return "unscored"
+        return "right" if self.score >= 1 else "wrong" if self.score <= 0 else "partial"
+
+
+ABSTAINED = "abstained"
+"""Parse status of a reply that says the question cannot be answered."""
+
+Judge = Callable[[Reply, BoxFrame], Verdict]
+"""Judges any number of replies to one sample. It is not asked about failures."""
+
+
+class CellKey(NamedTuple):
+    """Which model was asked how, and what it was shown."""
+
+    model: str
+    protocol: str
+    condition: str
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+class Tallied(NamedTuple):
+    """What is kept of a reply and its verdict.
+
+    Ordered, so that of two copies the same one counts in whatever order they come: an answer before a failure, then
+    the earlier one. `score` is NaN where there is none.
+    """
+
+    failure: str
+    created: float
+    sample: int
+    status: str
+    outcome: Outcome
+    score: float
+    cut_off: bool
+    overflowed: bool = False
+    repeat: int = 0
+    kept: tuple[Any, ...] = ()
+
+
+@dataclass
+class CellTally:
+    """The verdicts of one cell by the identity of the reply."""
+
+    verdicts: dict[tuple[str, str], Tallied] = field(default_factory=dict)
+    duplicates: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def add(self, identity: tuple[str, str], verdict: Tallied) -> None:
+        """Count a verdict once."""
+        known = self.verdicts.get(identity)
+        self.duplicates += known is not None
+        self.verdicts[identity] = verdict if known is None else min(known, verdict)
+
+    @property
+    def answered(self) -> list[Tallied]:
+        """Verdicts on replies that did not fail."""
+        return [verdict for verdict in self.verdicts.values() if not verdict.failure]
+
+    def scores(self, num_samples: int) -> Floats:
+        """Mean score of each sample over its repeats, NaN where it has none."""
+        return _means(self.answered, num_samples)
+
+    def repeats(self, num_samples: int) -> list[Floats]:
+        """The scores of each sample in each repeat of each job, by job and repeat."""
+        rounds: dict[tuple[str, int], list[Tallied]] = {}
+        for (job_id, _), verdict in self.verdicts.items():
+            if not verdict.failure:
+                rounds.setdefault((job_id, verdict.repeat), []).append(verdict)
+        return [_means(rounds[key], num_samples) for key in sorted(rounds)]
+
+
+def _means(verdicts: Sequence[Tallied], num_samples: int) -> Floats:
+    total, asked = np.zeros(num_samples), np.zeros(num_samples)
+    positions = np.fromiter((verdict.sample for verdict in verdicts), dtype=np.intp, count=len(verdicts))
+    scores = np.fromiter((verdict.score for verdict in verdicts), dtype=np.float64, count=len(verdicts))
+    known = ~np.isnan(scores)
+    np.add.at(asked, positions[known], 1)
+    np.add.at(total, positions[known], scores[known])
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / asked
+    return mean
+
+
+class Judges:
+    """The judges of samples, made when first needed; `judge_of` makes a sample's."""
+
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        judge_of: Callable[[Any], Judge],
+        catalogue: Mapping[str, CatalogueEntry],
+    ) -> None:
+        self._samples = samples
+        self._judge_of = judge_of
+        self._catalogue = catalogue
+        self._judges: dict[int, Judge] = {}
+        self._positions = {sample.id: position for position, sample in enumerate(samples)}
+
+    def position(self, sample_id: str) -> int | None:
+        """Where a sample stands; None for one that the data set does not have."""
+        return self._positions.get(sample_id)
+
+    def judge(self, reply: Reply, position: int) -> Verdict | None:
+        """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
+        if reply.text is None and not reply.overflowed:
+            return None
+        return self.of(position)(reply, self._frame(reply))
+
+    def of(self, position: int) -> Judge:
+        """Return the judge of the sample at `position`."""
+        if position not in self._judges:
+            self._judges[position] = self._judge_of(self._samples[position])
+        return self._judges[position]
+
+    def _frame(self, reply: Reply) -> BoxFrame:
+        known = reply.model in self._catalogue
+        raster = reply.rasters[0].raster_size if reply.rasters else None
+        return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", raster)
+
+
+class Tally:
+    """Verdicts of all cells over one data set, and what made them."""
+
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        judges: Judges,
+        replies: Iterable[Reply],
+        trait: Callable[[Reply], Hashable] = lambda reply: None,
+    ) -> None:
+        self.samples = samples
+        self.judges = judges
+        self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
+        self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
+        self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self.traits: dict[CellKey, Counter[Any]] = defaultdict(Counter)
+        """What the benchmark wants counted of replies, by cell."""
+        self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
+        """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
+        self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
+        self._trait = trait
+        self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        for reply in replies:
+            self._add(reply)
+
+    def _add(self, reply: Reply) -> None:
+        key = CellKey(reply.model, reply.protocol, reply.condition)
+        cell = self.cells[key]
+        if (trait := self._trait(reply)) is not None:
+            self.traits[key][trait] += 1
+        self.num_rasters[key][len(reply.rasters)] += 1
+        self.provenance[reply.model][reply.provenance] += 1
+        if version := reply.provenance.prompt_version:
+            self.prompts[reply.model, reply.protocol].add(version)
+        position = self.judges.position(reply.sample_id)
+        if position is None:
+            cell.unknown[reply.sample_id] += 1
+        else:
+            cell.add(reply.identity, self._judged(reply, position))
+            for raster in reply.rasters:
+                self.digests[position, raster.view.image].add(raster.digest)
+
+    def _judged(self, reply: Reply, position: int) -> Tallied:
+        verdict = self.judges.judge(reply, position)
+        if verdict is None:
+            failure = reply.failure or "Failure"
+            return Tallied(failure, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
+        return Tallied(
+            failure="",
+            created=reply.created,
+            sample=position,
+            status=verdict.status,
+            outcome=verdict.outcome,
+            score=np.nan if verdict.score is None else verdict.score,
+            cut_off=reply.cut_off,
+            overflowed=reply.overflowed,
+            repeat=reply.repeat,
+            kept=self._kept.setdefault(verdict.kept, verdict.kept),
+        )
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What a report is made of: the tally, how often each sample was asked in each cell, and what models are called."""
+
+    tally: Tally
+    asked: Mapping[CellKey, Mapping[int, int]]
+    catalogue: Mapping[str, CatalogueEntry]
+
+    @cached_property
+    def cells(self) -> tuple[CellKey, ...]:
+        """All cells in the report's order: those that were asked, then those of which there are replies."""
+        return tuple(dict.fromkeys([*self.asked, *sorted(self.tally.cells)]))
+
+    @property
+    def samples(self) -> Sequence[Sample]:
+        """The samples of the data set."""
+        return self.tally.samples
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models in order."""
+        return tuple(dict.fromkeys(cell.model for cell in self.cells))
+
+    def models_asked(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        """The models that were asked any of the (protocol, condition) pairs."""
+        wanted = list(pairs)
+        return [model for model in self.models if any(CellKey(model, *pair) in self.cells for pair in wanted)]
+
+    def cell(self, model: str, protocol: str, condition: str) -> CellTally:
+        """The verdicts of a cell; none where it was not asked."""
+        return self.tally.cells.get(CellKey(model, protocol, condition), CellTally())
+
+    def scores(self, model: str, protocol: str, condition: str) -> Floats:
+        """Mean score of each sample in a cell over its repeats, NaN where it has none."""
+        return self.cell(model, protocol, condition).scores(len(self.samples))
+
+    def title_of(self, model: str) -> str:
+        """What tables call a model: the catalogue's title, else its own id."""
+        return self.catalogue[model].title if model in self.catalogue else model

@@ -1,0 +1,85 @@
+"""A report for programs and papers: CSV with one number a line, JSON with all of it, LaTeX tables."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from evaluation.metrics.estimates import Estimate
+from evaluation.report import Report
+from evaluation.tables import Row, Table
+from evaluation.writers.numbers import written
+
+_FIRST_KEYS = ("model", "protocol", "condition")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
+    "Δ": r"$\Delta$",
+}  # fmt: skip
+
+
+def render_csv(report: Report) -> str:
+    """Write every number of a report; rates are fractions, and empty where nothing could be counted.
+
+    The columns are table, the keys of rows and columns (model, protocol, condition, then names of groups), metric,
+    value, low, high, count.
+    """
+    lines = list(_lines(report))
+    groups = dict.fromkeys(key for keys, _ in lines for key in keys if key not in (*_FIRST_KEYS, "table", "metric"))
+    names = ("table", *_FIRST_KEYS, *groups, "metric")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, "value", "low", "high", "count"])
+    for keys, estimate in lines:
+        numbers = (_number(end) for end in (estimate.value, estimate.low, estimate.high))
+        writer.writerow([*(_text(keys.get(name, "")) for name in names), *numbers, estimate.count])
+    return out.getvalue()
+
+
+def _lines(report: Report) -> Iterator[tuple[dict[str, str], Estimate]]:
+    for table in report.tables:
+        columns = table.columns
+        for row in table.rows:
+            for column, value in zip(columns, row.values, strict=True):
+                if isinstance(value, Estimate):
+                    yield {"table": table.name, **row.keys, **column.keys}, value
+
+
+def _text(name: str) -> str:
+    """Keep a text from being a formula: a spreadsheet runs what begins with one of these characters."""
+    return f"'{name}" if name.startswith(_FORMULAS) else name
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def render_json(report: Report) -> str:
+    """Write a report as JSON; rates are fractions, 0.5 is 50 %."""
+    return report.model_dump_json(indent=2)
+
+
+def render_latex(report: Report) -> str:
+    """Write the tables as LaTeX for the package booktabs, without intervals; each in an environment of its own."""
+    return "\n".join(_latex(table) for table in report.tables if table.rows and not table.detail)
+
+
+def _latex(table: Table) -> str:
+    groups = [group for group in table.groups if group.columns]
+    heads = " & ".join(f"\\multicolumn{{{len(group.columns)}}}{{c}}{{{_escaped(group.title)}}}" for group in groups)
+    titles = " & ".join(_escaped(column.title) for column in table.columns)
+    rows = "\n".join(_latex_row(row, table) for row in table.rows)
+    return (
+        f"% {table.name}\n\\begin{{table}}\n\\caption{{{_escaped(table.title)}. {_escaped(table.caption)}}}\n"
+        f"\\begin{{tabular}}{{l{'r' * len(table.columns)}}}\n\\toprule\n & {heads} \\\\\n & {titles} \\\\\n\\midrule\n"
+        f"{rows}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )
+
+
+def _latex_row(row: Row, table: Table) -> str:
+    values = (_escaped(written(value, column.unit)) for value, column in zip(row.values, table.columns, strict=True))
+    rule = "\\midrule\n" if row.summary else ""
+    return f"{rule}{_escaped(row.title)} & {' & '.join(values)} \\\\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))

@@ -1,0 +1,66 @@
+"""The tables of a report at a terminal: one column a row of the table, one line a number, with interval and count."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from evaluation.metrics.estimates import Estimate
+from evaluation.report import Report
+from evaluation.tables import Column, Row, Table, Value
+from evaluation.writers.numbers import MISSING, interval, written
+
+_FULL_COLUMNS = 6
+"""Rows of a table that stand side by side; one of more is written as it is, without intervals."""
+
+
+def report_tables(report: Report) -> Iterator[Grid]:
+    """Yield the tables that are no detail and hold numbers of models; the cells' own stand in other forms."""
+    for table in report.tables:
+        if table.rows and not table.detail and table.name != "cells":
+            yield _turned(table) if len(table.rows) <= _FULL_COLUMNS else _upright(table)
+
+
+def _turned(table: Table) -> Grid:
+    grid = _empty(table, [row.title for row in table.rows])
+    values = [iter(row.values) for row in table.rows]
+    for group in table.groups:
+        for column in group.columns:
+            grid.add_row(column.name, *(_number(next(each), column) for each in values), style=_style(column))
+        grid.add_section()
+    return grid
+
+
+def _upright(table: Table) -> Grid:
+    grid = _empty(table, [column.title for column in table.columns])
+    for row in table.rows:
+        grid.add_row(Text(row.title), *_short(row, table.columns), style="bold" if row.summary else "")
+    return grid
+
+
+def _short(row: Row, columns: Sequence[Column]) -> Iterator[Text]:
+    for value, column in zip(row.values, columns, strict=True):
+        text = written(value, column.unit)
+        yield Text(text, style="dim" if text == MISSING else "")
+
+
+def _empty(table: Table, columns: Sequence[str]) -> Grid:
+    look = {"title_justify": "left", "title_style": "bold", "caption_justify": "left", "caption_style": "dim"}
+    grid = Grid(title=Text(table.title), caption=Text(table.caption), show_lines=False, **look)  # type: ignore[arg-type]
+    grid.add_column("")
+    for column in columns:
+        grid.add_column(Text(column), justify="right")
+    return grid
+
+
+def _style(column: Column) -> str:
+    return "bold" if column.strong else ""
+
+
+def _number(value: Value, column: Column) -> Text:
+    text = written(value, column.unit)
+    if text == MISSING:
+        return Text(MISSING, style="dim")
+    if not isinstance(value, Estimate):
+        return Text(text)
+    return Text.assemble(text, (f"{interval(value):>16}", "dim"), (f"  n={value.count:<4}", "dim"))

@@ -1,0 +1,79 @@
+"""Reads what is kept, on the server or in files, in the form of now and in every form before.
+
+A form is told by its `version`; what has none is of the first version, which had:
+- a request's name in `id`, and a response's in `request_id`;
+- `examples` beside the labels, where they have `details` for what only a benchmark knows;
+- `thumbnail` and `examples` beside the other fields of a specification, where it has `options`.
+"""
+
+from typing import Any, Literal
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from jobs.models import FORM, Bundle, JobSpec, Response
+
+_NOW = f'{{"version":{FORM},'
+_NOW_BYTES = _NOW.encode()
+_OPTIONS_BEFORE = ("thumbnail", "examples")
+
+
+def read_response(text: str | bytes, extra: Literal["ignore", "forbid"] = "forbid") -> Response:
+    """Read a response; `extra` says what becomes of fields that no response has. Raises ValueError."""
+    if _is_now(text):
+        return Response.model_validate_json(text, extra=extra)
+    return Response.model_validate(response_fields(from_json(text)), extra=extra)
+
+
+def read_bundle(text: bytes) -> Bundle:
+    """Read a bundle, also one that was queued before. Raises ValueError."""
+    if _is_now(text):
+        return Bundle.model_validate_json(text)
+    bundle = _known(from_json(text))
+    return Bundle.model_validate({**bundle, "requests": [*map(_request_fields, bundle.get("requests", ()))]})
+
+
+def read_spec(text: str | bytes) -> JobSpec:
+    """Read a specification. Raises ValueError."""
+    try:
+        return JobSpec.model_validate_json(text)
+    except ValidationError:
+        return JobSpec.model_validate(spec_fields(from_json(text)))
+
+
+def response_fields(given: Any) -> Any:
+    """The fields of a response in the form of now; what is no object is left as it is. Raises ValueError."""
+    if not isinstance(given, dict) or given.get("version") == FORM:
+        return given
+    return _with_details(_known(given))
+
+
+def spec_fields(given: Any) -> Any:
+    """The fields of a specification in the form of now; those that stand twice are left to be refused."""
+    if not isinstance(given, dict) or not isinstance(options := given.get("options", {}), dict):
+        return given
+    moved = {name: given[name] for name in _OPTIONS_BEFORE if name in given and name not in options}
+    return {name: value for name, value in given.items() if name not in moved} | {"options": {**moved, **options}}
+
+
+def _is_now(text: str | bytes) -> bool:
+    return text.startswith(_NOW if isinstance(text, str) else _NOW_BYTES)  # type: ignore[arg-type]
+
+
+def _known(given: dict[str, Any]) -> dict[str, Any]:
+    version = given.get("version", 1)
+    if isinstance(version, int) and version not in (1, FORM):
+        raise ValueError(f"is of version {version}; this release reads versions 1 to {FORM}")
+    return {**given, "version": FORM}
+
+
+def _request_fields(given: dict[str, Any]) -> dict[str, Any]:
+    renamed = {"request_id" if name == "id" else name: value for name, value in given.items()}
+    return _with_details(renamed)
+
+
+def _with_details(given: dict[str, Any]) -> dict[str, Any]:
+    if "examples" not in given:
+        return given
+    rest = {name: value for name, value in given.items() if name != "examples"}
+    return {**rest, "details": {"examples": given["examples"], **given.get("details", {})}}

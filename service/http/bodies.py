@@ -1,0 +1,109 @@
+"""Bodies: one that comes is read whole, in time, up to a bound, and must be JSON; an answer to HEAD has none."""
+
+import asyncio
+from email.message import Message as MimeMessage
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, kind_of
+from service.http.problems import problem_response
+
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+
+
+class Bodies:
+    """Refuses a body of more than `max_bytes`, one that is not there within `seconds`, and one that is not JSON."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int, seconds: float) -> None:
+        self.app = app
+        self.max_bytes = max_bytes
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or scope["method"] not in _WITH_BODY:
+            await self.app(scope, receive, send)
+            return
+        try:
+            messages = await self._read(Headers(scope=scope), receive)
+        except ServiceError as error:
+            # What is left of the body is not read, so the connection is of no further use.
+            headers = {"Connection": "close"}
+            await problem_response(scope, kind_of(error), str(error), headers=headers)(scope, receive, send)
+            return
+        await self.app(scope, _replay(messages, receive), send)
+
+    async def _read(self, headers: Headers, receive: Receive) -> list[Message]:
+        declared = headers.get("content-length", "")
+        if declared.isdecimal() and int(declared) > self.max_bytes:
+            raise BodyTooLargeError(f"the body has {declared} bytes; at most {self.max_bytes} are accepted")
+        messages: list[Message] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self.seconds):
+                while not messages or messages[-1].get("more_body", False):
+                    messages.append(await receive())
+                    size += len(messages[-1].get("body", b""))
+                    if size > self.max_bytes:
+                        raise BodyTooLargeError(f"the body exceeds {self.max_bytes} bytes")
+        except TimeoutError as error:
+            raise BodyTimeoutError(f"the body was not complete after {self.seconds:g} s") from error
+        if size:
+            _require_json(headers.get("content-type", ""))
+        return messages
+
+
+class Head:
+    """Answers HEAD as GET is answered, without the body; what would make the rest of the body is ended."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        started: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and not started.done():
+                started.set_result(message)
+            await asyncio.sleep(0)
+
+        got = {**scope, "method": "GET"}
+        answering = asyncio.ensure_future(self.app(got, receive, note))
+        try:
+            watched: set[asyncio.Future[Any]] = {answering, started}
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            scope["route"] = got.get("route")
+            if not started.done():
+                answering.result()  # raises what kept it from answering
+                return
+            await send(started.result())
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
+
+
+def _require_json(content_type: str) -> None:
+    message = MimeMessage()
+    message["content-type"] = content_type
+    subtype = message.get_content_subtype()
+    if message.get_content_maintype() != "application" or not (subtype == "json" or subtype.endswith("+json")):
+        named = f"'{content_type[:100]}'" if content_type else "no Content-Type"
+        raise MediaTypeUnsupportedError(f"the body comes with {named}; bodies are application/json")
+
+
+def _replay(messages: list[Message], receive: Receive) -> Receive:
+    remaining = iter(messages)
+
+    async def next_message() -> Message:
+        for message in remaining:
+            return message
+        return await receive()
+
+    return next_message

@@ -1,0 +1,183 @@
+"""Examples that the OpenAPI document shows; a test checks each against its model."""
+
+from typing import Any
+
+JOB_ID = "job_01jd5m8q2v"
+MODEL = "qwen3-vl-8b"
+
+SPEC: dict[str, Any] = {
+    "dataset": "ultravr",
+    "models": [MODEL],
+    "plan": "table1",
+    "repeats": 1,
+    "seed": 7,
+    "sampling": {"temperature": 0.7, "max_tokens": 8192},
+    "metadata": {"owner": "evaluation"},
+}
+SPEC_OF_CELLS: dict[str, Any] = {
+    "dataset": "ultravr",
+    "models": [MODEL],
+    "cells": [{"protocol": "S0", "condition": "V3"}],
+    "samples": ["cctv-0007", "rs-0012"],
+    "priority": "interactive",
+}
+JOB: dict[str, Any] = {
+    "id": JOB_ID,
+    "spec": SPEC,
+    "status": "in_progress",
+    "request_counts": {"total": 48, "completed": 17, "failed": 1},
+    "dataset_digest": "5f2c9a",
+    "created_at": "2026-11-21T09:30:00Z",
+    "in_progress_at": "2026-11-21T09:30:01Z",
+    "finished_at": None,
+    "errors": [],
+}
+CANCELLED_JOB: dict[str, Any] = {**JOB, "status": "cancelled", "finished_at": "2026-11-21T09:31:00Z"}
+_SUMMARY: dict[str, Any] = {
+    **{name: JOB[name] for name in ("id", "status", "request_counts", "created_at", "in_progress_at", "finished_at")},
+    "spec": {name: value for name, value in SPEC.items() if name != "sampling"},
+}
+JOBS: dict[str, Any] = {"object": "list", "data": [_SUMMARY], "has_more": False, "last_id": JOB_ID}
+DELETION: dict[str, Any] = {"id": JOB_ID, "object": "job", "deleted": True}
+RESPONSE: dict[str, Any] = {
+    "version": 2,
+    "request_id": f"cctv-0007:S0-V2:{MODEL}:0",
+    "job_id": JOB_ID,
+    "sample_id": "cctv-0007",
+    "model": MODEL,
+    "protocol": "S0",
+    "condition": "V2",
+    "turns": [
+        {
+            "text": "Final answer: B",
+            "finish_reason": "stop",
+            "usage": {"prompt_tokens": 16452, "completion_tokens": 5, "cached_tokens": 16400},
+        }
+    ],
+    "sampling": {"temperature": 0.7, "max_tokens": 8192, "seed": 1186412},
+    "worker": "worker-0",
+    "created_at": "2026-11-21T09:30:12Z",
+    "cursor": "1795253412000-0",
+}
+EVENTS = (
+    "id: 1795253412000-0\r\nevent: progress\r\n"
+    'data: {"status":"in_progress","request_counts":{"total":48,"completed":17,"failed":1}}\r\n\r\n'
+)
+PHASE: dict[str, Any] = {"name": "reading weights", "done_bytes": 8589934592, "total_bytes": 17179869184}
+WORKERS: dict[str, Any] = {
+    "object": "list",
+    "data": [
+        {
+            "worker": "node-1-4711",
+            "models": [MODEL],
+            "loaded": MODEL,
+            "state": "ready",
+            "running": 48,
+            "waiting": 61,
+            "device": "NVIDIA H200",
+            "metrics_url": "http://127.0.0.1:40123/metrics",
+            "since": "2026-11-21T08:00:00Z",
+        },
+        {
+            "worker": "node-1-4712",
+            "models": [MODEL],
+            "state": "starting",
+            "phase": PHASE,
+            "since": "2026-11-21T09:30:00Z",
+        },
+    ],
+}
+MODEL_CARD: dict[str, Any] = {
+    "id": MODEL,
+    "object": "model",
+    "title": "Qwen3-VL-8B-Instruct",
+    "family": "qwen3-vl",
+    "weights": "Qwen/Qwen3-VL-8B-Instruct",
+    "licence": "Apache-2.0",
+    "max_model_len": 131072,
+    "max_visual_tokens": 16384,
+    "effective_resolution": 4096,
+    "random_weights": False,
+    "decoding": {"temperature": 0.7, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 32768},
+    "workers": 2,
+    "loaded": 1,
+    "starting": [PHASE],
+    "queue": {"waiting": 31, "leased": 2},
+}
+MODELS: dict[str, Any] = {"object": "list", "data": [MODEL_CARD]}
+DATASET_SUMMARY: dict[str, Any] = {
+    "name": "ultravr",
+    "benchmark": "ultravr",
+    "title": "UltraVR",
+    "description": "Four domains of ultra-high-resolution images",
+}
+DATASETS: dict[str, Any] = {"object": "list", "data": [DATASET_SUMMARY]}
+DATASET: dict[str, Any] = {
+    **DATASET_SUMMARY,
+    "digest": "5f2c9a",
+    "num_samples": 24,
+    "num_images": 8,
+    "groups": {"cctv": {"comparison": 4, "logical_verification": 4}, "ad": {"logical_anomaly": 16}},
+}
+READINESS: dict[str, Any] = {
+    "ready": True,
+    "checks": {"server": "ok", "data_root": "ok"},
+    "workers": {MODEL: {"ready": 2}},
+    "loaded": {MODEL: 1},
+}
+UNREADINESS: dict[str, Any] = {
+    "ready": False,
+    "checks": {"server": "no answer within 2 s", "data_root": "ok"},
+    "workers": {},
+    "loaded": {},
+}
+INDEX: dict[str, Any] = {
+    "name": "gigavqa",
+    "version": "0.1.0",
+    "documentation": "/docs",
+    "description": "/openapi.json",
+    "jobs": "/v1/jobs",
+    "models": "/v1/models",
+    "datasets": "/v1/datasets",
+    "workers": "/v1/workers",
+    "readiness": "/readyz",
+    "metrics": "/metrics",
+}
+HEALTH: dict[str, Any] = {"status": "ok"}
+METRICS = (
+    "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"
+    'gigavqa_jobs{status="in_progress"} 1.0\n'
+)
+_ESTIMATE: dict[str, Any] = {"value": 0.487, "count": 48, "low": 0.35, "high": 0.62}
+_TEXT_ONLY: dict[str, Any] = {"value": 0.261, "count": 48, "low": 0.16, "high": 0.39}
+_MACRO: dict[str, Any] = {"key": "macro", "title": "macro", "keys": {"metric": "macro_accuracy"}, "strong": True}
+_TEXT_ONLY_COLUMN: dict[str, Any] = {"key": "text_only", "title": "text only", "keys": {"metric": "text_only_accuracy"}}
+REPORT: dict[str, Any] = {
+    "benchmark": "ultravr",
+    "title": "UltraVR",
+    "dataset": "ultravr",
+    "dataset_digest": "5f2c9a",
+    "samples": 48,
+    "awaiting_expert": [],
+    "versions": {"answers": "answers/4"},
+    "tables": [
+        {
+            "name": "table1",
+            "title": "Table 1: end to end",
+            "groups": [{"title": "All domains", "columns": [_MACRO, _TEXT_ONLY_COLUMN]}],
+            "rows": [{"title": "Qwen3-VL-8B-Instruct", "keys": {"model": MODEL}, "values": [_ESTIMATE, _TEXT_ONLY]}],
+        }
+    ],
+    "cells": [],
+    "caveats": [{"scope": "cell", "text": f"{MODEL} S0 V2: the macro average leaves out rs, wsi, ad"}],
+    "provenance": [],
+}
+REPORT_MARKDOWN = (
+    "| Model | Macro | Text-only acc. | Visual gap |\n| --- | --- | --- | --- |\n"
+    "| Qwen3-VL-8B-Instruct | 48.7 [35.0, 62.0] n=48 | 26.1 [16.0, 39.0] n=48 | +22.6 [7.0, 38.0] n=48 |\n"
+)
+REPORT_CSV = (
+    "table,model,protocol,condition,domain,category,metric,value,low,high,count\n"
+    "table1,qwen3-vl-8b,S0,V2,,,macro_accuracy,0.487000,0.350000,0.620000,48\n"
+)
+REPORT_PAGE = '<!doctype html>\n<html lang="en">\n'

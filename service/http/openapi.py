@@ -1,0 +1,85 @@
+"""The OpenAPI document: tags, problem documents of every operation, and what routes declare examples with."""
+
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
+from service.http.examples import JOB_ID
+from service.http.problems import MEDIA_TYPE, Problem
+
+VERSION = version("gigavqa")
+DESCRIPTION = (
+    "Inference service for visual question answering over gigapixel images. Submit an evaluation job, follow its "
+    "events, read every raw response, and have the report computed from them. Every error is a problem document "
+    "(RFC 9457); every answer carries `X-Request-Id`."
+)
+TAGS = [
+    {"name": "jobs", "description": "Evaluation jobs: a data set x models x a plan x repeats."},
+    {"name": "results", "description": "Raw responses, progress and reports of a job."},
+    {"name": "models", "description": "The catalogue: what can be asked, and who serves it now."},
+    {"name": "datasets", "description": "The data sets below the data root."},
+    {"name": "operations", "description": "Probes and instrumentation."},
+]
+_SCHEMAS = "#/components/schemas"
+
+Responses = dict[int | str, dict[str, Any]]
+
+
+def problems(*errors: type[Exception], body: bool = False) -> Responses:
+    """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
+    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
+    by_status: dict[int, list[ProblemKind]] = {}
+    for kind in kinds:
+        by_status.setdefault(kind.status, []).append(kind)
+    return {status: _declared(alike) for status, alike in by_status.items()}
+
+
+def example(value: Any, media_type: str = "application/json", description: str = "Success") -> dict[str, Any]:
+    """Declare what a successful answer looks like."""
+    return {"description": description, "content": {media_type: {"example": value}}}
+
+
+def describe(app: FastAPI) -> None:
+    """Make the application's document the one that also defines problem documents."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app)
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]  # FastAPI's own way to extend the document
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    schema = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
+    )
+    schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+    schemas.update(problem.pop("$defs"), Problem=problem)
+    return schema
+
+
+def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:
+    examples = {kind.slug: {"summary": kind.title, "value": _example(kind)} for kind in kinds}
+    return {
+        "description": "; or ".join(kind.title for kind in kinds),
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}/Problem"}, "examples": examples}},
+    }
+
+
+def _example(kind: ProblemKind) -> dict[str, Any]:
+    problem = Problem(
+        type=kind.type,
+        title=kind.title,
+        status=HTTPStatus(kind.status),
+        detail=kind.title,
+        instance=f"/v1/jobs/{JOB_ID}",
+        request_id="7d0f2c0e9b6a4a3f8f3f5f6e1c2d3b4a",
+    )
+    return problem.model_dump(exclude_none=True)

@@ -1,0 +1,79 @@
+"""What routes declare to be given: parts of the gateway and shared parameters, and none that they do not have."""
+
+import asyncio
+import re
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Path, Request
+from fastapi.exceptions import RequestValidationError
+
+from jobs.errors import JobNotFoundError
+from jobs.fleet import Fleet
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from service.http import examples
+from service.settings import Settings
+
+Part = TypeVar("Part")
+_JOB_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
+
+CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
+"""What the cursors of results and the ids of events look like."""
+
+BEGINNING = "0-0"
+"""The cursor before everything."""
+
+
+def part(kind: type[Part]) -> Any:
+    """Declare that a route is given the part of this class of the gateway that runs."""
+
+    async def find(request: Request) -> Part:
+        found: Part = request.app.state.parts[kind]
+        return found
+
+    return Depends(find)
+
+
+CurrentSettings = Annotated[Settings, part(Settings)]
+Registry = Annotated[JobRegistry, part(JobRegistry)]
+Queue = Annotated[JobQueue, part(JobQueue)]
+Results = Annotated[ResultStore, part(ResultStore)]
+Workers = Annotated[Fleet, part(Fleet)]
+Stopping = Annotated[asyncio.Event, part(asyncio.Event)]
+"""Set when the gateway begins to stop: streams end then."""
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a query parameter that the operation does not have: it would be a filter that is silently not applied.
+
+    Raises RequestValidationError.
+    """
+    if not request.query_params:
+        return
+    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    known = [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
+    if unknown := sorted(set(request.query_params) - set(known)):
+        there_are = f"there are {', '.join(known)}" if known else "there are none"
+        raise RequestValidationError(
+            [
+                {"type": "extra_forbidden", "loc": ("query", name), "msg": f"no such parameter; {there_are}"}
+                for name in unknown
+            ]
+        )
+
+
+def checked_job_id(job_id: str) -> str:
+    """Return an id that can name a job; raises JobNotFoundError for any other text."""
+    # Anything else could name another of the server's keys.
+    if not _JOB_ID.fullmatch(job_id):
+        raise JobNotFoundError(f"there is no job {job_id}")
+    return job_id
+
+
+async def _job_id(job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])]) -> str:
+    return checked_job_id(job_id)
+
+
+JobId = Annotated[str, Depends(_job_id)]
+"""The id of a job in the path."""

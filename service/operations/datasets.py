@@ -1,0 +1,81 @@
+"""The data sets of the data root."""
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evaluation.datasets import Dataset, load_dataset, record_files
+from service.errors import DatasetNotFoundError
+from service.http.freshness import Kept, Stamp, stamp
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+_KEPT_DATASETS = 4
+
+
+class DatasetSummary(BaseModel):
+    """What a data set says of itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(examples=["demo"])
+    benchmark: str = Field(examples=["ultravr"])
+    title: str
+    description: str = ""
+
+
+class Datasets:
+    """Finds and loads data sets by name; the last few stay loaded as long as their files do not change."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._kept = Kept[Dataset](_KEPT_DATASETS)
+
+    def locate(self, name: str) -> Path:
+        """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
+        folder = self._root / name
+        if not _NAME.fullmatch(name) or not (folder / "dataset.toml").is_file():
+            raise DatasetNotFoundError(f"the data root has no data set '{name}'; {_remedy(name)}")
+        if folder.resolve().parent != self._root.resolve():
+            raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
+        return folder
+
+    def load(self, name: str) -> Dataset:
+        """Load a data set whole; blocks. Raises DatasetNotFoundError and DatasetInvalidError."""
+        folder = self.locate(name)
+        return self._kept.get(name, _stamp(folder), lambda: load_dataset(folder))
+
+    def version(self, name: str) -> str:
+        """Changes whenever a file of records does; blocks. Raises DatasetNotFoundError."""
+        return hashlib.sha256(repr(_stamp(self.locate(name))).encode()).hexdigest()
+
+    def summaries(self) -> list[DatasetSummary]:
+        """Summaries of all data sets, by name; blocks. A dataset.toml that cannot be read is described as such."""
+        if not self._root.is_dir():
+            return []
+        names = sorted(path.parent.name for path in self._root.glob("*/dataset.toml"))
+        return [_summary(self._root / name) for name in names if _NAME.fullmatch(name)]
+
+
+def _stamp(folder: Path) -> Stamp:
+    files = (folder / "dataset.toml", folder / "images", *record_files(folder / "samples"))
+    return stamp(*(path for path in files if path.exists()))
+
+
+def _remedy(name: str) -> str:
+    return "`gigavqa dataset demo` makes it" if name == "demo" else "`gigavqa dataset list` shows what it has"
+
+
+def _summary(folder: Path) -> DatasetSummary:
+    try:
+        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        settings = {"description": f"dataset.toml cannot be read: {error}"}
+    return DatasetSummary(
+        name=folder.name,
+        benchmark=str(settings.get("benchmark", "unknown")),
+        title=str(settings.get("title", folder.name)),
+        description=str(settings.get("description", "")),
+    )

@@ -1,0 +1,120 @@
+"""Where everything is, whether the process lives, and whether it can take jobs."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from redis.exceptions import RedisError
+from starlette.responses import RedirectResponse, Response
+
+from jobs.fleet import Fleet, WorkerStatus
+from jobs.registry import JobRegistry
+from service.http import examples
+from service.http.openapi import VERSION, example, problems
+from service.http.parameters import CurrentSettings, Registry, Workers
+
+router = APIRouter(tags=["operations"])
+_PING_SECONDS = 2.0
+
+
+class Index(BaseModel):
+    """What the gateway is, and where its parts are."""
+
+    name: Literal["gigavqa"] = "gigavqa"
+    version: str = VERSION
+    documentation: str = "/docs"
+    description: str = "/openapi.json"
+    jobs: str = "/v1/jobs"
+    models: str = "/v1/models"
+    datasets: str = "/v1/datasets"
+    workers: str = "/v1/workers"
+    readiness: str = "/readyz"
+    metrics: str = "/metrics"
+
+
+@router.get(
+    "/",
+    summary="Where is what?",
+    response_model=Index,
+    responses={
+        200: example(examples.INDEX),
+        307: {"description": "To `/docs`, for a browser"},
+        **problems(),
+    },
+)
+async def get_index(request: Request) -> Index | Response:
+    """List the addresses; a browser is sent to the documentation."""
+    if "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse("/docs")
+    return Index()
+
+
+class Health(BaseModel):
+    """The process lives."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel):
+    """Whether jobs can be taken. Workers are information: without any, jobs wait."""
+
+    ready: bool
+    checks: dict[str, str] = Field(description="`ok`, or what is wrong")
+    workers: dict[str, dict[str, int]] = Field(
+        description="number of workers by model and state; one that serves several models in shifts counts for each"
+    )
+    loaded: dict[str, int] = Field(description="number of workers by the model that is in their engine now")
+
+
+@router.get("/healthz", summary="Is the process alive?", responses={200: example(examples.HEALTH), **problems()})
+async def get_health() -> Health:
+    """Answer as long as the event loop turns."""
+    return Health()
+
+
+@router.get(
+    "/readyz",
+    summary="Can jobs be taken?",
+    responses={
+        200: example(examples.READINESS),
+        503: {**example(examples.UNREADINESS, description="A check failed"), "model": Readiness},
+        **problems(),
+    },
+)
+async def get_readiness(settings: CurrentSettings, registry: Registry, fleet: Workers, response: Response) -> Readiness:
+    """Check that the state server answers and takes what is written, and that the data root exists."""
+    server, statuses = await _look_at_server(registry, fleet)
+    data = "ok" if settings.data.is_dir() else "is not a folder"
+    readiness = Readiness(
+        ready=server == data == "ok",
+        checks={"server": server, "data_root": data},
+        workers=_count_states(statuses),
+        loaded=Counter(status.loaded for status in statuses if status.loaded),
+    )
+    if not readiness.ready:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return readiness
+
+
+async def _look_at_server(registry: JobRegistry, fleet: Fleet) -> tuple[str, list[WorkerStatus]]:
+    try:
+        # The client waits out a restart of the server; a probe does not.
+        async with asyncio.timeout(_PING_SECONDS):
+            await registry.beat()
+            return "ok", await fleet.workers()
+    except TimeoutError:
+        return f"no answer within {_PING_SECONDS:g} s", []
+    except RedisError as error:
+        return str(error), []
+
+
+def _count_states(statuses: Iterable[WorkerStatus]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {}
+    for status in statuses:
+        for model in status.models:
+            counts.setdefault(model, Counter())[status.state] += 1
+    return {model: dict(states) for model, states in counts.items()}

@@ -1,0 +1,88 @@
+"""What happens to every request: an id, a count, and a line in the log."""
+
+import logging
+import re
+import time
+from collections.abc import MutableMapping
+from typing import Any
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.http.problems import REQUEST_ID, request_id_of
+from service.operations.instrumentation import Instrumentation
+
+_ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+access_log = logging.getLogger("service.access")
+
+
+class Telemetry:
+    """Accepts or makes `X-Request-Id`, returns it, counts the request, and logs one line about it."""
+
+    def __init__(self, app: ASGIApp, instrumentation: Instrumentation) -> None:
+        self.app = app
+        self.instrumentation = instrumentation
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        scope["gigavqa.request_id"] = _request_id(scope)
+        answer = _Answer(scope, send, time.perf_counter())
+        try:
+            await self.app(scope, receive, answer.send)
+        finally:
+            self._observe(scope, answer)
+
+    def _observe(self, scope: Scope, answer: "_Answer") -> None:
+        # Methods are the client's own words: each would make a time series.
+        method, route = scope["method"] if scope["method"] in _METHODS else "other", _route(scope)
+        self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
+        self.instrumentation.latency.labels(method, route).observe(answer.seconds)
+        access_log.info(
+            "%s %s %d %.1f ms request_id=%s",
+            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope),
+        )  # fmt: skip
+
+
+class _Answer:
+    """Passes an answer on, notes its status and the seconds to its first byte, and adds the request's id."""
+
+    def __init__(self, scope: Scope, send: Send, started: float) -> None:
+        self.status = 500
+        self._scope = scope
+        self._send = send
+        self._started = started
+        self._first_byte: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds to the first byte; until now when there was none."""
+        return (self._first_byte or time.perf_counter()) - self._started
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        """Pass one ASGI message on."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self._first_byte = time.perf_counter()
+            MutableHeaders(scope=message)[REQUEST_ID] = request_id_of(self._scope)
+        await self._send(message)
+
+
+def _request_id(scope: Scope) -> str:
+    given = Headers(scope=scope).get(REQUEST_ID, "")
+    return given if _ACCEPTED_ID.fullmatch(given) else uuid4().hex
+
+
+def _printable(path: str) -> str:
+    # A path is decoded, so it can hold line ends and what steers a terminal.
+    return path.encode("unicode_escape").decode().replace(" ", "\\x20")
+
+
+def _route(scope: Scope) -> str:
+    # The template, not the path: job ids would make a time series each.
+    return str(getattr(scope.get("route"), "path", None) or "unmatched")

@@ -1,0 +1,123 @@
+"""Reports, computed from the raw responses when somebody reads them, and kept while nothing new is recorded."""
+
+import asyncio
+import hashlib
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Literal
+
+from catalogue.load import Catalogue
+from evaluation.outcomes import sample_outcomes
+from evaluation.report import Report, build_report, versions_of
+from evaluation.tables import Caveat
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.page.page import render_html
+from evaluation.writers.page.samples import choose_samples, most_samples
+from jobs.models import Job, Response, UnreadableResponse
+from jobs.previews import PreviewStore
+from jobs.results import ResultStore
+from service.errors import DatasetsDifferError
+from service.http.freshness import Kept
+from service.http.parameters import BEGINNING
+from service.operations.datasets import Datasets
+
+Format = Literal["json", "md", "csv", "html"]
+
+_RENDERERS: dict[Format, Callable[[Report], str]] = {"json": render_json, "md": render_markdown, "csv": render_csv}
+_KEPT_REPORTS = 16
+_BUILDS_AT_A_TIME = 2
+_PAGE = 500
+_MOST_REASONS = 5
+_Lacking = Counter[tuple[str, str]]  # responses that cannot be read, by their job and the reason
+
+
+class Reports:
+    """Builds reports in threads, a few at a time; responses pass through page by page."""
+
+    def __init__(
+        self,
+        results: ResultStore,
+        datasets: Datasets,
+        catalogue: Callable[[], Catalogue],
+        previews: PreviewStore,
+    ) -> None:
+        self._results = results
+        self._datasets = datasets
+        self._catalogue = catalogue
+        self._previews = previews
+        self._kept = Kept[Report](_KEPT_REPORTS)
+        self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
+        self._lacking: set[str] = set()  # jobs whose last report lacked responses, which may be readable by now
+
+    async def render(self, jobs: Sequence[Job], form: Format) -> str:
+        """Render one report of what the jobs, all over one data set, have recorded so far."""
+        loop = asyncio.get_running_loop()
+        async with self._building:
+            return await asyncio.to_thread(self._render, jobs, form, loop)
+
+    def version(self, jobs: Sequence[Job]) -> str:
+        """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
+
+        Raises DatasetsDifferError unless the jobs are over one data set.
+        """
+        names = sorted({job.spec.dataset for job in jobs})
+        if len(names) > 1:
+            raise DatasetsDifferError(f"one report is over one data set; these jobs are over {', '.join(names)}")
+        states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in jobs]
+        if self._lacking.intersection(job.id for job in jobs):
+            states.append(secrets.token_hex(8))
+        versions = versions_of(self._datasets.load(names[0])).values()
+        state = " ".join([*states, self._datasets.version(names[0]), *versions])
+        return hashlib.sha256(state.encode()).hexdigest()[:16]
+
+    def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
+        key = tuple(job.id for job in jobs)
+        report = self._kept.get(key, self.version(jobs), lambda: self._build(jobs, loop))
+        return self._page(jobs, report, loop) if form == "html" else _RENDERERS[form](report)
+
+    def _page(self, jobs: Sequence[Job], report: Report, loop: asyncio.AbstractEventLoop) -> str:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        asked = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
+        shown = choose_samples(dataset, asked, most_samples(report))
+        found = self._all_responses(jobs, loop, Counter())
+        responses = (response for response in found if response.sample_id in shown)
+        return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
+
+    def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        specs = (job.spec for job in jobs)
+        lacking: _Lacking = Counter()
+        report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
+        self._lacking -= {job.id for job in jobs}
+        self._lacking |= {job for job, _ in lacking}
+        return report.model_copy(update={"caveats": (*_caveats(jobs, lacking), *report.caveats)})
+
+    def _all_responses(
+        self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
+    ) -> Iterator[Response]:
+        return chain.from_iterable(self._responses(job.id, loop, lacking) for job in jobs)
+
+    def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop, lacking: _Lacking) -> Iterator[Response]:
+        after = BEGINNING
+        while page := asyncio.run_coroutine_threadsafe(self._results.read(job_id, after, _PAGE), loop).result():
+            for _, response in page:
+                if isinstance(response, UnreadableResponse):
+                    lacking[job_id, response.unreadable] += 1
+                else:
+                    yield response
+            after = page[-1][0]
+
+
+def _caveats(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[Caveat]:
+    """Say of each job how many of its responses are in no table, and why."""
+    for job in jobs:
+        reasons = Counter({reason: number for (job_id, reason), number in lacking.items() if job_id == job.id})
+        if reasons:
+            told = "; ".join(f"{reason} ({number})" for reason, number in reasons.most_common(_MOST_REASONS))
+            more = "; and more" if len(reasons) > _MOST_REASONS else ""
+            recorded = job.request_counts.completed + job.request_counts.failed
+            text = f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"
+            yield Caveat(scope="report", text=text)

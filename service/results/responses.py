@@ -1,0 +1,167 @@
+"""Streams of responses: one JSON object a line, each with the cursor to go on after it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
+from starlette.responses import StreamingResponse
+
+from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
+from jobs.models import Condition, Response, UnreadableResponse
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
+from service.operations.instrumentation import CurrentInstrumentation
+from service.results.following import Followers
+
+router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
+_LONGEST_WAIT_SECONDS = 30.0  # a follower looks again by then, should its news be lost with a connection
+Page = list[tuple[str, Response | UnreadableResponse]]
+
+
+class ResultLine(Response):
+    """A response in the stream."""
+
+    cursor: str = Field(description="give it as `after` to go on behind this line")
+
+
+class UnreadableLine(UnreadableResponse):
+    """A line in place of a response that is recorded and cannot be read."""
+
+    cursor: str = Field(description="give it as `after` to go on behind this line, or what is before it to try again")
+
+
+class StreamedLine(RootModel[ResultLine | UnreadableLine]):
+    """One line of the stream: a response, or what stands for one that cannot be read."""
+
+
+class ResultFilter(BaseModel):
+    """Which responses to show; all when nothing is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    condition: Condition | None = Field(default=None, description="what was shown")
+    protocol: str | None = Field(default=None, description="how the sample was asked", examples=["S0"])
+    model: str | None = Field(default=None, description="id of the model")
+    sample_id: str | None = Field(default=None, description="id of the sample")
+    status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")
+
+    def admits(self, response: Response | UnreadableResponse) -> bool:
+        """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
+        if self.status is not None and response.ok != (self.status == "ok"):
+            return False
+        wanted = {name: getattr(self, name) for name in ("condition", "protocol", "model", "sample_id")}
+        return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
+
+
+async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
+    """Yield what is recorded behind the cursor `after`, page by page."""
+    while page := await results.read(job_id, after):
+        yield page
+        after = page[-1][0]
+
+
+async def followed_pages(
+    results: ResultStore,
+    registry: JobRegistry,
+    followers: Followers,
+    job_id: str,
+    *,
+    after: str,
+    stopping: asyncio.Event,
+) -> AsyncIterator[Page]:
+    """As `pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
+    async with followers.of(job_id) as news:
+        while not stopping.is_set():
+            news.clear()
+            # Asked before the read, so that nothing recorded before the end is missed.
+            status = await registry.status(job_id)
+            async for page in pages(results, job_id, after):
+                yield page
+                after = page[-1][0]
+            if status is None or status.final:
+                return
+            await _wait_for_either(news, stopping, _LONGEST_WAIT_SECONDS)
+
+
+async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:
+    """Write the responses that `chosen` admits, at most `limit` of them; what one page holds is sent together."""
+    remaining = limit
+    async for page in source:
+        admitted = [pair for pair in page if chosen.admits(pair[1])][:remaining]
+        if admitted:
+            yield b"".join(_line(cursor, response) for cursor, response in admitted)
+        if remaining is not None:
+            remaining -= len(admitted)
+            if not remaining:
+                return
+
+
+async def _wait_for_either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> None:
+    """Wait until one of the events is set, or for `seconds`."""
+    waiting = {asyncio.ensure_future(event.wait()) for event in (first, second)}
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
+
+
+def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:
+    # model_construct, because the response was validated when it was read.
+    kind = ResultLine if isinstance(response, Response) else UnreadableLine
+    line = kind.model_construct(cursor=cursor, **dict(response))
+    return line.model_dump_json().encode() + b"\n"
+
+
+class NDJSONResponse(StreamingResponse):
+    """JSON values, one a line."""
+
+    media_type = "application/x-ndjson"
+
+
+class ResultQuery(ResultFilter):
+    """Where to begin, how much to send, and what to leave out."""
+
+    after: str = Field(default=BEGINNING, pattern=CURSOR, description="cursor of the last line that is known")
+    limit: PositiveInt | None = Field(default=None, description="most lines to send")
+    follow: bool = Field(default=False, description="wait for further responses until the job is final")
+
+
+@router.get(
+    "",
+    summary="Stream a job's responses",
+    response_class=NDJSONResponse,
+    responses={
+        200: {
+            **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
+            "model": StreamedLine,
+        },
+        **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
+    },
+)
+async def read_results(
+    *,
+    registry: Registry,
+    results: Results,
+    followers: Annotated[Followers, part(Followers)],
+    instrumentation: CurrentInstrumentation,
+    stopping: Stopping,
+    job_id: JobId,
+    query: Annotated[ResultQuery, Query()],
+) -> StreamingResponse:
+    """Stream raw responses as NDJSON; each line carries the `cursor` to go on after it.
+
+    A line with `unreadable` stands for a response that is recorded and cannot be read now.
+    """
+    await registry.get(job_id)
+    if query.follow:
+        source = followed_pages(results, registry, followers, job_id, after=query.after, stopping=stopping)
+    else:
+        source = pages(results, job_id, query.after)
+    streamed = instrumentation.open_stream("results", lines(source, query, query.limit))
+    return NDJSONResponse(streamed)

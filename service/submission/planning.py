@@ -1,0 +1,209 @@
+"""Checks a job whole, before anything of it is accepted, and then expands it into bundles, as a stream.
+
+Blocking, without Redis.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import Catalogue
+from evaluation.datasets import Dataset
+from evaluation.errors import EvaluationError
+from evaluation.expansion import Expansion, prepare
+from jobs.errors import JobTooLargeError
+from jobs.models import Bundle, InferenceRequest, Job, JobSpec
+from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
+from service.http.freshness import Kept, stamp
+from service.operations.datasets import Datasets
+from service.submission.contexts import Contexts
+from tiling.errors import TilingError
+from tiling.geometry import Size
+from tiling.headers import Header, read_header
+from tiling.roots import ImageRoot
+
+ImageRequest = tuple[str, InferenceRequest]
+_KEPT_HEADERS = 100_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Level-0 sizes, in pixels, of the images that can be served, and what is wrong with the others, by name."""
+
+    sizes: Mapping[str, Size]
+    errors: Mapping[str, str]
+
+
+class Images:
+    """The images below the data root, by name. Names that escape it are errors like unreadable files."""
+
+    def __init__(self, root: Path, num_threads: int) -> None:
+        self._root = ImageRoot(root)
+        self._num_threads = num_threads
+        self._kept = Kept[Header](_KEPT_HEADERS)
+        self._stopping = threading.Event()
+
+    def survey(self, names: Iterable[str]) -> Survey:
+        """Read the headers of all these images; blocks."""
+        unique = tuple(dict.fromkeys(names))
+        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
+            found = dict(zip(unique, pool.map(self._look, unique), strict=True))
+        sizes = {name: size for name, size in found.items() if isinstance(size, Size)}
+        return Survey(sizes, {name: error for name, error in found.items() if isinstance(error, str)})
+
+    def stop(self) -> None:
+        """End surveys that are under way, so that the process can exit."""
+        self._stopping.set()
+
+    def _look(self, name: str) -> Size | str:
+        if self._stopping.is_set():
+            raise InterruptedError("the gateway is stopping")
+        try:
+            path = self._root.locate(name)
+            return self._kept.get(path, stamp(path), lambda: read_header(path)).size
+        except TilingError as error:
+            # A client has no business with where the data root lies.
+            return str(error).replace(f"{self._root.folder}/", "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job whose names all exist, and how much it asks for."""
+
+    expansion: Expansion
+    catalogue: Mapping[str, CatalogueEntry]
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set that it asks about."""
+        return self.expansion.dataset
+
+    @property
+    def num_requests(self) -> int:
+        """How many requests the job has."""
+        return self.expansion.num_requests
+
+
+@dataclass(frozen=True)
+class CheckedPlan:
+    """A plan whose images were all looked at, and whose requests fit their models."""
+
+    plan: Plan
+    sizes: Mapping[str, Size]
+
+    def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
+        """Make the requests one after the other, the same every time; `without` leaves out those of these ids."""
+        for image, request in self.plan.expansion.requests(self.sizes.__getitem__):
+            if request.id not in without:
+                yield image, request
+
+
+class Planner:
+    """Turns what a client asks for into requests, or into an error that names everything that is wrong."""
+
+    def __init__(
+        self, datasets: Datasets, images: Images, catalogue: Callable[[], Catalogue], max_requests: int
+    ) -> None:
+        self._datasets = datasets
+        self._images = images
+        self._catalogue = catalogue
+        self._max_requests = max_requests
+
+    def plan(self, spec: JobSpec) -> Plan:
+        """Check everything but images: data set and its samples, models, plan, sampling, evidence.
+
+        Raises SubmissionInvalidError, DatasetInvalidError (bad samples by file and line) and JobTooLargeError.
+        """
+        catalogue = self._catalogue()
+        _require_models(spec, catalogue)
+        try:
+            dataset = self._datasets.load(spec.dataset)
+        except DatasetNotFoundError as error:
+            raise SubmissionInvalidError(str(error), [Finding(detail=str(error), pointer="#/dataset")]) from error
+        try:
+            expansion = prepare(dataset, spec, catalogue)
+        except EvaluationError as error:
+            raise _invalid(Finding(detail=line) for line in str(error).splitlines()) from error
+        num_requests = expansion.num_requests
+        if num_requests > self._max_requests:
+            raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
+        return Plan(expansion, catalogue)
+
+    def check(self, plan: Plan) -> CheckedPlan:
+        """Look at every image and every chat, keeping none. Raises SubmissionInvalidError naming samples and images."""
+        sizes = self._sizes(plan.expansion)
+        contexts = Contexts(plan.catalogue, sizes.__getitem__, plan.expansion.spec.repeats)
+        findings: list[Finding] = []
+        try:
+            for _, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
+                contexts.admits(request)
+        except (EvaluationError, TilingError) as error:
+            findings.append(Finding(detail=str(error)))
+        findings += contexts.findings()
+        if findings:
+            raise _invalid(findings)
+        return CheckedPlan(plan, sizes)
+
+    def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
+        image_of = expansion.dataset.image_of
+        users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
+        survey = self._images.survey(users)
+        if survey.errors:
+            wrong = survey.errors.items()
+            raise _invalid(Finding(detail=detail, image=name, sample=users[name]) for name, detail in wrong)
+        return survey.sizes
+
+
+def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
+    unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
+    if unknown:
+        raise _invalid(Finding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown)
+
+
+def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:
+    found = list(dict.fromkeys(findings))
+    more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
+    detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
+    return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
+
+
+def bundle_requests(
+    job: Job, requests: Iterable[ImageRequest], max_requests: int, generation: str = "0"
+) -> Iterator[Bundle]:
+    """Group the consecutive requests of one (model, image), at most `max_requests` together.
+
+    Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
+    bundles, and those made again with another size are others.
+    """
+    number = 0
+    for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
+        for chunk in _chunks(alike, max_requests):
+            yield Bundle(
+                id=f"{job.id}-{generation}-{max_requests}-{number}",
+                job_id=job.id,
+                model=model,
+                image=image,
+                priority=job.spec.priority,
+                requests=chunk,
+            )
+            number += 1
+
+
+def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
+    """Name the retry of exactly these failures, given by request id and the cursor of the failed response.
+
+    `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
+    """
+    text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
+    return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _chunks(requests: Iterable[ImageRequest], size: int) -> Iterator[tuple[InferenceRequest, ...]]:
+    remaining = iter(requests)
+    while chunk := tuple(request for _, request in islice(remaining, size)):
+        yield chunk

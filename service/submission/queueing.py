@@ -1,0 +1,224 @@
+"""Takes jobs: checks each whole, registers it, and puts its bundles into the queue."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from catalogue.errors import CatalogueError
+from evaluation.errors import DatasetInvalidError, EvaluationError
+from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.models import Bundle, Job, JobSpec, JobStatus
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
+from service.http.problems import findings_of
+from service.operations.background import Background
+from service.operations.instrumentation import Instrumentation
+from service.results.responses import pages
+from service.settings import Settings
+from service.submission.planning import (
+    CheckedPlan,
+    ImageRequest,
+    Plan,
+    Planner,
+    bundle_requests,
+    retry_generation,
+)
+
+_PLANNING_AT_A_TIME = 2
+_RETRY_AFTER_SECONDS = 10.0
+_REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
+
+
+class Submissions:
+    """The way of a job into the queue. Checks run in threads, a few at a time, which bounds their memory."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        planner: Planner,
+        registry: JobRegistry,
+        queue: JobQueue,
+        results: ResultStore,
+        background: Background,
+        instrumentation: Instrumentation,
+        stopping: asyncio.Event,
+    ) -> None:
+        self._settings = settings
+        self._planner = planner
+        self._registry = registry
+        self._queue = queue
+        self._results = results
+        self._background = background
+        self._submitted = instrumentation.submitted
+        self._stopping = stopping
+        self._planning = asyncio.Semaphore(_PLANNING_AT_A_TIME)
+        self._appending = asyncio.Semaphore(1)
+        self._in_hand: set[str] = set()
+        self._resumed_once = False
+
+    async def submit(self, spec: JobSpec, idempotency_key: str | None) -> tuple[Job, bool]:
+        """Accept a job; the flag tells a new one from the one that the key already belongs to.
+
+        A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
+        Raises what Planner raises, QueueFullError and IdempotencyConflictError; nothing is then accepted.
+        """
+        if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key)):
+            return earlier, False
+        plan = await asyncio.to_thread(self._planner.plan, spec)
+        if not self._is_small(plan):
+            await self._require_a_place()
+            job, created = await self._registry.create(spec, idempotency_key)
+            if created:
+                self._take_up(job.id)
+            return job, created
+        await self._queue.require_room(plan.num_requests)
+        checked = await self._check(plan)
+        job, created = await self._registry.create(spec, idempotency_key)
+        if not created:
+            return job, False
+        return await self._enqueue_or_forget(job, checked), True
+
+    async def retry(self, job_id: str) -> Job:
+        """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
+
+        Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError and QueueFullError.
+        """
+        job = await self._registry.get(job_id)
+        if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
+            raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
+        answered, failed = await self._recorded(job_id)
+        if job.status is JobStatus.COMPLETED and not failed:
+            raise JobNotRetryableError(f"job {job_id} has no failed request")
+        plan = await asyncio.to_thread(self._planner.plan, job.spec)
+        if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
+            raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
+        if len(answered) >= plan.num_requests:
+            raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
+        checked = await self._check(plan)
+        generation = retry_generation(failed, str(job.finished_at))
+        bundles = self._bundles(job, checked.requests(without=answered), generation)
+        return await self._queue.reopen(job_id, bundles, plan.dataset.digest)
+
+    async def resume(self) -> None:
+        """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
+        if not self._resumed_once:
+            await self._registry.index()
+        age = timedelta(seconds=self._settings.resume_seconds if self._resumed_once else 0)
+        for job_id, created_at in await self._registry.validating():
+            if datetime.now(UTC) - created_at >= age:
+                self._take_up(job_id)
+        self._resumed_once = True
+
+    def _is_small(self, plan: Plan) -> bool:
+        settings = self._settings
+        return len(plan.expansion.samples) <= settings.inline_samples and plan.num_requests <= settings.inline_requests
+
+    async def _require_a_place(self) -> None:
+        waiting = (await self._registry.count())[JobStatus.VALIDATING]
+        if waiting >= self._settings.waiting_jobs:
+            message = f"{waiting} jobs wait to be queued already (limit {self._settings.waiting_jobs})"
+            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+
+    async def _check(self, plan: Plan) -> CheckedPlan:
+        async with self._planning:
+            return await asyncio.to_thread(self._planner.check, plan)
+
+    async def _enqueue_or_forget(self, job: Job, checked: CheckedPlan) -> Job:
+        self._in_hand.add(job.id)
+        try:
+            await self._queue.reserve(job.id, checked.plan.num_requests, checked.plan.dataset.digest)
+            return await self._queue.append(job.id, self._bundles(job, checked.requests()))
+        except QueueFullError as error:
+            # Refused is refused: the key must be free for the client's next try.
+            await self._registry.fail(job.id, [str(error)])
+            await self._registry.delete(job.id)
+            raise
+        finally:
+            self._in_hand.discard(job.id)
+
+    def _take_up(self, job_id: str) -> None:
+        if job_id not in self._in_hand:
+            self._in_hand.add(job_id)
+            self._background.once("validation", lambda: self._validate(job_id))
+
+    async def _validate(self, job_id: str) -> None:
+        try:
+            while not self._stopping.is_set() and (full := await self._try_to_enqueue(job_id)):
+                await self._wait_for_room(full)
+        except _REFUSALS as error:
+            await self._registry.fail(job_id, _lines(error))
+        except JobNotFoundError:
+            return
+        finally:
+            self._in_hand.discard(job_id)
+
+    async def _try_to_enqueue(self, job_id: str) -> "_Full | None":
+        """Queue a job that is `validating`; what is in memory of one that finds no room goes with the return."""
+        job = await self._registry.get(job_id)
+        if job.status is not JobStatus.VALIDATING:
+            return None
+        plan = await asyncio.to_thread(self._planner.plan, job.spec)
+        _require_same_records(job, plan)
+        try:
+            await self._queue.reserve(job_id, plan.num_requests, plan.dataset.digest)
+        except QueueFullError as error:
+            return _Full(job_id, plan.num_requests, error.retry_after)
+        checked = await self._check(plan)
+        async with self._appending:
+            await self._queue.append(job_id, self._bundles(job, checked.requests()))
+        return None
+
+    async def _wait_for_room(self, full: "_Full") -> None:
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), full.retry_after)
+            if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
+                return
+            with contextlib.suppress(QueueFullError):
+                await self._queue.require_room(full.num_requests)
+                return
+
+    def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
+        return bundle_requests(job, self._counted(requests), self._settings.bundle_requests, generation)
+
+    def _counted(self, requests: Iterable[ImageRequest]) -> Iterator[ImageRequest]:
+        for image, request in requests:
+            self._submitted.labels(request.model).inc()
+            yield image, request
+
+    async def _recorded(self, job_id: str) -> tuple[set[str], dict[str, str]]:
+        """Ids of the answered requests, and the cursors of the failed responses by request id."""
+        answered: set[str] = set()
+        failed: dict[str, str] = {}
+        async for page in pages(self._results, job_id):
+            answered.update(response.request_id for _, response in page if response.ok)
+            failed.update({response.request_id: cursor for cursor, response in page if not response.ok})
+        return answered, failed
+
+
+class _Full(NamedTuple):
+    """A job for which there is no room: all that is kept of it while it waits."""
+
+    job_id: str
+    num_requests: int
+    retry_after: float
+
+
+def _require_same_records(job: Job, plan: Plan) -> None:
+    # Some of its bundles may be queued already, and further ones would be numbered anew.
+    if job.dataset_digest and job.dataset_digest != plan.dataset.digest:
+        raise DatasetChangedError(
+            f"the records of data set '{plan.dataset.name}' changed while the job was queued; submit it again"
+        )
+
+
+def _lines(error: Exception) -> list[str]:
+    """One line for everything that is wrong."""
+    if isinstance(error, DatasetInvalidError):
+        return [str(problem) for problem in error.problems[:MAX_FINDINGS]]
+    return [finding.detail for finding in findings_of(error)] or [str(error)]

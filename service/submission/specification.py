@@ -1,0 +1,88 @@
+"""What a client may submit: a specification within bounds, so that no body costs more than its bytes."""
+
+from collections.abc import Callable, Sized
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
+
+from jobs.models import Cell, JobSpec, Option
+from jobs.stored import spec_fields
+
+
+def _no_half_characters(given: Any) -> Any:
+    if isinstance(given, str) and any("\ud800" <= character <= "\udfff" for character in given):
+        raise ValueError("half of a surrogate pair is no character")
+    return given
+
+
+def _at_most(limit: int) -> Callable[[Any], Any]:
+    """Bound what is looked at one by one, before it is: each thing that is wrong would be an error of its own."""
+
+    def check(given: Any) -> Any:
+        if isinstance(given, Sized) and len(given) > limit:
+            raise ValueError(f"has {len(given)} entries; at most {limit} are accepted")
+        return given
+
+    return check
+
+
+def _at_least_one(given: Any) -> Any:
+    # Not `min_length`, which would count what is left of a list with something wrong in it.
+    if isinstance(given, Sized) and not given:
+        raise ValueError("names none; at least one is needed")
+    return given
+
+
+def _plain(given: Any) -> Any:
+    if not isinstance(given, str | int | float | None):
+        raise ValueError("is a list or an object; settings are numbers, texts, true, false or null")
+    return given
+
+
+_Whole = BeforeValidator(_no_half_characters)
+_Name = Annotated[str, _Whole, Field(max_length=1000)]
+_Setting = Annotated[Any, _Whole, BeforeValidator(_plain)]
+_MOST_SAMPLES = 200_000
+
+
+class SubmittedSpec(JobSpec):
+    """A job to be run. Fields left out of `sampling` take the model's own decoding from the catalogue."""
+
+    dataset: _Name
+    models: Annotated[tuple[_Name, ...], FailFast(), BeforeValidator(_at_least_one)] = Field(
+        max_length=64, json_schema_extra={"minItems": 1}
+    )
+    plan: _Name | None = Field(default=None, description="a named plan; or list `cells` instead")
+    cells: Annotated[tuple[Annotated[Cell, BeforeValidator(_at_most(10))], ...], FailFast()] = Field(
+        default=(), max_length=64
+    )
+    repeats: PositiveInt = Field(default=1, le=1_000_000)
+    sampling: Annotated[dict[Annotated[str, _Whole, Field(max_length=64)], _Setting], BeforeValidator(_at_most(16))] = (
+        Field(default_factory=dict, max_length=16, description="overrides of the model's decoding")
+    )
+    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
+    options: Annotated[
+        dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[Option, _Whole, BeforeValidator(_plain)]],
+        BeforeValidator(_at_most(16)),
+    ] = Field(
+        default_factory=dict,
+        max_length=16,
+        description="choices of the conditions (`thumbnail`: longest side of V1 in pixels) and of the benchmark, by "
+        "name (UltraVR's `examples`: trajectories of other samples that S3 tells, at most)",
+    )
+    samples: Annotated[tuple[_Name, ...], FailFast()] = Field(
+        default=(), max_length=_MOST_SAMPLES, description="ids of the samples to ask; all when empty"
+    )
+    metadata: Annotated[
+        dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[str, _Whole, Field(max_length=512)]],
+        BeforeValidator(_at_most(16)),
+    ] = Field(default_factory=dict, max_length=16, description="up to 16 pairs of your own, as OpenAI's batches have")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, given: Any) -> Any:
+        return spec_fields(_at_most(64)(given))
+
+    def spec(self) -> JobSpec:
+        """The specification, as it is kept."""
+        return JobSpec.model_construct(**dict(self))

@@ -1,0 +1,95 @@
+"""A small MiniCPM-V 4.5 checkpoint. Tensors: vLLM, models/minicpmv.py, idefics2_vision_model.py and resampler.py.
+
+As the published one it names code that it would bring; here that code does not exist.
+"""
+
+from typing import Any
+
+from catalogue import marks
+from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    LAYERS,
+    NUM_TOKENS,
+    Shapes,
+    TokenIds,
+    decoder,
+    dense_layer,
+    linear,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
+
+MAX_SLICES = 4
+_SLICE, _PATCH, _QUERIES = 448, 14, 64
+_TOKENS = ("<unk>", "<image>", "</image>", "<slice>", "</slice>", "<image_id>", "</image_id>")
+
+
+def _config(token_ids: TokenIds) -> dict[str, Any]:
+    language = text_config("minicpmv", token_ids)
+    return language | {
+        "architectures": ["MiniCPMV"],
+        "auto_map": {"AutoConfig": "configuration_minicpm.MiniCPMVConfig"},
+        "version": 4.5,
+        "query_num": _QUERIES,
+        "image_size": _SLICE,
+        "max_slice_num": MAX_SLICES,
+        "drop_vision_last_layer": False,
+        "vision_config": siglip_config(_PATCH) | {"model_type": "siglip_vision_model", "image_size": _SLICE},
+    }
+
+
+def _shapes() -> Shapes:
+    yield "llm.lm_head.weight", (NUM_TOKENS, HIDDEN)
+    yield from decoder("llm.model", *(dense_layer(qk_norm=True) for _ in range(LAYERS)))
+    yield from prefixed("vpm.embeddings.patch_embedding", linear(VISION, 3, _PATCH, _PATCH))
+    yield "vpm.embeddings.position_embedding.weight", ((_SLICE // _PATCH) ** 2, VISION)
+    for layer in range(LAYERS):
+        yield from prefixed(f"vpm.encoder.layers.{layer}", siglip_block())
+    yield from prefixed("vpm.post_layernorm", linear(VISION))
+    yield from prefixed("resampler", _resampler())
+
+
+def _resampler() -> Shapes:
+    """One cross attention from as many queries as a slice has tokens."""
+    yield "query", (_QUERIES, HIDDEN)
+    yield "proj", (HIDDEN, HIDDEN)
+    yield "kv_proj.weight", (HIDDEN, VISION)
+    yield "attn.in_proj_weight", (3 * HIDDEN, HIDDEN)
+    yield "attn.in_proj_bias", (3 * HIDDEN,)
+    yield from prefixed("attn.out_proj", linear(HIDDEN, HIDDEN))
+    for norm in ("ln_q", "ln_kv", "ln_post"):
+        yield from prefixed(norm, linear(HIDDEN))
+
+
+MINICPM_V = Design(
+    image="(<image>./</image>)\n",
+    special_tokens=_TOKENS,
+    special_marks=marks.MINICPM_V.places,
+    plain_marks=(*marks.THINK, *marks.MINICPM_V.calls),
+    config=_config,
+    shapes=_shapes,
+    processing={
+        "preprocessor_config.json": {
+            "auto_map": {
+                "AutoProcessor": "processing_minicpmv.MiniCPMVProcessor",
+                "AutoImageProcessor": "image_processing_minicpmv.MiniCPMVImageProcessor",
+            },
+            "max_slice_nums": MAX_SLICES,
+            "scale_resolution": _SLICE,
+            "patch_size": _PATCH,
+            "image_feature_size": _QUERIES,
+            "norm_mean": [0.5, 0.5, 0.5],
+            "norm_std": [0.5, 0.5, 0.5],
+        }
+    },
+    head="llm.lm_head.weight",
+    tokenizer={
+        "auto_map": {
+            "AutoTokenizer": ["tokenization_qwen2.Qwen2Tokenizer", "tokenization_minicpmv_fast.MiniCPMVTokenizerFast"]
+        },
+        "tokenizer_class": "MiniCPMVTokenizerFast",
+        "unk_token": "<unk>",
+    },
+)

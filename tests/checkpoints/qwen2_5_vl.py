@@ -1,0 +1,79 @@
+"""A small Qwen2.5-VL checkpoint. Tensors: transformers, models/qwen2_5_vl, under the names of published checkpoints."""
+
+from typing import Any
+
+from catalogue import marks
+from workers.checkpoints.qwen3_vl import (
+    FRAMES,
+    MERGE,
+    QWEN_TOKENS,
+    VISION,
+    VISION_LAYERS,
+    VISION_MLP,
+    processing,
+    qwen_ids,
+    vision_config,
+)
+from workers.checkpoints.tensors import (
+    HIDDEN,
+    LAYERS,
+    NUM_TOKENS,
+    ROPE,
+    Shapes,
+    TokenIds,
+    decoder,
+    dense_layer,
+    linear,
+    prefixed,
+    text_config,
+)
+from workers.checkpoints.writing import Design
+
+_PATCH = 14
+
+
+def _config(token_ids: TokenIds) -> dict[str, Any]:
+    text = text_config("qwen2_5_vl_text", token_ids, rope_parameters=ROPE | {"mrope_section": [4, 6, 6]})
+    return {
+        "architectures": ["Qwen2_5_VLForConditionalGeneration"],
+        "model_type": "qwen2_5_vl",
+        "dtype": "float32",
+        "tie_word_embeddings": False,
+        **qwen_ids(token_ids),
+        "text_config": text,
+        # One layer with windows of 112 pixels, and one that sees everything.
+        "vision_config": vision_config("qwen2_5_vl", _PATCH) | {"fullatt_block_indexes": [1], "window_size": 112},
+    }
+
+
+def _shapes() -> Shapes:
+    merged = VISION * MERGE**2
+    yield "lm_head.weight", (NUM_TOKENS, HIDDEN)
+    yield from decoder("model", *(dense_layer(bias=True) for _ in range(LAYERS)))
+    yield "visual.patch_embed.proj.weight", (VISION, 3, FRAMES, _PATCH, _PATCH)
+    for layer in range(VISION_LAYERS):
+        yield from prefixed(f"visual.blocks.{layer}", _block())
+    yield "visual.merger.ln_q.weight", (VISION,)
+    yield from prefixed("visual.merger.mlp.0", linear(merged, merged))
+    yield from prefixed("visual.merger.mlp.2", linear(HIDDEN, merged))
+
+
+def _block() -> Shapes:
+    yield "norm1.weight", (VISION,)
+    yield "norm2.weight", (VISION,)
+    yield from prefixed("attn.qkv", linear(3 * VISION, VISION))
+    yield from prefixed("attn.proj", linear(VISION, VISION))
+    yield from prefixed("mlp.gate_proj", linear(VISION_MLP, VISION))
+    yield from prefixed("mlp.up_proj", linear(VISION_MLP, VISION))
+    yield from prefixed("mlp.down_proj", linear(VISION, VISION_MLP))
+
+
+QWEN2_5_VL = Design(
+    image="<|vision_start|><|image_pad|><|vision_end|>",
+    special_tokens=QWEN_TOKENS,
+    special_marks=marks.QWEN25_VL.places,
+    plain_marks=marks.QWEN25_VL.calls,
+    config=_config,
+    shapes=_shapes,
+    processing=processing("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),
+)

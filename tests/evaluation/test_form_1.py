@@ -1,0 +1,58 @@
+"""Responses that were recorded in the first form are scored as they were: a Parquet part, and lines of the stream.
+
+`tests/jobs/form_1/` holds what was written then: 45 responses to five samples under every protocol and condition, by a
+worker whose engine answered from a script, among them an S4 chat that failed at its third turn, one that outgrew its
+context, an answer that was cut off, and S3 chats that were told one example or none. `report.csv` is the report of that
+time on them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.errors import ResponsesInvalidError
+from evaluation.recorded import read_replies
+from evaluation.report import render_csv
+from evaluation.score import score_files
+
+FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
+PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"
+
+
+def test_a_part_scores_as_it_did() -> None:
+    """Every number of the report is the same to its last digit."""
+    report = score_files(FORM_1 / "samples.jsonl", PART)
+    assert render_csv(report).splitlines() == (FORM_1 / "report.csv").read_text().splitlines()
+
+
+def test_examples_that_were_told_are_still_counted() -> None:
+    """One of the S3 chats was told no example, for want of one on another image; the report says so."""
+    warnings = score_files(FORM_1 / "samples.jsonl", PART).warnings
+    assert any("S3 V2: 1 of 5 responses were told no example" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_lines_read_as_the_part_does(number: int, tmp_path: Path) -> None:
+    """A line of the stream and the row of the part that holds the same response are the same reply."""
+    line = tmp_path / "line.ndjson"
+    line.write_bytes(LINES.read_bytes().splitlines()[number])
+    (reply,) = read_replies([line])
+    assert reply in list(read_replies([PART]))
+
+
+def test_what_turns_answered_is_known() -> None:
+    """The steps of the chat that outgrew its context are there by their names, its final answer is not."""
+    (reply,) = (reply for reply in read_replies([LINES]) if reply.overflowed)
+    assert [name for name, _ in reply.steps] == ["S1", "S2", "S3", "S4", "S5"]
+    assert (reply.text, reply.failure) == (None, None)
+
+
+def test_a_line_of_a_form_to_come_is_refused(tmp_path: Path) -> None:
+    """It names the version, and is not taken for a line of somebody's own, from which little would be read."""
+    line = tmp_path / "line.ndjson"
+    line.write_text(json.dumps({**json.loads(LINES.read_text().splitlines()[0]), "version": 3}))
+    with pytest.raises(
+        ResponsesInvalidError, match=r"line.ndjson:1: is of version 3; this release reads versions 1 to 2"
+    ):
+        list(read_replies([line]))

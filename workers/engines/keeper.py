@@ -1,0 +1,156 @@
+"""Keeps an engine alive: starts a new one in place of a dead one, and asks it what the dead one did not answer.
+
+The engine of a worker of several models rests, asleep or ended, while another model's is loaded.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+
+from jobs.fleet import EnginePhase
+from jobs.models import EngineInfo, Sampling, TurnResponse
+from workers.engines.engine import Engine, EngineDeadError, EngineStats, Message
+from workers.errors import EngineLostError
+from workers.instrumentation import Instruments
+from workers.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+_MAX_BACKOFF = 30.0
+_GENERATIONS = itertools.count(1)
+
+
+class EngineKeeper:
+    """The engine of a worker, whichever one that is at the moment. `make` makes another of the same kind."""
+
+    def __init__(self, make: Callable[[], Engine], settings: WorkerSettings, instruments: Instruments) -> None:
+        self._make = make
+        self._settings = settings
+        self._instruments = instruments
+        self.generation = 0
+        """Number of the engine among all that this process made."""
+        self._engine = self._another()
+        self._usable = asyncio.Event()
+        self._restart: asyncio.Task[None] | None = None
+        self.error: EngineLostError | None = None
+        """Why there is no engine any more."""
+        self.lost = asyncio.Event()
+        """Set when there is no engine any more and will be none."""
+        self.slept_bytes = 0
+        """Host memory that the weights of a sleeping engine take; 0 when it does not sleep."""
+
+    @property
+    def info(self) -> EngineInfo:
+        """What the engine is."""
+        return self._engine.info
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start of the engine is that is not usable yet."""
+        return None if self._usable.is_set() else self._engine.phase
+
+    async def start(self) -> None:
+        """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
+        if not await self._wake():
+            await self._engine.start()
+        self._usable.set()
+
+    async def rest(self, host_bytes: int) -> None:
+        """Free the device's memory until `start`: the engine sleeps in `host_bytes` of host memory, or is ended."""
+        if self._restart is not None:  # what is being started cannot be stopped half-way
+            await asyncio.gather(self._restart, return_exceptions=True)
+        self._usable.clear()
+        try:
+            self.slept_bytes = await self._engine.sleep(host_bytes)
+        except EngineDeadError as error:
+            log.error("the engine died when it was put to sleep: %s", error)
+        if not self.slept_bytes:
+            await self.end()
+
+    async def end(self) -> None:
+        """End the engine that rests or did not start; `start` starts another one."""
+        self.slept_bytes = 0
+        await self._engine.stop()
+        self._engine = self._another()
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Answer the chat's last message, on the next engine when this one dies meanwhile.
+
+        Raises EngineError, EngineLostError, and EngineDeadError when engines died of it, or beside it, too often.
+        """
+        for death in range(1, self._settings.max_deaths + 1):
+            engine = await self._running()
+            try:
+                return await engine.generate(chat, sampling, request_id, priority)
+            except EngineDeadError:
+                self._replace(engine)
+                if death == self._settings.max_deaths:
+                    raise
+        raise AssertionError("max_deaths is at least 1")
+
+    async def stats(self) -> EngineStats:
+        """Counters and gauges of the engine that runs now."""
+        return await self._engine.stats()
+
+    async def check(self) -> None:
+        """Replace an engine that died while nobody asked it anything."""
+        if self._usable.is_set() and not await self._engine.healthy():
+            self._replace(self._engine)
+
+    async def stop(self) -> None:
+        """End the engine, or the attempt to start another one."""
+        if self._restart is not None:
+            self._restart.cancel()
+            await asyncio.gather(self._restart, return_exceptions=True)
+        await self._engine.stop()
+
+    async def _wake(self) -> bool:
+        """Return whether the engine slept and is awake; one that died asleep makes room for another."""
+        if not self.slept_bytes:
+            return False
+        try:
+            await self._engine.wake()
+        except EngineDeadError as error:
+            log.error("the engine died in its sleep; another one is started: %s", error)
+            await self.end()
+            return False
+        self.slept_bytes = 0
+        return True
+
+    def _another(self) -> Engine:
+        self.generation = next(_GENERATIONS)
+        return self._make()
+
+    async def _running(self) -> Engine:
+        await self._usable.wait()
+        if self.error is not None:
+            raise self.error
+        return self._engine
+
+    def _replace(self, dead: Engine) -> None:
+        if dead is self._engine and self._usable.is_set() and self.error is None:
+            log.error("the engine died; another one is started")
+            self._usable.clear()
+            self._restart = asyncio.create_task(self._start_another(), name="restart-engine")
+
+    async def _start_another(self) -> None:
+        backoff = self._settings.backoff_seconds
+        for attempt in range(1, self._settings.max_starts + 1):
+            await self._engine.stop()
+            await asyncio.sleep(backoff)
+            self._engine = self._another()
+            try:
+                await self._engine.start()
+            except EngineDeadError:
+                log.exception("attempt %d of %d to start the engine failed", attempt, self._settings.max_starts)
+                backoff = min(_MAX_BACKOFF, 2 * backoff)
+                continue
+            self._instruments.engine_restarts.inc()
+            break
+        else:
+            self.error = EngineLostError(f"the engine died and did not start again in {attempt} attempts")
+            self.lost.set()
+        self._usable.set()

