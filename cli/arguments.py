@@ -1,10 +1,23 @@
 """Arguments and options that several commands share, so that they read alike everywhere."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.completion import complete_datasets, complete_jobs, complete_models, complete_samples
+
+
+class ReportFormat(StrEnum):
+    """How a report is written; `table` is for people at a terminal."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "md"
+    CSV = "csv"
+    HTML = "html"
+
 
 Model = Annotated[
     str,
@@ -50,3 +63,10 @@ Url = Annotated[
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
 DEFAULT_URL = "http://127.0.0.1:8470"
+FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+]
+FiguresOption = Annotated[
+    Path | None, typer.Option("--figures", metavar="FOLDER", help="Also write Figure 2 there: SVG, PNG and numbers.")
+]

@@ -1,15 +1,24 @@
 """Declares the views of `gigavqa view`: those of a data set's sample, or of any image with evidence named by hand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from pydantic import ValidationError
+
+from benchmarks.ultravr.evidence import quadrant_region, roi_region, sheet_region
+from catalogue.entry import CatalogueEntry
 from cli.errors import ArgumentError
-from tiling.geometry import Region, Size
+from cli.lookup import load_checked, sample_in
+from evaluation.errors import EvaluationError
+from evaluation.expansion import expand
+from jobs.models import Cell, InferenceRequest, JobSpec
+from tiling.errors import RegionError
+from tiling.geometry import Region, Size, resolve_region
+from tiling.headers import read_header
+from tiling.roots import ImageRoot
 from tiling.views import View
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
 
 DeclaredView = tuple[Path, View]
 """The file that is read, and what is read of it."""
@@ -26,10 +35,6 @@ class Evidence:
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
         """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
-        from benchmarks.ultravr.evidence import quadrant_region, roi_region
-        from tiling.errors import RegionError
-        from tiling.geometry import resolve_region
-
         try:
             parts: list[Region] = [quadrant_region(size, name) for name in self.quadrants]
             parts += [roi_region(size, index) for index in self.rois]
@@ -40,8 +45,6 @@ class Evidence:
         return [str(part) for part in parts]
 
     def _sheet(self, image: Path, size: Size) -> Region:
-        from benchmarks.ultravr.evidence import sheet_region
-
         try:
             row, column = (int(number) for number in str(self.cell).split(","))
         except ValueError:
@@ -51,8 +54,6 @@ class Evidence:
 
 def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: int) -> list[DeclaredView]:
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
-    from tiling.headers import read_header
-
     condition = _showing(condition)
     if condition in {"V1", "V2"} and evidence != Evidence():
         raise ArgumentError(
@@ -71,11 +72,9 @@ def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: i
 
 
 def views_of_sample(
-    dataset: Path, sample: str, condition: str, entry: "CatalogueEntry", thumbnail: int
+    dataset: Path, sample: str, condition: str, entry: CatalogueEntry, thumbnail: int
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
-    from cli.requests import request_of_sample
-
     condition = _showing(condition)
     request, root = request_of_sample(dataset, sample, "S0", condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
@@ -85,3 +84,35 @@ def _showing(condition: str) -> str:
     if condition.upper() not in {"V1", "V2", "V3", "V4"}:
         raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
     return condition.upper()
+
+
+def request_of_sample(
+    folder: Path, sample: str, protocol: str, condition: str, entry: CatalogueEntry, **spec: Any
+) -> tuple[InferenceRequest, ImageRoot]:
+    """Return a sample's request and the root that its views' images lie below; `spec` are further fields of a JobSpec.
+
+    Raises ArgumentError for what no job can ask.
+    """
+    folder = folder.absolute()
+    dataset, root = load_checked(folder), ImageRoot(folder.parent)
+    asked = sample_in(dataset, sample).id
+    job = JobSpec(
+        dataset=folder.name, models=(entry.id,), cells=(_cell(protocol, condition),), samples=(asked,), **spec
+    )
+    try:
+        ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
+    except EvaluationError as error:
+        raise ArgumentError(str(error)) from error
+    return request, root
+
+
+def size_in(root: ImageRoot) -> Callable[[str], Size]:
+    """How big an image below a root is, in level-0 pixels, by its header."""
+    return lambda name: read_header(root.locate(name)).size
+
+
+def _cell(protocol: str, condition: str) -> Any:
+    try:
+        return Cell.model_validate({"protocol": protocol.upper(), "condition": condition.upper()})
+    except ValidationError:
+        raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

@@ -1,14 +1,11 @@
 """What a picture of a given size demands of a model: visual tokens, and the context that each condition needs."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from benchmarks.ultravr.evidence import QUADRANTS, quadrant_region
+from catalogue.entry import CatalogueEntry
 from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Size, fit_longest_side
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
 
 _THUMBNAIL = 1024  # UltraVR's V1, pixels of the longest side
 
@@ -25,7 +22,7 @@ class Demands:
     context: dict[str, int | None]
 
 
-def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
+def demands_of(entry: CatalogueEntry, size: Size) -> Demands:
     """Count what a picture of `size` pixels demands of a model; text comes on top."""
     quadrants = _quadrants(size)
     shown: dict[str, list[Size] | None] = {
@@ -48,7 +45,7 @@ def _quadrants(size: Size) -> list[Size] | None:
         return None
 
 
-def _visual_tokens(entry: "CatalogueEntry", sizes: list[Size] | None) -> int | None:
+def _visual_tokens(entry: CatalogueEntry, sizes: list[Size] | None) -> int | None:
     if sizes is None:
         return None
     try:

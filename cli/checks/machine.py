@@ -6,9 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
+
 from cli.checks.finding import Finding
 from cli.errors import PortTakenError
-from cli.ports import require_free_port
+from cli.preflight import require_free_port
 from jobs.home import Home
 
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
@@ -56,8 +58,6 @@ def port(number: int) -> Finding:
 
 
 def _who_listens(number: int) -> Finding:
-    import httpx
-
     try:
         running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=1.0).is_success
     except httpx.TransportError:

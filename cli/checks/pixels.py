@@ -16,7 +16,7 @@ _LOADERS = {
 def libvips() -> Finding:
     """libvips, and which formats its build reads."""
     try:
-        import pyvips
+        import pyvips  # noqa: PLC0415 - it may be missing
     except (ImportError, OSError) as error:
         return Finding("libvips", "fail", f"cannot be loaded: {error}", _ADVICE)
     version = ".".join(str(pyvips.version(part)) for part in range(3))
@@ -31,7 +31,7 @@ def libvips() -> Finding:
 def openslide() -> Finding:
     """OpenSlide, which reads whole-slide images."""
     try:
-        import openslide as library
+        import openslide as library  # noqa: PLC0415 - it may be missing
     except (ImportError, OSError) as error:
         return Finding("OpenSlide", "fail", f"cannot be loaded: {error}", _ADVICE)
     return Finding("OpenSlide", "ok", str(library.__library_version__))

@@ -7,6 +7,7 @@ import redis
 from cli.checks.finding import Finding
 from jobs.errors import ServerUnavailableError
 from jobs.home import Home
+from jobs.server import server_binary
 
 
 def server() -> Finding:
@@ -14,8 +15,6 @@ def server() -> Finding:
     url = Home.from_environment().redis_url
     if url:
         return _operators(url)
-    from jobs.server import server_binary
-
     try:
         return Finding("server", "ok", f"embedded: {server_binary()}")
     except ServerUnavailableError as error:

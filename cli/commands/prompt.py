@@ -1,19 +1,20 @@
 """`gigavqa prompt`: the exact prompt of any request, as a job would send it."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from catalogue.entry import CatalogueEntry
 from cli.arguments import DatasetOption, Json, Sample
 from cli.completion import complete_models
+from cli.conditions import request_of_sample, size_in
 from cli.console import out, print_json
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
-    from jobs.models import InferenceRequest
-    from tiling.roots import ImageRoot
-    from tiling.views import View
+from cli.lookup import catalogue, dataset_folder, model_entry
+from jobs.models import InferenceRequest
+from tiling.geometry import resolve_region
+from tiling.roots import ImageRoot
+from tiling.views import View
 
 _OWN_ANSWER = "(the model's own answer)"
 
@@ -47,9 +48,6 @@ def prompt(
     gigavqa prompt cctv-comparison-1 --dataset demo --protocol S3 --condition V2
     gigavqa prompt wsi-comparison-1 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
     """
-    from cli.lookup import catalogue, dataset_folder, model_entry
-    from cli.requests import request_of_sample
-
     # Only ids and sampling depend on the model, and neither is printed.
     entry = model_entry(model) if model else next(iter(catalogue().values()))
     spec = {"seed": seed, "options": {"examples": examples, "thumbnail": thumbnail}}
@@ -64,7 +62,7 @@ def prompt(
 
 
 def _describe(
-    request: "InferenceRequest", root: "ImageRoot", entry: "CatalogueEntry | None", num_turns: int
+    request: InferenceRequest, root: ImageRoot, entry: CatalogueEntry | None, num_turns: int
 ) -> dict[str, Any]:
     return {
         "sample": request.sample_id,
@@ -78,10 +76,7 @@ def _describe(
     }
 
 
-def _describe_view(view: "View", num_views: int, root: "ImageRoot", entry: "CatalogueEntry | None") -> dict[str, Any]:
-    from cli.requests import size_in
-    from tiling.geometry import resolve_region
-
+def _describe_view(view: View, num_views: int, root: ImageRoot, entry: CatalogueEntry | None) -> dict[str, Any]:
     size = size_in(root)(view.image)
     region = resolve_region(view.region, size)
     described = {"image": view.image, "source": list(size), "region": str(region), "sizing": view.sizing}
@@ -91,7 +86,7 @@ def _describe_view(view: "View", num_views: int, root: "ImageRoot", entry: "Cata
     return {**described, "raster": list(plan.raster), "visual_tokens": plan.visual_tokens}
 
 
-def _messages(request: "InferenceRequest", num_turns: int) -> list[dict[str, Any]]:
+def _messages(request: InferenceRequest, num_turns: int) -> list[dict[str, Any]]:
     """The chat up to a turn's question; the text of an answer that only the model can give is null."""
     messages: list[dict[str, Any]] = []
     if request.system is not None:

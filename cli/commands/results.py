@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 
 from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.client import Gateway
 from cli.completion import complete_models
 from cli.console import err, print_error
 
@@ -41,8 +42,6 @@ def results(
 
     Ends with status 1 where responses that are recorded cannot be read; all others are written.
     """
-    from cli.client import Gateway
-
     asked: dict[str, Any] = {
         "model": model,
         "protocol": protocol,

@@ -1,17 +1,18 @@
 """`gigavqa submit`: a data set x models x conditions, as a job."""
 
 import json as json_text
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 
 from cli.arguments import DEFAULT_URL, Json, Url
+from cli.client import Gateway
 from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from jobs.models import JobSpec
+from cli.following import follow, leaving, obstacles, require_success, say_next
+from jobs.models import JobSpec
 
 
 def submit(
@@ -78,10 +79,6 @@ def submit(
     gigavqa submit -d ultravr -m qwen3-vl-8b --metadata owner=me --metadata run=7
     gigavqa submit -d ultravr -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
-    from cli.client import Gateway
-    from cli.commands.watch import follow, leaving, require_success, say_next
-    from cli.waiting import obstacles
-
     fields: dict[str, Any] = {
         "dataset": dataset,
         "models": tuple(model),
@@ -130,12 +127,8 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def make_spec(fields: dict[str, Any]) -> "JobSpec":
+def make_spec(fields: dict[str, Any]) -> JobSpec:
     """Make a job's specification; raises ArgumentError that names each field that is wrong."""
-    from pydantic import ValidationError
-
-    from jobs.models import JobSpec
-
     try:
         return JobSpec.model_validate(fields)
     except ValidationError as error:

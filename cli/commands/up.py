@@ -1,20 +1,25 @@
 """`gigavqa up`: the whole service on this machine, until Ctrl-C."""
 
+import asyncio
 import json as json_text
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from cli import preflight
 from cli.arguments import Json
 from cli.completion import complete_models
 from cli.console import err
-
-if TYPE_CHECKING:
-    from cli.stack import Stack, StackOptions
-    from jobs.fleet import WorkerStatus
+from cli.crews import crews_of, with_devices
+from cli.preflight import free_port, require_free_port, served_entries
+from cli.stack import Stack, StackOptions, running_stack
+from jobs.fleet import WorkerStatus
+from jobs.home import Home
 
 
 def up(
@@ -81,15 +86,6 @@ def up(
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
-    import asyncio
-    import os
-
-    from cli import preflight
-    from cli.ports import free_port, require_free_port
-    from cli.served import served_entries
-    from cli.stack import StackOptions, crews_of
-    from jobs.home import Home
-
     home = Home.from_environment()
     preflight.require_packages(engine)
     preflight.require_protected(host, allow_unauthenticated)
@@ -101,7 +97,7 @@ def up(
         for entry in entries:
             preflight.require_weights(entry)
         if preflight.engine_package() == "vllm":
-            crews = preflight.with_devices(crews, entries, arguments, os.environ)
+            crews = with_devices(crews, entries, arguments, os.environ)
     options = StackOptions(
         home,
         entries,
@@ -116,12 +112,7 @@ def up(
     asyncio.run(_serve(options, json))
 
 
-async def _serve(options: "StackOptions", json: bool) -> None:
-    import asyncio
-    import signal
-
-    from cli.stack import running_stack
-
+async def _serve(options: StackOptions, json: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -140,7 +131,7 @@ async def _serve(options: "StackOptions", json: bool) -> None:
     _announce("ended")
 
 
-async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> None:
+async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None:
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
@@ -166,7 +157,7 @@ async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> 
 
 
 @contextmanager
-def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]":
+def _starts(models: str) -> Iterator[Callable[[Sequence[WorkerStatus]], None]]:
     """Give what shows how far the engines are: one changing line at a terminal, elsewhere a line for every change."""
     if err.is_terminal:
         with err.status(f"loading  {models}") as status:
@@ -175,7 +166,7 @@ def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]"
     _announce(f"loading  {models}")
     said: dict[str, str] = {}
 
-    def say(workers: "Sequence[WorkerStatus]") -> None:
+    def say(workers: Sequence[WorkerStatus]) -> None:
         for worker in workers:
             # Shares change all the time; a log needs the phases.
             phase = worker.phase.name if worker.phase else worker.state
@@ -186,7 +177,7 @@ def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]"
     yield say
 
 
-def _start_of(worker: "WorkerStatus") -> str:
+def _start_of(worker: WorkerStatus) -> str:
     return f"{', '.join(worker.models)}: {worker.phase or worker.state}"
 
 

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from PIL import Image
 
 from cli.arguments import DatasetOption, Json, Model
 from cli.completion import complete_samples
+from cli.conditions import Evidence, views_of_image, views_of_sample
 from cli.console import print_json
 from cli.errors import ArgumentError
+from cli.lookup import dataset_folder, image_path, model_entry
 from cli.tables import Column, print_table
 
 if TYPE_CHECKING:
@@ -65,9 +68,6 @@ def view(
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --quadrant upper-left --quadrant lower-right
     gigavqa view -d demo -s cctv-comparison-1 -m demo-qwen3-vl -c V4 -o seen.png
     """
-    from cli.conditions import Evidence, views_of_image, views_of_sample
-    from cli.lookup import dataset_folder, image_path, model_entry
-
     entry = model_entry(model)
     _require_writable(output)
     if sample or dataset:
@@ -82,8 +82,8 @@ def view(
     _write(declared, entry.visual_budget, output, json)
 
 
-def _write(declared: "list[tuple[Path, Any]]", budget: Any, output: Path, json: bool) -> None:
-    from tiling.rendering import render
+def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
+    from tiling.rendering import render  # noqa: PLC0415 - the extra `pixels`
 
     written = []
     for number, (path, declared_view) in enumerate(declared, start=1):
@@ -99,8 +99,6 @@ def _write(declared: "list[tuple[Path, Any]]", budget: Any, output: Path, json: 
 
 def _require_writable(output: Path) -> None:
     """Say before anything is rendered that it could not be written."""
-    from PIL import Image
-
     if not output.absolute().parent.is_dir():
         raise ArgumentError(f"--output {output}: there is no folder {output.parent}")
     if output.suffix.lower() not in Image.registered_extensions():
@@ -108,8 +106,6 @@ def _require_writable(output: Path) -> None:
 
 
 def _save(raster: "Raster", target: Path) -> None:
-    from PIL import Image
-
     Image.fromarray(raster.pixels).save(target)
 
 

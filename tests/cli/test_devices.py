@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.load import load_catalogue
-from cli.devices import assign_devices, device_environment, devices_needed, visible_devices
+from cli.crews import assign_devices, crews_of, device_environment, devices_needed, visible_devices, with_devices
 from cli.errors import DevicesTooFewError
-from cli.preflight import with_devices
-from cli.stack import StackOptions, _workers, crews_of
+from cli.stack import StackOptions, _workers
 from jobs.home import Home
 from tests.cli.installation import MODEL
 

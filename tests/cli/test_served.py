@@ -10,7 +10,7 @@ from catalogue.load import load_catalogue
 from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
 from cli.errors import ArgumentError
-from cli.served import served_entries
+from cli.preflight import served_entries
 from jobs.home import Home
 
 CONFIG = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": 8192}}

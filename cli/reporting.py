@@ -7,9 +7,11 @@ from pathlib import Path
 from rich.panel import Panel
 from rich.text import Text
 
+from cli.arguments import ReportFormat
 from cli.console import err, out
-from cli.report_options import ReportFormat
+from cli.errors import CommandError
 from evaluation.report import Report
+from evaluation.writers.drawings import FORMS, drawings, write_drawing
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.terminal import report_tables
@@ -70,3 +72,18 @@ def _foundations(report: Report) -> Iterator[str]:
     yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
     read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
     yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
+
+
+def write_figures(report: Report, folder: Path) -> None:
+    """Write every figure as SVG and PNG, and its numbers as JSON. Raises CommandError when there is none."""
+    found = drawings(report)
+    if not found:
+        raise CommandError("the report has no figure: its benchmark draws none of these responses")
+    folder.mkdir(parents=True, exist_ok=True)
+    for drawing in found:
+        figure = drawing.figure
+        for form in FORMS:
+            (folder / f"{figure.name}.{form}").write_bytes(write_drawing(drawing, form))
+        if table := report.table(figure.table):
+            (folder / f"{figure.name}.json").write_text(table.model_dump_json(indent=2), encoding="utf-8")
+    err.print(f"figures written to {folder}: {', '.join(drawing.figure.name for drawing in found)}", markup=False)

@@ -1,8 +1,12 @@
-"""Which GPUs each worker of `gigavqa up` gets: none is shared, and none is taken that the operator has hidden."""
+"""The workers of `gigavqa up`: which models each serves, and which GPUs it gets.
+
+No GPU is shared, and none is taken that the operator has hidden.
+"""
 
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
@@ -10,6 +14,41 @@ from cli.errors import DevicesTooFewError
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 _PARALLEL = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
+
+
+@dataclass(frozen=True)
+class Crew:
+    """One worker: its name, the models that it serves, and the GPUs that it sees; without any it sees all."""
+
+    name: str
+    models: tuple[str, ...]
+    devices: tuple[str, ...] = ()
+
+
+def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
+    """One worker for each model, or so many workers that each serve all of them in shifts."""
+    if num_workers is not None:
+        return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
+    earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
+    return tuple(
+        Crew(f"worker-{model}-{count + 1}" if count else f"worker-{model}", (model,))
+        for model, count in zip(models, earlier, strict=True)
+    )
+
+
+def with_devices(
+    crews: Sequence[Crew], entries: Iterable[CatalogueEntry], chosen: Mapping[str, Any], environment: Mapping[str, str]
+) -> tuple[Crew, ...]:
+    """Give each worker the GPUs that the largest of its models needs; on a machine without GPUs there are none to give.
+
+    Raises DevicesTooFewError.
+    """
+    visible = visible_devices(environment)
+    if not visible:
+        return tuple(crews)
+    needed = {entry.id: devices_needed(entry, chosen) for entry in entries}
+    devices = assign_devices([max(needed[model] for model in crew.models) for crew in crews], visible)
+    return tuple(replace(crew, devices=given) for crew, given in zip(crews, devices, strict=True))
 
 
 def visible_devices(environment: Mapping[str, str]) -> tuple[str, ...]:
