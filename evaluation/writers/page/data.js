@@ -14,12 +14,17 @@ const valuesOf = (axis) => unique(CELLS.map((cell) => cell[axis]));
 const spaced = (name) => name.replaceAll("_", " ");
 const plural = (number, name) => `${number.toLocaleString("en")} ${name}${number === 1 ? "" : "s"}`;
 
+// A part of a chat: what is the same in all responses stands in the page once.
+const STEPS = DATA.steps.map(([name, question, truth, tags, boxes]) => ({ name, question, truth, tags: Object.fromEntries(tags), true: boxes }));
+const partOf = ([step, status, right, text, read, boxes]) => ({ ...STEPS[step], status: textOf(status), right: Boolean(right), text, read, boxes: boxes ?? [] });
+
 for (const sample of DATA.samples) {
   sample.byCell = new Map();
   for (const response of sample.responses) {
     const { cell } = response;
-    response.outcome ??= "";
-    response.parts ??= [];
+    response.outcome = Object.keys(OUTCOMES)[response.outcome ?? 0];
+    response.status = textOf(response.status);
+    response.parts = (response.parts ?? []).map(partOf);
     response.tags ??= {};
     sample.byCell.set(cell, [...(sample.byCell.get(cell) ?? []), response]);
   }
@@ -38,8 +43,12 @@ const el = (name, attributes = {}, ...children) => filled(document.createElement
 const svg = (name, attributes = {}, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
 // A response's mark: its shape tells the outcome, a notch that its text was cut off.
-const MARKS = Object.fromEntries(Object.keys(OUTCOMES).map((outcome) =>
-  [outcome, svg("svg", { class: `mark ${outcome}`, "aria-hidden": "true" }, svg("use", { href: `#mark-${outcome}` }))]));
+// Shapes are copied: thousands of <use> elements would take a browser twice as long.
+const MARKS = Object.fromEntries(Object.keys(OUTCOMES).map((outcome) => {
+  const shape = byId(`mark-${outcome}`);
+  return [outcome, svg("svg", { class: `mark ${outcome}`, viewBox: shape.getAttribute("viewBox"), "aria-hidden": "true" },
+    [...shape.children].map((part) => part.cloneNode(true)))];
+}));
 const isCut = (response) => Boolean(response.cut || response.over);
 const mark = (response) => MARKS[response.outcome].cloneNode(true);
 const marked = (response) => el("span", { class: `mark${isCut(response) ? " cut" : ""}` }, mark(response));

@@ -52,7 +52,7 @@ const is = (response, what) => {
   if (kind === "not") return response.outcome !== name;
   if (kind === "cut") return isCut(response);
   if (kind === "tag") return response.tags[name] === value;
-  if (kind === "part") return response.parts.some((part) => !part.right && (!name || part.tags?.[name] === value));
+  if (kind === "part") return response.parts.some((part) => !part.right && (!name || part.tags[name] === value));
   return response.outcome === what;
 };
 
@@ -100,14 +100,14 @@ const choice = (attributes, options, chosen) => el("select", attributes, options
   Array.isArray(title)
     ? el("optgroup", { label: value }, title.map(([inner, words]) => el("option", { value: inner, selected: inner === chosen }, words)))
     : el("option", { value, selected: value === chosen }, title)));
-const labelled = (title, control) => el("label", {}, title, control);
+const labelled = (title, control) => el("label", {}, title[0].toUpperCase() + title.slice(1), control);
 const namesOf = (axis) => valuesOf(axis).map((value) => [value, axis === "model" ? DATA.titles[value] : value]);
 
 const TAGS = {};
 const PART_TAGS = {};
 for (const response of DATA.samples.flatMap((sample) => sample.responses)) {
   for (const [name, value] of Object.entries(response.tags)) (TAGS[name] ??= new Set()).add(value);
-  for (const part of response.parts) for (const [name, value] of Object.entries(part.tags ?? {})) (PART_TAGS[name] ??= new Set()).add(value);
+  for (const part of response.parts) for (const [name, value] of Object.entries(part.tags)) (PART_TAGS[name] ??= new Set()).add(value);
 }
 const IS = [
   ["", "…"], ...Object.entries(OUTCOMES), ["not=right", "not right"], ["cut", "cut off"],

@@ -24,8 +24,7 @@ const buttonOf = (sample, response) => {
   const name = nameOf(CELLS[response.cell]);
   const repeat = response.repeat ? `, repeat ${response.repeat}` : "";
   const button = el("button", {
-    type: "button", class: `mark${isCut(response) ? " cut" : ""}`, tabindex: -1, title: `${name}${repeat}: ${verdictOf(response)}`,
-    "aria-label": `${sample.id}, ${name}${repeat}: ${verdictOf(response)}`,
+    type: "button", class: `mark${isCut(response) ? " cut" : ""}`, tabindex: -1, title: `${sample.id}, ${name}${repeat}: ${verdictOf(response)}`,
   }, mark(response));
   button.response = response;
   return button;
@@ -76,10 +75,10 @@ const markOpen = () => {
 };
 
 // Arrow keys walk the marks; one of them can be reached with Tab.
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const WAYS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const walk = (event) => {
   const from = event.target.closest("button.mark");
-  const step = STEPS[event.key];
+  const step = WAYS[event.key];
   if (!from || !step) return;
   event.preventDefault();
   const rows = [...byId("matrix").querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("button.mark")]);

@@ -11,9 +11,9 @@ const boxesOn = (view, sample, response) => {
   const { first, image, source: [width, height] } = view;
   const inPixels = ([left, top, right, bottom]) => [left * width, top * height, (right - left) * width, (bottom - top) * height];
   const seen = new Set();
-  const truths = sample.responses.flatMap((one) => one.parts).flatMap((part) => (part.true ?? []).map((box) => ["true", part.name, inPixels(box)]));
-  const read = response.parts.flatMap((part) => (part.boxes ?? []).map((box) => ["read", part.name, inPixels(box)]));
-  const local = sample.views.filter((other) => !other.full && other !== view && other.image === image).map((other) => ["local", "", other.region]);
+  const truths = sample.responses.flatMap((one) => one.parts).flatMap((part) => part.true.map((box) => ["true", part.name, inPixels(box)]));
+  const read = response.parts.flatMap((part) => part.boxes.map((box) => ["read", part.name, inPixels(box)]));
+  const local = !view.full ? [] : sample.views.filter((other) => !other.full && other.image === image).map((other) => ["local", "", other.region]);
   return [...local, ...(first ? [...truths, ...read] : [])].filter(([kind, name, box]) => {
     const known = `${kind} ${name} ${box}`;
     return !seen.has(known) && seen.add(known);
@@ -75,11 +75,11 @@ const tookOf = (response) => {
   return [...tokens, ...times.map(([time, name]) => `${seconds(time)} ${name}`)];
 };
 
-const said = (title, number, empty = "(empty)") => [el("p", { class: "who" }, title), el("pre", { tabindex: 0 }, textOf(number) || empty)];
+const said = (title, words, empty = "(empty)") => [el("p", { class: "who" }, title), el("pre", { tabindex: 0 }, words || empty)];
 
 const answerOf = (response) => [
   response.thought ? el("details", { class: "thought" }, el("summary", {}, "Thoughts"), el("pre", { tabindex: 0 }, textOf(response.thought))) : null,
-  said("Answered", response.text, response.outcome === "failed" ? `(no answer: ${response.status})` : "(empty)"),
+  said("Answered", textOf(response.text), response.outcome === "failed" ? `(no answer: ${response.status})` : "(empty)"),
 ];
 
 const chatOf = (response) => {
@@ -91,16 +91,16 @@ const chatOf = (response) => {
   const turns = DATA.chats[response.chat - 1];
   const answers = new Map(response.parts.map((part) => [part.name, part.text]));
   return el("div", { class: "chat" }, turns.map(([asked, given, step], at) => el("div", { class: "turn" },
-    el("div", {}, said(turns.length > 1 ? `Asked, turn ${at + 1} of ${turns.length}${step ? `: ${step}` : ""}` : "Asked", asked)),
-    el("div", {}, given ? said("Given as its answer", given) : null,
-      step ? (answers.get(step) || !given ? said(given ? "Answered, and replaced" : "Answered", answers.get(step)) : null) : at === turns.length - 1 ? answerOf(response) : null))));
+    el("div", {}, said(turns.length > 1 ? `Asked, turn ${at + 1} of ${turns.length}${step ? `: ${step}` : ""}` : "Asked", asked.map(textOf).join("\n\n"))),
+    el("div", {}, given ? said("Given as its answer", textOf(given)) : null,
+      step ? (answers.get(step) || !given ? said(given ? "Answered, and replaced" : "Answered", textOf(answers.get(step))) : null) : at === turns.length - 1 ? answerOf(response) : null))));
 };
 
 const PART_HEADS = ["Part", "Kind", "Question", "Truth", "Read as", "Verdict", "Raw text"];
 const partRow = (part, told) => {
   const outcome = part.right ? "right" : "wrong";
-  const cells = [part.name, Object.values(part.tags ?? {}).map(spaced).join(", "), textOf(part.question), el("code", {}, textOf(part.truth)),
-    part.read ? el("code", {}, textOf(part.read)) : "–", [MARKS[outcome].cloneNode(true), ` ${outcome} (${[part.status, ...(part.notes ?? [])].join(", ")})`], textOf(part.text)];
+  const cells = [part.name, Object.values(part.tags).map(spaced).join(", "), textOf(part.question), el("code", {}, textOf(part.truth)),
+    part.read ? el("code", {}, textOf(part.read)) : "–", [MARKS[outcome].cloneNode(true), ` ${outcome} (${part.status})`], textOf(part.text)];
   return el("tr", { "data-part": part.name }, cells.slice(0, told ? 6 : 7).map((content, at) =>
     el(at ? "td" : "th", { scope: at ? null : "row", "data-head": PART_HEADS[at], class: at === 6 ? "raw" : null }, el("div", {}, content))));
 };
@@ -135,7 +135,7 @@ const stripOf = (sample) => {
   const models = valuesOf("model").filter((model) => CELLS.some((cell) => cell.model === model && sample.byCell.has(cell.index)));
   const cellAt = (model, pair) => CELLS.find((cell) => cell.model === model && `${cell.protocol} ${cell.condition}` === pair);
   return el("div", { class: "scroll strip" }, el("table", {},
-    el("thead", {}, el("tr", {}, el("td"), pairs.map((pair) => el("th", { scope: "col" }, pair)))),
+    el("thead", {}, el("tr", {}, el("td"), pairs.map((pair) => el("th", { scope: "col" }, pair.split(" ").map((name) => el("span", {}, name)))))),
     el("tbody", {}, models.map((model) => el("tr", {}, el("th", { scope: "row" }, DATA.titles[model]), pairs.map((pair) => {
       const responses = sample.byCell.get(cellAt(model, pair)?.index) ?? [];
       return el("td", {}, responses.map((response) => {

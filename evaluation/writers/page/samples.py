@@ -1,6 +1,6 @@
-"""What the page's script draws of the samples: questions, pictures, chats and verdicts, every text once, within bounds."""
+"""What the page's script draws of the samples: questions, pictures, chats and verdicts, within bounds."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -9,6 +9,7 @@ from evaluation.datasets import Dataset
 from evaluation.outcomes import PartOutcome, SampleOutcome
 from evaluation.report import Report
 from evaluation.verdicts import CellKey
+from evaluation.work import Spent
 from evaluation.writers.page.texts import Texts, written_value
 from jobs.models import RasterRecord
 
@@ -106,6 +107,7 @@ def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) 
         "jobs": jobs,
         "samples": [_sample(outcomes, numbers, jobs, texts) for outcomes in found.values()],
         "chats": texts.chats,
+        "steps": texts.steps,
         "texts": texts.all,
     }
 
@@ -159,34 +161,35 @@ def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
     thought, said = thoughts_apart(outcome.text or "")
     return {
         "repeat": outcome.repeat,
-        "outcome": outcome.outcome,
+        "outcome": list(OUTCOMES).index(outcome.outcome),
         "value": outcome.value,
-        "status": outcome.failure or outcome.status,
+        "status": texts.number(outcome.failure or outcome.status),
         "tags": outcome.tags,
         "cut": outcome.cut_off,
         "over": outcome.overflowed,
         "thought": texts.clipped(thought.strip()),
         "text": texts.clipped(said or ""),
-        "spent": [round(number, 3) for number in outcome.spent],
+        "spent": _spent(outcome.spent),
         "chat": texts.chat(outcome.prompt.turns),
         "unknown": texts.number(outcome.prompt.unknown or texts.left_out(outcome.prompt.turns)),
-        "parts": [_told(dict(_part(part, texts))) for part in outcome.parts],
+        "parts": [_part(part, texts) for part in outcome.parts],
     }
 
 
-def _part(part: PartOutcome, texts: Texts) -> Iterator[tuple[str, Any]]:
+def _part(part: PartOutcome, texts: Texts) -> list[Any]:
+    """A part in the order of the script's `PART`; what is empty at the end is left out."""
     nothing = part.value is None and not part.correct
-    yield "name", part.name
-    yield "question", texts.number(part.question)
-    yield "truth", texts.clipped(written_value(part.truth))
-    yield "read", 0 if nothing else texts.clipped(written_value(part.value))
-    yield "text", texts.clipped(part.text or "")
-    yield "status", part.status
-    yield "right", part.correct
-    yield "tags", part.tags
-    yield "notes", part.notes
-    yield "boxes", part.boxes
-    yield "true", part.true_boxes
+    read = 0 if nothing else texts.clipped(written_value(part.value))
+    status = texts.number(", ".join((part.status, *part.notes)))
+    told = [texts.step(part), status, int(part.correct), texts.clipped(part.text or ""), read, part.boxes]
+    while not told[-1]:
+        told.pop()
+    return told
+
+
+def _spent(spent: Spent) -> list[float]:
+    """Tokens, and seconds to a hundredth."""
+    return [round(number, 2) or 0 for number in spent] if any(spent) else []
 
 
 def _told(fields: dict[str, Any]) -> dict[str, Any]:

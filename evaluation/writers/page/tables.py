@@ -13,8 +13,6 @@ _MOST_COLUMNS = 12
 """Columns that stand side by side; a table of more is turned, so that its rows become the columns."""
 _MOST_TURNED = 8
 """Rows of a table that is turned, at most."""
-_FEW_TURNED = 2
-"""Rows of a turned table whose groups stand side by side."""
 
 
 class Number(NamedTuple):
@@ -22,7 +20,7 @@ class Number(NamedTuple):
 
     text: str
     interval: str = ""
-    count: str = ""
+    basis: str = ""
     shade: float | None = None
 
     @property
@@ -57,10 +55,10 @@ class TableShown(NamedTuple):
 
     @property
     def form(self) -> str:
-        """Whether it is drawn upright, turned, or turned in blocks."""
+        """Whether it is drawn upright, turned, or as a block for each group of its only row."""
         if len(self.table.columns) <= _MOST_COLUMNS or len(self.table.rows) > _MOST_TURNED:
             return "upright"
-        return "blocks" if len(self.table.rows) <= _FEW_TURNED else "turned"
+        return "turned" if len(self.table.rows) > 1 else "blocks"
 
     @property
     def lines(self) -> tuple[Line, ...]:

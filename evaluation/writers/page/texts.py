@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation.outcomes import PartOutcome
 from jobs.models import Turn
 
 _LONGEST, _SHORTEST = 6000, 300
@@ -11,6 +12,9 @@ _ALL_CHARACTERS = 1_500_000
 """Characters of answers of one page together; each is shortened to its share, within these two."""
 _CHAT_CHARACTERS = 1_500_000
 """Characters of prompts of one page together; chats beyond are left out."""
+
+
+_BETWEEN = "\n\n"
 
 
 class Texts:
@@ -21,6 +25,7 @@ class Texts:
         self._numbers: dict[str, int] = {"": 0}
         self._chats: dict[tuple[Any, ...], int] = {}
         self._prompted = 0
+        self._steps: dict[tuple[Any, ...], int] = {}
 
     @property
     def all(self) -> list[str]:
@@ -29,8 +34,19 @@ class Texts:
 
     @property
     def chats(self) -> list[tuple[Any, ...]]:
-        """The chats by their numbers, less one: of each turn the numbers of its text and of a given answer, and a step."""
+        """The chats by their numbers, less one: of each turn its paragraphs, a given answer, and the step it asks."""
         return list(self._chats)
+
+    @property
+    def steps(self) -> list[tuple[Any, ...]]:
+        """What was asked in parts, by their numbers: name, question, truth (as numbers), tags, true boxes."""
+        return list(self._steps)
+
+    def step(self, part: PartOutcome) -> int:
+        """The number of what is the same of a part in all responses."""
+        truth = self.clipped(written_value(part.truth))
+        told = (part.name, self.number(part.question), truth, tuple(part.tags.items()), part.true_boxes)
+        return self._steps.setdefault(told, len(self._steps))
 
     def number(self, text: str) -> int:
         """The number of a text."""
@@ -48,16 +64,20 @@ class Texts:
         """The number of a chat; 0 for none, and for what the page has no more room for."""
         if not turns or self.left_out(turns):
             return 0
-        before = len(self._numbers)
-        told = tuple((self.number(turn.text), self.number(turn.given or ""), turn.step_id) for turn in turns)
-        self._prompted += sum(len(text) for text in list(self._numbers)[before:])
+        told = tuple((self._paragraphs(turn.text), self.number(turn.given or ""), turn.step_id) for turn in turns)
         return self._chats.setdefault(told, len(self._chats) + 1)
 
     def left_out(self, turns: Sequence[Turn]) -> str:
         """Why a chat is not shown; empty where it is."""
-        if not turns or self._prompted < _CHAT_CHARACTERS or all(turn.text in self._numbers for turn in turns):
+        if not turns or self._prompted < _CHAT_CHARACTERS:
             return ""
         return "left out, to keep this page small; `gigavqa prompt` prints it"
+
+    def _paragraphs(self, text: str) -> tuple[int, ...]:
+        """Prompts share most of their paragraphs, where not the whole."""
+        parts = text.split(_BETWEEN)
+        self._prompted += sum(len(part) for part in parts if part not in self._numbers)
+        return tuple(map(self.number, parts))
 
 
 def written_value(value: Any) -> str:
