@@ -27,7 +27,7 @@ def require_packages(engine: str) -> None:
 
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
     """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
-    from service.errors import SettingsInvalidError
+    from jobs.errors import SettingsInvalidError
     from service.http.guard import require_protected as require
 
     try:

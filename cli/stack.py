@@ -131,7 +131,7 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
     settings = ["--engine", options.engine]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
-    settings += ["--turn", str(options.turn_seconds)] if options.turn_seconds is not None else []
+    settings += ["--shift", str(options.turn_seconds)] if options.turn_seconds is not None else []
     for crew in options.crews:
         named = [word for model in crew.models for word in ("--model", model)]
         argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]

@@ -1,7 +1,7 @@
 """Everything that plays one model's turn; made for the turn and closed with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from redis.asyncio import Redis
@@ -56,7 +56,7 @@ class Stage:
         settings: WorkerSettings,
         instruments: Instruments,
     ) -> None:
-        settings = replace(settings, max_requests=served.max_requests)
+        settings = settings.model_copy(update={"max_requests": served.max_requests})
         self._preparation = Preparation(
             around.library,
             served.entry.visual_budget,

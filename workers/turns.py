@@ -78,7 +78,7 @@ class Turn:
 
     def bound(self, bundles: int) -> int:
         """Limit a claim of so many bundles to what the turn has left; a turn beyond its bound goes on unrivalled."""
-        left = self._settings.turn_bundles - self._bundles
+        left = self._settings.shift_bundles - self._bundles
         return min(bundles, left) if left > 0 else bundles
 
     async def is_over(self, *, idle: bool) -> bool:
@@ -88,8 +88,8 @@ class Turn:
         """
         rivals = [model for model in self._turns.models if model != self._model]
         seconds = time.monotonic() - self._began
-        is_done = idle or self._bundles >= self._settings.turn_bundles or seconds >= self._settings.turn_seconds
-        if not rivals or not (is_done or seconds >= self._settings.interactive_turn_seconds):
+        is_done = idle or self._bundles >= self._settings.shift_bundles or seconds >= self._settings.shift_seconds
+        if not rivals or not (is_done or seconds >= self._settings.interactive_shift_seconds):
             return False
         waiting = await self._turns.waiting(rivals)
         return any(is_done or claimable.interactive for claimable in waiting.values())

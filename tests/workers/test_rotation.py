@@ -102,7 +102,7 @@ async def test_models_play_one_after_the_other_the_longest_queue_first(
 async def test_turns_are_bounded_while_others_wait(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Two bundles a turn: a short queue is not starved by two long ones, and the last model goes on without a bound."""
     job_id = await submit_to(redis, {ALPHA: 20, BETA: 6, GAMMA: 1})
-    async with shared_worker(redis, data, tmp_path, turn_bundles=2) as rig:
+    async with shared_worker(redis, data, tmp_path, shift_bundles=2) as rig:
         await until_final(redis, job_id)
     assert await played(redis, job_id) == [
         (ALPHA, 2), (BETA, 2), (GAMMA, 1), (ALPHA, 2), (BETA, 2), (ALPHA, 2), (BETA, 2), (ALPHA, 14),
@@ -138,7 +138,7 @@ async def test_engines_sleep_where_their_weights_find_room(
 ) -> None:
     """An engine that sleeps is woken; one that cannot is ended, and another one made. No two are awake at once."""
     job_id = await submit_to(redis, {ALPHA: 6, BETA: 5})
-    async with shared_worker(redis, data, tmp_path, turn_bundles=2, sleep_bytes=sleepers * WEIGHTS) as rig:
+    async with shared_worker(redis, data, tmp_path, shift_bundles=2, sleep_bytes=sleepers * WEIGHTS) as rig:
         await until_final(redis, job_id)
         num_ended = sum(what == "stop" for what, _ in rig.diary)
     assert rig.loads == [ALPHA, BETA] * 3
@@ -175,7 +175,7 @@ async def test_engines_that_die_in_a_switch_cost_nothing(
 ) -> None:
     """Whether they die falling asleep or asleep, another one is made: all answers come, each at the first attempt."""
     job_id = await submit_to(redis, {ALPHA: 6, BETA: 5})
-    async with shared_worker(redis, data, tmp_path, kind, turn_bundles=2) as rig:
+    async with shared_worker(redis, data, tmp_path, kind, shift_bundles=2) as rig:
         await until_final(redis, job_id)
     responses = await responses_of(redis, job_id)
     assert [(response.ok, response.attempt) for response in responses] == [(True, 1)] * 11

@@ -25,7 +25,7 @@ async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProce
     """
     job_id = await submit_to(redis, dict.fromkeys(MODELS, 10), requests_each=3)
     sources = [word for model in MODELS for word in ("--model-from", f"{model}={ENTRY.id}")]
-    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--turn-bundles", "4")
+    arguments = simulated(SLOW, *sources, "--max-requests", "6", "--shift-bundles", "4")
     for num_responses in (8, 40):
         with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
             await until_recorded(redis, job_id, num_responses)

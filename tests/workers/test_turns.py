@@ -1,6 +1,5 @@
 """Whose turn it is, by what waits on a real server."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +10,12 @@ from tests.workers.shared import ALPHA, BETA, GAMMA, MODELS, submit_to
 from workers.settings import WorkerSettings
 from workers.turns import Turns
 
-SETTINGS = WorkerSettings(turn_bundles=4)
+SETTINGS = WorkerSettings(shift_bundles=4)
 
 
 def turns_of(redis: Redis, **changes: Any) -> Turns:
     """Turns of the three models."""
-    return Turns(MODELS, JobQueue(redis), replace(SETTINGS, **changes))
+    return Turns(MODELS, JobQueue(redis), SETTINGS.model_copy(update=changes))
 
 
 async def test_the_model_with_most_waiting_bundles_is_chosen(redis: Redis) -> None:
@@ -73,7 +72,7 @@ async def test_a_model_with_work_keeps_its_turn_up_to_its_bound(redis: Redis) ->
 
 async def test_seconds_bound_a_turn_as_well(redis: Redis) -> None:
     """After them another model plays, if it waits."""
-    turn = turns_of(redis, turn_seconds=0).begin(ALPHA)
+    turn = turns_of(redis, shift_seconds=0).begin(ALPHA)
     assert not await turn.is_over(idle=False)
     await submit_to(redis, {GAMMA: 1})
     assert await turn.is_over(idle=False)
@@ -89,7 +88,7 @@ async def test_an_idle_model_leaves_at_once_when_another_waits(redis: Redis) -> 
 
 async def test_interactive_bundles_of_another_model_shorten_a_turn(redis: Redis) -> None:
     """After the shorter time batch bundles go on waiting, interactive ones do not."""
-    turn = turns_of(redis, interactive_turn_seconds=0).begin(ALPHA)
+    turn = turns_of(redis, interactive_shift_seconds=0).begin(ALPHA)
     await submit_to(redis, {BETA: 3})
     assert not await turn.is_over(idle=False)
     await submit_to(redis, {GAMMA: 1}, priority="interactive")
