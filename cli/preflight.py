@@ -15,8 +15,8 @@ from catalogue.write import write_entry
 from cli.errors import ArgumentError, PackageMissingError, PortTakenError
 from cli.lookup import model_entry
 from cli.supervisor import Announce
+from jobs.errors import SettingsInvalidError
 from jobs.home import Home
-from service.errors import SettingsInvalidError
 from workers.engines.vllm_arguments import parse_engine_arguments
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")

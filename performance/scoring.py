@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evaluation.plans import PLANS
+
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.trajectories import write_truth
 from evaluation.datasets import load_loose
-from evaluation.plans import PLANS
 from evaluation.score import score_files
 from jobs.models import Cell
 

@@ -49,10 +49,6 @@ class ServiceError(Exception):
         self.findings = tuple(findings)
 
 
-class SettingsInvalidError(ServiceError):
-    """An environment variable does not say what it must say; the message names it."""
-
-
 class DatasetNotFoundError(ServiceError):
     """No folder of the data root is a data set of this name."""
 
