@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import history_of
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.library import Library
@@ -71,7 +69,7 @@ class Stage:
             preparation=self._preparation,
             instruments=instruments,
             max_requests=settings.max_requests,
-            in_history=partial(history_of, served.entry),
+            in_history=served.entry.in_history,
         )
         self.consumer = Consumer(
             model=served.entry.id,

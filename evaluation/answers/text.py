@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from catalogue.families import FAMILIES
+from catalogue.families.registry import FAMILIES
 
 _OTHER_THOUGHTS = (
     ("<thinking>", "</thinking>"),

@@ -15,7 +15,6 @@ from PIL import Image
 from tokenizers import Tokenizer
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import family_of
 from catalogue.load import read_entry
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
 from tests.checkpoints.build import ensure_checkpoint
@@ -65,7 +64,7 @@ class Play:
     """An engine, and what is needed to show it pictures."""
 
     def __init__(self, entry: CatalogueEntry, folder: Path) -> None:
-        family = family_of(entry)
+        family = entry.known_family
         assert family is not None
         self._marks = family.marks
         checkpoint = ensure_checkpoint(entry.weights, folder)

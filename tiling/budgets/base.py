@@ -87,6 +87,9 @@ class NativeBudget(BaseModel, ABC):
     raster_factor: ClassVar[int] = 1
     """Area of the largest raster, in areas of the largest target: 1 where targets are always fixed points."""
 
+    pillow_only: ClassVar[bool] = False
+    """Whether the family's processor takes pictures of Pillow alone, and no tensors."""
+
     @property
     @abstractmethod
     def max_visual_tokens(self) -> int:

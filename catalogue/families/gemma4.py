@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import THINKING, Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.errors import BudgetError
@@ -63,3 +64,27 @@ class Gemma4Budget(NativeBudget):
     def _longest(self, aspect: float) -> int:
         """Long side of a picture whose short side is one unit, in pixels."""
         return min(math.floor(aspect), self.max_soft_tokens) * self.unit
+
+
+def _declared(config: Config, processing: Config) -> Gemma4Budget:
+    """Gemma 4: the image processor's soft tokens."""
+    return Gemma4Budget(
+        max_soft_tokens=processing.get("max_soft_tokens", 280),
+        patch_size=processing.get("patch_size", 16),
+        pooling=processing.get("pooling_kernel_size", 3),
+    )
+
+
+GEMMA4 = Family(
+    "gemma-4",
+    model_types=("gemma4",),
+    box_convention="thousand",
+    budget=_declared,
+    marks=Marks(
+        thought=("<|channel>", "<channel|>"),
+        calls=("<|tool_call>", "<tool_call|>", '<|"|>'),
+        ends=("<turn|>", "<eos>"),
+    ),
+    chat_template=THINKING,
+)
+FAMILIES = (GEMMA4,)

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from tests.tiling.sizes import EXTREMES, random_sizes
+from tests.catalogue.sizes import EXTREMES, random_sizes
 from tiling.budgets.base import RasterPlan
 from tiling.geometry import Size
 from workers.engines.compat.torch_companions import repair_torch_companions

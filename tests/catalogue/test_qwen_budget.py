@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tiling.budgets.qwen import QwenBudget
+from catalogue.families.qwen import QwenBudget
 from tiling.errors import BudgetError
 from tiling.geometry import Size
 

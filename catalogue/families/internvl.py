@@ -1,10 +1,11 @@
 """InternVL3.5: the grid of square tiles whose shape is nearest to the picture's, and a thumbnail beside it."""
 
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import CHATML_ENDS, REF_PLACES, THINK, TOOL_CALLS, Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.geometry import Size
@@ -18,6 +19,8 @@ class InternVLBudget(NativeBudget):
     Source: vllm, transformers_utils/processors/internvl.py, `find_closest_aspect_ratio`; transformers,
     models/got_ocr2/image_processing_got_ocr2.py, `get_optimal_tiled_canvas`.
     """
+
+    pillow_only: ClassVar[bool] = True
 
     kind: Literal["internvl"] = "internvl"
     layout: Literal["chat", "hf"] = "chat"
@@ -78,3 +81,46 @@ def _grids(max_tiles: int) -> tuple[tuple[int, int, float], ...]:
     """Columns, rows and their ratio of all grids, by increasing number of tiles."""
     pairs = [(c, r) for c in range(1, max_tiles + 1) for r in range(1, max_tiles // c + 1)]
     return tuple((c, r, c / r) for c, r in sorted(pairs, key=lambda pair: pair[0] * pair[1]))
+
+
+def _declared_hf(config: Config, processing: Config) -> InternVLBudget:
+    """InternVL with the suffix -HF: limits of the image processor."""
+    size = processing.get("size") or {}
+    return InternVLBudget(
+        layout="hf",
+        tile=size.get("height", 448),
+        max_tiles=processing.get("max_patches", 12),
+        tokens_per_tile=config.get("image_seq_length", 256),
+    )
+
+
+def _declared_chat(config: Config, processing: Config) -> InternVLBudget:
+    """InternVL in its original layout: limits in config.json."""
+    vision = config.get("vision_config") or {}
+    tile = config.get("force_image_size") or vision.get("image_size", 448)
+    patches = (tile // vision.get("patch_size", 14)) ** 2
+    return InternVLBudget(
+        layout="chat",
+        tile=tile,
+        max_tiles=config.get("max_dynamic_patch", 12),
+        tokens_per_tile=round(patches * config.get("downsample_ratio", 0.5) ** 2),
+    )
+
+
+_MARKS = Marks(thought=THINK, places=REF_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS)
+INTERNVL = Family(
+    "internvl3.5",
+    model_types=("internvl",),
+    box_convention="thousand",
+    budget=_declared_hf,
+    marks=_MARKS,
+)
+INTERNVL_CHAT = Family(
+    "internvl3.5-chat",
+    model_types=("internvl_chat",),
+    box_convention="thousand",
+    budget=_declared_chat,
+    marks=_MARKS,
+    has_processing=False,
+)
+FAMILIES = (INTERNVL, INTERNVL_CHAT)

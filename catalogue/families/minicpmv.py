@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import CHATML_ENDS, REF_PLACES, THINK, THINKING, TOOL_CALLS, Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.errors import BudgetError
@@ -81,3 +82,24 @@ class MiniCPMVBudget(NativeBudget):
 
 def _to_multiple(length: float, divisor: int) -> int:
     return max(round(length / divisor) * divisor, divisor)
+
+
+def _declared(config: Config, processing: Config) -> MiniCPMVBudget:
+    """MiniCPM-V 4.5: limits of the image processor."""
+    return MiniCPMVBudget(
+        slice=processing.get("scale_resolution", 448),
+        max_slices=processing.get("max_slice_nums", 9),
+        patch_size=processing.get("patch_size", 14),
+        tokens_per_slice=processing.get("image_feature_size", 64),
+    )
+
+
+MINICPM_V = Family(
+    "minicpm-v-4.5",
+    model_types=("minicpmv",),
+    box_convention="thousand",
+    budget=_declared,
+    marks=Marks(thought=THINK, places=REF_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS, is_opened_by_prompt=True),
+    chat_template=THINKING,
+)
+FAMILIES = (MINICPM_V,)

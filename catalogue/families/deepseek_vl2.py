@@ -5,6 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.errors import CheckpointInvalidError
+from catalogue.families.family import Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.geometry import Size
@@ -20,6 +22,7 @@ class DeepseekVL2Budget(NativeBudget):
     """
 
     raster_factor: ClassVar[int] = 10
+    pillow_only: ClassVar[bool] = True
 
     kind: Literal["deepseek-vl2"] = "deepseek-vl2"
     tile: PositiveInt = 384
@@ -84,3 +87,36 @@ def _contained(size: Size, box: Size) -> Size:
     if size.width / size.height < box.width / box.height:
         return Size(round(size.width / size.height * box.height), box.height)
     return box
+
+
+def _declared(config: Config, processing: Config) -> DeepseekVL2Budget:
+    """DeepSeek-VL2: a list of canvases, which must be all of up to a number of tiles."""
+    canvases = {tuple(pair) for pair in config.get("candidate_resolutions") or processing["candidate_resolutions"]}
+    tile = min(width for width, _ in canvases)
+    most = max(width * height for width, height in canvases) // tile**2
+    if canvases != {(c * tile, r * tile) for c in range(1, most + 1) for r in range(1, most // c + 1)}:
+        raise CheckpointInvalidError(
+            f"config.json: candidate_resolutions are not all canvases of up to {most} tiles of {tile} pixels"
+        )
+    return DeepseekVL2Budget(
+        tile=tile,
+        max_tiles=most,
+        patch_size=(config.get("vision_config") or {}).get("patch_size", 14),
+        downsample_ratio=(config.get("projector_config") or {}).get("downsample_ratio", 2),
+    )
+
+
+DEEPSEEK_VL2 = Family(
+    "deepseek-vl2",
+    model_types=("deepseek_vl_v2",),
+    box_convention="thousand",
+    budget=_declared,
+    marks=Marks(
+        places=("<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "<|grounding|>"),
+        others=("<｜▁pad▁｜>",),
+        ends=("<｜end▁of▁sentence｜>",),
+    ),
+    has_processing=False,
+    latent_attention=True,
+)
+FAMILIES = (DEEPSEEK_VL2,)

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import THINK, THINKING, TOOL_CALLS, Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.budgets.smart_resize import smart_resize
@@ -48,3 +49,30 @@ class Glm4vBudget(NativeBudget):
     def processor_kwargs(self) -> dict[str, Any]:
         """Limits as the processor's `size`, which counts areas although its names speak of edges."""
         return {"size": {"shortest_edge": self.min_pixels, "longest_edge": self.max_pixels}}
+
+
+def _declared(config: Config, processing: Config) -> Glm4vBudget:
+    """GLM-4.1V and GLM-4.5V: limits in `size`, in pixels of all frames."""
+    size = processing.get("size") or {}
+    return Glm4vBudget(
+        factor=processing.get("patch_size", 14) * processing.get("merge_size", 2),
+        frames=processing.get("temporal_patch_size", 2),
+        min_pixels=size.get("shortest_edge", 12544),
+        max_pixels=size.get("longest_edge", 11760000),
+    )
+
+
+GLM4V = Family(
+    "glm-4.5v",
+    model_types=("glm4v", "glm4v_moe"),
+    box_convention="thousand",
+    budget=_declared,
+    marks=Marks(
+        thought=THINK,
+        answer=("<|begin_of_box|>", "<|end_of_box|>"),
+        calls=(*TOOL_CALLS, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+        ends=("<|endoftext|>", "<|user|>", "<|observation|>"),
+    ),
+    chat_template=THINKING,
+)
+FAMILIES = (GLM4V,)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.errors import BudgetError
@@ -79,3 +80,24 @@ class KimiVLBudget(NativeBudget):
             return size
         scale = math.sqrt(self.max_patches / patches)
         return Size(int(size.width * scale), int(size.height * scale))
+
+
+def _declared(config: Config, processing: Config) -> KimiVLBudget:
+    """Kimi-VL: limits of the image processor."""
+    return KimiVLBudget(
+        max_patches=processing.get("in_token_limit", 4096),
+        patch_size=processing.get("patch_size", 14),
+        merge=(processing.get("merge_kernel_size") or [2])[0],
+    )
+
+
+KIMI_VL = Family(
+    "kimi-vl",
+    model_types=("kimi_vl",),
+    box_convention="unit",
+    budget=_declared,
+    marks=Marks(thought=("◁think▷", "◁/think▷"), ends=("<|im_end|>", "[EOS]")),
+    remote_code=True,
+    latent_attention=True,
+)
+FAMILIES = (KIMI_VL,)

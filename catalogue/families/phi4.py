@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from catalogue.families.family import CHATML_ENDS, THINK, Config, Family, Marks
 from tiling.budgets.base import Filter, NativeBudget
 from tiling.budgets.resolver import Decision
 from tiling.geometry import Size
@@ -67,3 +68,23 @@ class Phi4VisionBudget(NativeBudget):
         """Columns and rows of patches at a scale."""
         columns, rows = (max(1, math.ceil(side * scale / self.patch_size)) for side in size)
         return columns, rows
+
+
+def _declared(config: Config, processing: Config) -> Phi4VisionBudget:
+    """Phi-4-Reasoning-Vision: limits in config.json."""
+    return Phi4VisionBudget(
+        patch_size=(config.get("vision_config") or {}).get("patch_size", 16),
+        min_patches=config.get("min_num_patches", 256),
+        max_patches=config.get("max_num_patches", 3600),
+    )
+
+
+PHI4_VISION = Family(
+    "phi-4-vision",
+    model_types=("phi4-siglip", "Phi4ForCausalLMV"),
+    box_convention="unit",
+    budget=_declared,
+    marks=Marks(thought=THINK, others=("<nothink>",), ends=CHATML_ENDS),
+    has_processing=False,
+)
+FAMILIES = (PHI4_VISION,)
