@@ -1,4 +1,4 @@
-"""Declares the views of `gigavqa view`: those of a data set's sample, or of any image with evidence named by hand."""
+"""What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +10,7 @@ from pydantic import ValidationError
 from benchmarks.ultravr.evidence import quadrant_region, roi_region, sheet_region
 from catalogue.entry import CatalogueEntry
 from cli.errors import ArgumentError
-from cli.lookup import load_checked, sample_in
 from evaluation.errors import EvaluationError
-from evaluation.expansion import expand
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tiling.errors import RegionError
 from tiling.geometry import Region, Size, resolve_region
@@ -93,6 +91,10 @@ def request_of_sample(
 
     Raises ArgumentError for what no job can ask.
     """
+    # A second's half, which whoever looks at an image alone need not wait for.
+    from cli.datasets import load_checked, sample_in  # noqa: PLC0415
+    from evaluation.expansion import expand  # noqa: PLC0415
+
     folder = folder.absolute()
     dataset, root = load_checked(folder), ImageRoot(folder.parent)
     asked = sample_in(dataset, sample).id

@@ -12,60 +12,68 @@ from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, leaving, obstacles, require_success, say_next
-from jobs.models import JobSpec
+from jobs.models import Job, JobSpec
+
+DatasetName = Annotated[
+    str,
+    typer.Option(
+        "--dataset", "-d", help="Name of a data set of the gateway's data root.", autocompletion=complete_datasets
+    ),
+]
+Models = Annotated[
+    list[str],
+    typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).", autocompletion=complete_models),
+]
+Plan = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        "-p",
+        help="Named cells: table1, table2, table3, ultravr (default: table1).",
+        autocompletion=complete_plans,
+    ),
+]
+Cells = Annotated[
+    list[str] | None,
+    typer.Option("--cell", "-c", metavar="PROTOCOL:CONDITION", help="One cell, such as S0:V2 (repeatable)."),
+]
+Repeats = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
+Seed = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
+Priority = Annotated[
+    Literal["batch", "interactive"], typer.Option(help="Interactive jobs are taken before batch jobs.")
+]
+Samples = Annotated[
+    list[str] | None, typer.Option("--sample", "-s", metavar="ID", help="Ask only this sample (repeatable).")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override the model's decoding: temperature=0, max_tokens=64."),
+]
+Thumbnail = Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")]
+Examples = Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")]
+Notes = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="A note of yours that stays with the job (repeatable)."),
+]
+Key = Annotated[str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Follow the job until it ends.")]
 
 
 def submit(
-    dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="Name of a data set of the gateway's data root.",
-            autocompletion=complete_datasets,
-        ),
-    ],
-    model: Annotated[
-        list[str],
-        typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).", autocompletion=complete_models),
-    ],
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            "--plan",
-            "-p",
-            help="Named cells: table1, table2, table3, ultravr (default: table1).",
-            autocompletion=complete_plans,
-        ),
-    ] = None,
-    cell: Annotated[
-        list[str] | None,
-        typer.Option("--cell", "-c", metavar="PROTOCOL:CONDITION", help="One cell, such as S0:V2 (repeatable)."),
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")] = 1,
-    seed: Annotated[int, typer.Option(help="Makes every draw repeatable.")] = 0,
-    priority: Annotated[
-        Literal["batch", "interactive"], typer.Option(help="Interactive jobs are taken before batch jobs.")
-    ] = "batch",
-    sample: Annotated[
-        list[str] | None, typer.Option("--sample", "-s", metavar="ID", help="Ask only this sample (repeatable).")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Override the model's decoding: temperature=0, max_tokens=64."
-        ),
-    ] = None,
-    thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
-    examples: Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")] = 2,
-    metadata: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A note of yours that stays with the job (repeatable)."),
-    ] = None,
-    idempotency_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")
-    ] = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Follow the job until it ends.")] = False,
+    dataset: DatasetName,
+    model: Models,
+    plan: Plan = None,
+    cell: Cells = None,
+    repeats: Repeats = 1,
+    seed: Seed = 0,
+    priority: Priority = "batch",
+    sample: Samples = None,
+    set_: Settings = None,
+    thumbnail: Thumbnail = 1024,
+    examples: Examples = 2,
+    metadata: Notes = None,
+    idempotency_key: Key = None,
+    watch: Watch = False,
     json: Json = False,
     url: Url = DEFAULT_URL,
 ) -> None:
@@ -94,20 +102,27 @@ def submit(
     }
     with Gateway(url) as gateway:
         job = gateway.submit(make_spec(fields), idempotency_key)
-        if watch:
-            err.print(f"job {job.id}")
-            with leaving(job):
-                job = follow(gateway, job)
-            say_next(job)
-        else:
-            for line in obstacles(job.spec.models, gateway.workers()):
-                err.print(line)
+        job = _watched(gateway, job) if watch else _told(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
     else:
         out.print(job.id)
     if watch:
         require_success(job)
+
+
+def _watched(gateway: Gateway, job: Job) -> Job:
+    err.print(f"job {job.id}")
+    with leaving(job):
+        job = follow(gateway, job)
+    say_next(job)
+    return job
+
+
+def _told(gateway: Gateway, job: Job) -> Job:
+    for line in obstacles(job.spec.models, gateway.workers()):
+        err.print(line)
+    return job
 
 
 def parse_cell(text: str) -> dict[str, str]:

