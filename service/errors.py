@@ -34,9 +34,9 @@ class Finding(BaseModel):
     detail: str = Field(examples=["answer 'E' is not one of the options A, B, C, D"])
     pointer: str | None = Field(default=None, description="JSON pointer into the body", examples=["#/models/0"])
     parameter: str | None = Field(default=None, description="name of the query parameter, path part or header")
-    file: str | None = Field(default=None, examples=["samples/cctv.jsonl"])
+    file: str | None = Field(default=None, examples=["samples/slides.jsonl"])
     line: int | None = Field(default=None, examples=[17])
-    sample: str | None = Field(default=None, description="id of the sample", examples=["cctv-0007"])
+    sample: str | None = Field(default=None, description="id of the sample", examples=["slide-0007"])
     image: str | None = Field(default=None, description="path relative to the data root")
     requests: int | None = Field(default=None, description="how many requests of the job it concerns", examples=[92])
 

@@ -120,7 +120,7 @@ def show(
 
     \b
     gigavqa dataset show demo
-    gigavqa dataset show demo cctv-comparison-1
+    gigavqa dataset show slides slide-0007
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
     from cli.datasets import load_checked, sample_in
@@ -160,8 +160,8 @@ def import_(
     image is bad, unless bad ones may be left out.
 
     \b
-    gigavqa dataset import ultravr/json ultravr --images ultravr/images
-    gigavqa dataset check ultravr
+    gigavqa dataset import slides/records slides --images slides/images
+    gigavqa dataset check slides
     """
     from evaluation.datasets import reader_of
     from evaluation.importing import import_dataset

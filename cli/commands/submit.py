@@ -1,12 +1,11 @@
 """`gigavqa submit`: a data set x models x conditions, as a job."""
 
-import json as json_text
 from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import ValidationError
 
-from cli.arguments import DEFAULT_URL, Json, Url
+from cli.arguments import DEFAULT_URL, JobOptions, Json, Url, parse_pair, parse_setting
 from cli.client import Gateway
 from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
@@ -29,13 +28,13 @@ Plan = Annotated[
     typer.Option(
         "--plan",
         "-p",
-        help="Named cells: table1, table2, table3, ultravr (default: table1).",
+        help="Named cells of the data set's benchmark; its first plan if neither this nor --cell is given.",
         autocompletion=complete_plans,
     ),
 ]
 Cells = Annotated[
     list[str] | None,
-    typer.Option("--cell", "-c", metavar="PROTOCOL:CONDITION", help="One cell, such as S0:V2 (repeatable)."),
+    typer.Option("--cell", "-c", metavar="PROTOCOL:CONDITION", help="One cell, such as direct:V2 (repeatable)."),
 ]
 Repeats = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
 Seed = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
@@ -49,8 +48,6 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Override the model's decoding: temperature=0, max_tokens=64."),
 ]
-Thumbnail = Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")]
-Examples = Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")]
 Notes = Annotated[
     list[str] | None,
     typer.Option(metavar="KEY=VALUE", help="A note of yours that stays with the job (repeatable)."),
@@ -69,8 +66,7 @@ def submit(
     priority: Priority = "batch",
     sample: Samples = None,
     set_: Settings = None,
-    thumbnail: Thumbnail = 1024,
-    examples: Examples = 2,
+    option: JobOptions = None,
     metadata: Notes = None,
     idempotency_key: Key = None,
     watch: Watch = False,
@@ -81,24 +77,23 @@ def submit(
 
     \b
     gigavqa submit -d demo -m demo-qwen3-vl --plan table1 --watch
-    gigavqa submit -d ultravr -m qwen3-vl-8b --plan ultravr --watch
-    gigavqa submit -d ultravr -m qwen3-vl-8b -m qwen2.5-vl-7b --cell S0:V2 --cell S0:V4 --repeats 3
-    gigavqa submit -d ultravr -m qwen3-vl-8b --set temperature=0 --sample cctv-0007
-    gigavqa submit -d ultravr -m qwen3-vl-8b --metadata owner=me --metadata run=7
-    gigavqa submit -d ultravr -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
+    gigavqa submit -d slides -m qwen3-vl-8b -m qwen2.5-vl-7b --cell direct:V2 --cell direct:V4 --repeats 3
+    gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
+    gigavqa submit -d slides -m qwen3-vl-8b --metadata owner=me --metadata run=7
+    gigavqa submit -d slides -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
     fields: dict[str, Any] = {
         "dataset": dataset,
         "models": tuple(model),
-        "plan": plan or (None if cell else "table1"),
+        "plan": plan,
         "cells": tuple(parse_cell(text) for text in cell or ()),
         "repeats": repeats,
         "seed": seed,
         "priority": priority,
         "samples": tuple(sample or ()),
-        "sampling": dict(parse_setting(text) for text in set_ or ()),
-        "metadata": dict(_pair(text, "--metadata", "owner=me") for text in metadata or ()),
-        "options": {"thumbnail": thumbnail, "examples": examples},
+        "sampling": dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ()),
+        "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
+        "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
     with Gateway(url) as gateway:
         job = gateway.submit(make_spec(fields), idempotency_key)
@@ -126,20 +121,11 @@ def _told(gateway: Gateway, job: Job) -> Job:
 
 
 def parse_cell(text: str) -> dict[str, str]:
-    """Read `S0:V2`; raises ArgumentError."""
+    """Read `direct:V2`; raises ArgumentError."""
     protocol, separator, condition = text.partition(":")
     if not (separator and protocol and condition in {"V0", "V1", "V2", "V3", "V4"}):
-        raise ArgumentError(f"--cell '{text}' is not PROTOCOL:CONDITION, such as S0:V2; conditions are V0 to V4")
+        raise ArgumentError(f"--cell '{text}' is not PROTOCOL:CONDITION, such as direct:V2; conditions are V0 to V4")
     return {"protocol": protocol, "condition": condition}
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """Read `name=value`, the value as JSON where it is JSON and else as text; raises ArgumentError."""
-    name, value = _pair(text, "--set", "temperature=0")
-    try:
-        return name, json_text.loads(value)
-    except json_text.JSONDecodeError:
-        return name, value
 
 
 def make_spec(fields: dict[str, Any]) -> JobSpec:
@@ -149,10 +135,3 @@ def make_spec(fields: dict[str, Any]) -> JobSpec:
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ArgumentError("; ".join(wrong)) from error
-
-
-def _pair(text: str, option: str, example: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (separator and name):
-        raise ArgumentError(f"{option} '{text}' is not NAME=VALUE, such as {example}")
-    return name, value
