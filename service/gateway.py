@@ -19,7 +19,7 @@ from jobs.sink import ParquetSink
 from service.operations.background import Background
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
-from service.operations.models import Models
+from service.operations.inventory import Models
 from service.results.following import Followers, Watching
 from service.results.reports import Reports
 from service.settings import Settings
