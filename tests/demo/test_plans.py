@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from evaluation.plans import PLANS
 
 from benchmarks.ultravr.examples import Examples
 from benchmarks.ultravr.step_judge import judge_step
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
-from evaluation.plans import PLANS
 from jobs.models import InferenceRequest, JobSpec
 from tiling.geometry import resolve_region
 from tiling.headers import read_header

@@ -3,17 +3,17 @@
 import io
 from typing import Any
 
+from evaluation.details import sample_outcomes
+from evaluation.rendering.html import render_html
+from evaluation.reporting.models import Figure2, FirstErrors, StepAccuracies, StepErrors
 from PIL import Image
 
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
-from evaluation.details import sample_outcomes
 from evaluation.metrics.estimates import Estimate
-from evaluation.rendering.html import render_html
 from evaluation.report import Report, build_report
-from evaluation.reporting.models import Figure2, FirstErrors, StepAccuracies, StepErrors
 from jobs.models import RasterRecord, Response
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
 from tiling.geometry import Size
 from tiling.views import View

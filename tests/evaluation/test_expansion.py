@@ -22,8 +22,8 @@ from evaluation.errors import (
 )
 from evaluation.expansion import expand
 from jobs.models import Cell, InferenceRequest, JobSpec
+from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
-from tests.evaluation.good_records import GOOD, good_record
 from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()

@@ -6,11 +6,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-
 from evaluation.rendering.figures import drawings, write_drawing
 from evaluation.rendering.html import render_html
 from evaluation.rendering.page_samples import choose_samples, most_samples
-from tests.evaluation.good_records import good_sample
+
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.pages import DATASET, HOSTILE, KEY, jpeg, page, raster, report_of, responses
 from tests.evaluation.responses import response
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from evaluation.metrics.operations import OPERATIONS, OperationAccuracies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.accuracy import Macros, Strata
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import Z, proportion, wilson
-from evaluation.metrics.operations import OPERATIONS, OperationAccuracies
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 
 
 def test_wilson_of_eight_in_ten() -> None:

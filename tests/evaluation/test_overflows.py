@@ -9,9 +9,9 @@ import pytest
 
 from evaluation.report import Report, build_report, render_markdown
 from jobs.models import Failure, Response, Sampling, TurnResponse, Usage
-from tests.evaluation.responders import answer, everything
+from tests.benchmarks.ultravr.responders import answer, everything
+from tests.benchmarks.ultravr.test_process import CATALOGUE, SAMPLES, dataset_of
 from tests.evaluation.responses import response
-from tests.evaluation.test_process import CATALOGUE, SAMPLES, dataset_of
 
 DATASET = dataset_of([SAMPLES["r1"], SAMPLES["v1"]])
 OURS = Failure(type="EngineLostError", message="gone")

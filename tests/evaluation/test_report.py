@@ -20,7 +20,7 @@ from evaluation.answers.final import READER_VERSION
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.pages import raster
 from tests.evaluation.responses import MODEL, response
 

@@ -15,10 +15,10 @@ from evaluation.report import Report, build_report
 from evaluation.score import score_files
 from jobs.models import Failure
 from jobs.parts import PartStore
+from tests.benchmarks.ultravr.good_records import GOOD
+from tests.benchmarks.ultravr.responders import all_but, answer
 from tests.evaluation.folders import write_dataset
-from tests.evaluation.good_records import GOOD
 from tests.evaluation.pages import raster
-from tests.evaluation.responders import all_but, answer
 from tests.evaluation.responses import MODEL, response
 
 

@@ -10,7 +10,7 @@ from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample, Step
 from jobs.models import Condition, Turn
-from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
 ALL = list(PROTOCOLS)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaluation.reporting.means import mean_over_models
+from evaluation.reporting.tables import TABLE2_GAPS, TABLE3_GAPS
 
 from evaluation.metrics.accuracy import Macros, Strata
 from evaluation.metrics.estimates import Estimate
-from evaluation.reporting.means import mean_over_models
-from evaluation.reporting.tables import TABLE2_GAPS, TABLE3_GAPS
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 
 PRINTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "paper_tables.toml").read_text())
 GAPS = {"table1": {"visual": ("macro", "text_only")}, "table2": TABLE2_GAPS, "table3": TABLE3_GAPS}

@@ -27,8 +27,8 @@ from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report, render_csv, render_markdown
 from jobs.models import Response
-from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
-from tests.evaluation.responders import WRONG, Knows, all_but, answer, everything, only
+from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.responders import WRONG, Knows, all_but, answer, everything, only
 from tests.evaluation.responses import response
 
 CATALOGUE = load_catalogue()

@@ -5,7 +5,7 @@ import pytest
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.report import build_report
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import MODEL, response
 
 

@@ -13,7 +13,7 @@ from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import judge_step
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
-from tests.evaluation.good_records import GOOD, good_sample
+from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 from tiling.geometry import Size
 
 

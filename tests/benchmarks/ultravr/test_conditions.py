@@ -9,7 +9,7 @@ from benchmarks.ultravr.conditions import Scene, Showing, show
 from benchmarks.ultravr.samples import Sample
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Condition
-from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
 SIZE = Size(1000, 600)

@@ -1,7 +1,7 @@
 """Answers in the styles of model families, with a careful reader's verdicts, and what the code reads in them.
 
 A folder holds `final.jsonl`, `steps.jsonl`, `schema.jsonl` and `options.json`. A folder without those names is a plain
-corpus of final answers, as beside them in `answers/`.
+corpus of final answers, as those of `tests/evaluation/answers/`.
 """
 
 import json
@@ -17,7 +17,7 @@ from benchmarks.ultravr.step_judge import judge_step
 from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.answers.final import parse_answer
 from evaluation.replies import reply_of
-from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
 from tests.evaluation.responses import response
 
 ANSWERED = frozenset({"marker", "last"})

@@ -1,11 +1,11 @@
 """Which final answer a reply to S2 gives: its own, or what stands beside its steps, and never what a step says."""
 
 import pytest
+from evaluation.judging import SampleJudge
 
 from evaluation.answers.boxes import BoxFrame
-from evaluation.judging import SampleJudge
 from evaluation.replies import reply_of
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
 
 FINAL_ANSWERS = {

@@ -7,7 +7,7 @@ from benchmarks.ultravr.operations import OPERATIONS, operation_of
 from benchmarks.ultravr.samples import Step
 from benchmarks.ultravr.schemas import SCHEMAS
 from benchmarks.ultravr.taxonomy import Category, Domain
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
 
 
 def step(step_id: str, operation: str | None = None) -> Step:
