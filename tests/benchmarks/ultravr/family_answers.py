@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.judging import SampleJudge
-
+from benchmarks.ultravr.judging import SampleJudge
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import judge_step
 from evaluation.answers.boxes import UNIT_FRAME
@@ -105,13 +104,13 @@ def _schema(case: Case) -> dict[str, Any]:
     sample = good_sample(case.row["sample"])
     written = read_schema_reply(case.text, sample.steps)
     reply = reply_of(response(sample.id, case.text, protocol="S2"))
-    final = SampleJudge(sample).judge(reply, case.text, UNIT_FRAME).final
+    verdict = SampleJudge(sample)(reply, UNIT_FRAME)
     return {
         "answers": written.answers,
         "final": written.final,
         "complete": written.complete,
-        "value": final.value,
-        "status": final.status,
+        "value": verdict.value,
+        "status": verdict.status,
     }
 
 
