@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import MODEL, Installation, write_dataset
-from tests.evaluation.good_records import good_record
 
 TASK = "Question: Comparing standing adults and sitting children"
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from evaluation.plans import PLANS
 
+from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.examples import Examples
 from benchmarks.ultravr.step_judge import judge_step
 from catalogue.load import load_catalogue
@@ -32,12 +32,12 @@ def expanded(folder: Path, dataset: Dataset, plan: str) -> list[InferenceRequest
     return [request for _, request in pairs]
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("plan", UltraVR.plans)
 def test_every_plan_asks_every_sample_once_in_each_pair(demo_folder: Path, dataset: Dataset, plan: str) -> None:
     """As many requests as samples times pairs, each with its own id."""
     requests = expanded(demo_folder, dataset, plan)
 
-    assert len({request.id for request in requests}) == len(requests) == len(dataset.samples) * len(PLANS[plan])
+    assert len({request.id for request in requests}) == len(requests) == len(dataset.samples) * len(UltraVR.plans[plan])
 
 
 def test_every_view_of_a_plan_lies_in_its_image(demo_folder: Path, dataset: Dataset) -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from evaluation.errors import ResponsesInvalidError
 from evaluation.recorded import read_replies
-from evaluation.report import render_csv
 from evaluation.score import score_files
+from evaluation.writers.exports import render_csv
+from tests.evaluation.tables import caveats_of
 
 FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
 PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"
@@ -28,7 +29,7 @@ def test_a_part_scores_as_it_did() -> None:
 
 def test_examples_that_were_told_are_still_counted() -> None:
     """One of the S3 chats was told no example, for want of one on another image; the report says so."""
-    warnings = score_files(FORM_1 / "samples.jsonl", PART).warnings
+    warnings = caveats_of(score_files(FORM_1 / "samples.jsonl", PART))
     assert any("S3 V2: 1 of 5 responses were told no example" in warning for warning in warnings)
 
 

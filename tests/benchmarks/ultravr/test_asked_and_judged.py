@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.ultravr.conditions import Scene, show
+from benchmarks.ultravr.conditions import show
 from benchmarks.ultravr.forms import choices_of
 from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.registry import PROTOCOLS
@@ -13,13 +13,14 @@ from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import judge_step
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
-from tests.evaluation.good_records import GOOD, good_sample
+from evaluation.benchmark import Scene
+from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 from tiling.geometry import Size
 
 
 def given_answers(sample: Sample) -> dict[str | None, str | None]:
     """S5's given answers by step id."""
-    showing = show(Scene(sample, ("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
+    showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
     return {turn.step_id: turn.given for turn in PROTOCOLS["S5"].turns(Asking(sample, showing))}
 
 

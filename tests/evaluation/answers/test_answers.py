@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.answers.final import parse_answer
 
-CORPUS = Path(__file__).parent / "answers"
+CORPUS = Path(__file__).parent
 OPTIONS: dict[str, Any] = json.loads((CORPUS / "options.json").read_text(encoding="utf-8"))
 CASES = [
     pytest.param(json.loads(line), id=f"{path.stem}:{number}")

@@ -13,23 +13,26 @@ import csv
 import io
 import random
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
-from evaluation.details import sample_outcomes
-from evaluation.metrics.operations import OPERATIONS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.ultravr.errors import StepUnknownError
-from benchmarks.ultravr.samples import Operation, Sample
+from benchmarks.ultravr.operation_metrics import OPERATIONS
+from benchmarks.ultravr.samples import Operation
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report, render_csv, render_markdown
+from evaluation.outcomes import sample_outcomes
+from evaluation.report import Report, build_report
+from evaluation.writers.exports import render_csv
+from evaluation.writers.markdown import render_markdown
 from jobs.models import Response
-from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
-from tests.evaluation.responders import WRONG, Knows, all_but, answer, everything, only
+from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.responders import WRONG, Knows, all_but, answer, everything, only
+from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
+from tests.evaluation.tables import caveats_of, estimates_of, table_of, value_of, values_of
 
 CATALOGUE = load_catalogue()
 SAMPLES = {
@@ -46,12 +49,6 @@ KNOWN: dict[str, Knows] = {
 """r1 misses S3 (GND) and S4 (QUA); v1 misses S4 (PER); a1 misses nothing."""
 
 
-def dataset_of(samples: Iterable[Sample]) -> Dataset:
-    """Make a data set of samples."""
-    fields: dict[str, Any] = {"name": "tiny", "benchmark": "ultravr", "title": "Tiny", "description": ""}
-    return Dataset(**fields, samples=tuple(samples), digest="0" * 64)
-
-
 DATASET = dataset_of(SAMPLES.values())
 
 
@@ -65,53 +62,59 @@ def worked(protocol: str, wrong: tuple[str, ...] = ()) -> list[Response]:
     return [answer(sample, protocol, knows=KNOWN[name], final=name not in wrong) for name, sample in SAMPLES.items()]
 
 
-def rounded(estimates: dict[Any, Any]) -> dict[Any, float]:
-    """Values to six digits."""
-    return {name: round(estimate.value, 6) for name, estimate in estimates.items()}
+def rounded(report: Report, table: str, **keys: str) -> dict[str, float]:
+    """The values of one row to six digits, of those that there are."""
+    found = estimates_of(report, table, **keys).items()
+    return {name: round(one.value, 6) for name, one in found if one.value is not None}
+
+
+def profile_of(report: Report) -> dict[str, float]:
+    """Step accuracy by operation, of the one cell that has steps."""
+    return rounded(report, "steps")
 
 
 @pytest.mark.parametrize("protocol", STEP_PROTOCOLS)
 def test_equation_4_within_domains(protocol: str) -> None:
     """RS: GND 1 of 2, QUA 1 of 2, INF 1 of 1. CCTV: GND 2/2, PER 1/2, INT 2/2, INF 1/1. AD: GND 3/3, PER 4/4."""
-    (profile,) = report_of(worked(protocol)).steps
+    report = report_of(worked(protocol))
 
-    assert {name: rounded(found) for name, found in profile.domains.items()} == {
+    assert {name: rounded(report, "steps_domains", domain=name) for name in ("cctv", "rs", "ad")} == {
         "cctv": {"GND": 1.0, "PER": 0.5, "INT": 1.0, "INF": 1.0},
         "rs": {"GND": 0.5, "QUA": 0.5, "INF": 1.0},
         "ad": {"GND": 1.0, "PER": 1.0},
     }
-    assert profile.domains["ad"]["PER"].count == 4
+    assert value_of(report, "steps_domains", "PER", domain="ad").count == 4
 
 
 def test_equation_5_over_the_domains_that_have_the_operation() -> None:
     """GND (1 + 0.5 + 1) / 3 = 0.833333; PER (0.5 + 1) / 2 = 0.75; QUA 0.5; INT 1; INF (1 + 1) / 2 = 1."""
-    (row,) = report_of(worked("S5")).figure2.b
+    report = report_of(worked("S5"))
 
-    assert rounded(row.operations) == {"GND": 0.833333, "PER": 0.75, "QUA": 0.5, "INT": 1.0, "INF": 1.0}
-    assert {name: row.operations[name].count for name in OPERATIONS} == {
+    assert rounded(report, "figure2b") == {"GND": 0.833333, "PER": 0.75, "QUA": 0.5, "INT": 1.0, "INF": 1.0}
+    assert {name: value_of(report, "figure2b", name).count for name in OPERATIONS} == {
         "GND": 7, "PER": 6, "QUA": 2, "INT": 2, "INF": 2,
     }  # fmt: skip
 
 
 def test_equation_6_is_the_distance_from_the_mean_error() -> None:
     """Errors 1/6, 1/4, 1/2, 0, 0 have the mean 11/60 = 0.183333; deltas -1/60, 4/60, 19/60, -11/60, -11/60."""
-    (row,) = report_of(worked("S2")).figure2.a
+    report = report_of(worked("S2"))
 
-    assert row.mean_error.value == pytest.approx(11 / 60)
-    assert rounded(row.deltas) == {
-        "GND": -0.016667, "PER": 0.066667, "QUA": 0.316667, "INT": -0.183333, "INF": -0.183333,
+    assert value_of(report, "figure2a", "mean_error").value == pytest.approx(11 / 60)
+    assert rounded(report, "figure2a") == {
+        "mean_error": 0.183333, "GND": -0.016667, "PER": 0.066667, "QUA": 0.316667, "INT": -0.183333, "INF": -0.183333,
     }  # fmt: skip
 
 
 def test_equations_7_and_8_count_each_trajectory_once() -> None:
     """r1 fails first at S3, GND; v1 at S4, PER; a1 knows all but the answer, Final: a third each over the domains."""
-    (row,) = report_of(worked("S4", wrong=("a1",))).figure2.c
+    report = report_of(worked("S4", wrong=("a1",)))
 
     third = pytest.approx(1 / 3)
-    assert {name: share.value for name, share in row.outcomes.items()} == {
+    assert {name: share.value for name, share in estimates_of(report, "figure2c").items()} == {
         "GND": third, "PER": third, "QUA": 0, "INT": 0, "INF": 0, "Final": third, "NoErr": 0,
     }  # fmt: skip
-    assert row.domains["rs"]["GND"].value == 1.0
+    assert value_of(report, "figure2c_domains", "GND", domain="rs").value == 1.0
 
 
 def test_shares_of_first_errors_are_balanced_by_domain() -> None:
@@ -120,14 +123,18 @@ def test_shares_of_first_errors_are_balanced_by_domain() -> None:
     dataset = dataset_of([SAMPLES["r1"], second, SAMPLES["v1"]])
     responses = [*worked("S4")[:2], answer(second, "S4", knows=everything)]
 
-    (row,) = report_of(responses, dataset).figure2.c
+    shares = rounded(report_of(responses, dataset), "figure2c")
 
-    assert (row.outcomes["GND"].value, row.outcomes["NoErr"].value, row.outcomes["PER"].value) == (0.25, 0.25, 0.5)
+    assert (shares["GND"], shares["NoErr"], shares["PER"]) == (0.25, 0.25, 0.5)
 
 
 def test_operation_counts_are_those_of_the_tables() -> None:
     """As the head of this file lists them."""
-    assert report_of(worked("S5")).operation_counts == {
+    report = report_of(worked("S5"))
+    counts = {name: values_of(report, "annotated_steps", domain=name) for name in ("cctv", "rs", "ad")}
+
+    assert len(table_of(report, "annotated_steps").rows) == 3
+    assert {name: {operation: n for operation, n in found.items() if n} for name, found in counts.items()} == {
         "cctv": {"GND": 2, "PER": 2, "INT": 2, "INF": 1},
         "rs": {"GND": 2, "QUA": 2, "INF": 1},
         "ad": {"GND": 3, "PER": 4},
@@ -142,21 +149,22 @@ def test_table3_holds_the_worked_gaps() -> None:
     wrong = {"S0": ("v1", "a1"), "S1": ("a1",), "S2": ("r1", "v1"), "S3": ("r1", "v1", "a1"), "S4": ("r1",), "S5": ()}
     responses = [reply for protocol, names in wrong.items() for reply in worked(protocol, names)]
 
-    (row,) = report_of(responses).table3
+    report = report_of(responses)
 
-    assert list(rounded(row.protocols).values()) == [0.333333, 0.666667, 0.333333, 0.0, 0.666667, 1.0]
-    assert rounded(row.gaps) == {"text": 0.333333, "schema": 0.0, "iter": 0.333333, "GT": 0.333333}
-    assert row.domains["S4"]["rs"].categories["logical_verification"].value == 0.0
+    assert rounded(report, "table3") == {
+        "S0": 0.333333, "S1": 0.666667, "S2": 0.333333, "S3": 0.0, "S4": 0.666667, "S5": 1.0,
+        "gap_text": 0.333333, "gap_schema": 0.0, "gap_iter": 0.333333, "gap_GT": 0.333333,
+    }  # fmt: skip
+    assert value_of(report, "table3_categories", "rs/logical_verification", protocol="S4").value == 0.0
 
 
 def test_the_mean_row_averages_models() -> None:
     """One model right about all, one about r1 alone: (1 + 1/3) / 2 = 2/3 over two models."""
     other = [reply.model_copy(update={"model": "other"}) for reply in worked("S1", wrong=("v1", "a1"))]
 
-    mean = report_of([*worked("S1"), *other]).means.table3
+    mean = value_of(report_of([*worked("S1"), *other]), "table3", "S1", model="mean")
 
-    assert mean is not None
-    assert (mean.protocols["S1"].value, mean.protocols["S1"].count) == (pytest.approx(2 / 3), 2)
+    assert (mean.value, mean.count) == (pytest.approx(2 / 3), 2)
 
 
 def test_repeats_have_a_mean_and_a_spread() -> None:
@@ -172,7 +180,7 @@ def test_repeats_have_a_mean_and_a_spread() -> None:
     assert cell.repeats is not None
     assert cell.repeats.values == pytest.approx([1, 2 / 3, 1 / 3])
     assert (cell.repeats.mean, cell.repeats.deviation) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
-    assert cell.macro.value == pytest.approx(2 / 3)
+    assert cell.accuracy.value == pytest.approx(2 / 3)
 
 
 def test_steps_are_averaged_over_repeats() -> None:
@@ -181,10 +189,10 @@ def test_steps_are_averaged_over_repeats() -> None:
         answer(SAMPLES["r1"], "S5", knows=knows, repeat=repeat) for repeat, knows in enumerate([everything, only()])
     ]
 
-    (profile,) = report_of(responses).steps
+    report = report_of(responses)
 
-    assert rounded(profile.operations) == {"GND": 0.5, "QUA": 0.5, "INF": 0.5}
-    assert profile.operations["GND"].count == 2
+    assert profile_of(report) == {"GND": 0.5, "QUA": 0.5, "INF": 0.5}
+    assert value_of(report, "steps", "GND").count == 2
 
 
 def test_a_broken_schema_reply_counts_as_far_as_it_goes() -> None:
@@ -193,10 +201,10 @@ def test_a_broken_schema_reply_counts_as_far_as_it_goes() -> None:
     (reply,) = worked("S2")[:1]
     broken = reply.model_copy(update={"turns": (reply.turns[0].model_copy(update={"text": text}),)})
 
-    (profile,) = report_of([broken]).steps
+    report = report_of([broken])
 
-    assert rounded(profile.domains["rs"]) == {"GND": 0.5, "QUA": 0.5, "INF": 0.0}
-    assert profile.statuses == {"missing": 3, "parsed": 2}
+    assert rounded(report, "steps_domains", domain="rs") == {"GND": 0.5, "QUA": 0.5, "INF": 0.0}
+    assert values_of(report, "steps")["statuses"] == "missing 3, parsed 2"
 
 
 def test_a_number_without_end_breaks_no_report() -> None:
@@ -205,9 +213,7 @@ def test_a_number_without_end_breaks_no_report() -> None:
     (reply,) = worked("S2")[:1]
     looping = reply.model_copy(update={"turns": (reply.turns[0].model_copy(update={"text": text}),)})
 
-    (profile,) = report_of([looping]).steps
-
-    assert rounded(profile.domains["rs"]) == {"GND": 0.5, "QUA": 0.0, "INF": 0.0}
+    assert rounded(report_of([looping]), "steps_domains", domain="rs") == {"GND": 0.5, "QUA": 0.0, "INF": 0.0}
 
 
 def test_a_records_own_operation_wins() -> None:
@@ -216,9 +222,9 @@ def test_a_records_own_operation_wins() -> None:
     step_of(record, "S5")["operation"] = "PER"
     sample = sample_from(record)
 
-    (profile,) = report_of([answer(sample, "S5", knows=everything)], dataset_of([sample])).steps
+    report = report_of([answer(sample, "S5", knows=everything)], dataset_of([sample]))
 
-    assert set(profile.operations) == {"GND", "QUA", "PER"}
+    assert set(profile_of(report)) == {"GND", "QUA", "PER"}
 
 
 def test_a_step_outside_the_schema_names_the_sample() -> None:
@@ -239,18 +245,19 @@ def test_a_truth_that_fits_no_format_judges_nothing_and_is_told() -> None:
 
     report = report_of([answer(sample, "S4", knows=everything)], dataset_of([sample]))
 
-    assert report.steps[0].unjudged == ("rs-logic:S2",)
-    assert any("rs-logic:S2" in warning for warning in report.warnings)
-    assert report.figure2.c[0].outcomes["NoErr"].value == 1.0
+    told = "the ground truths of rs-logic:S2 do not fit their formats"
+    assert any(told in warning for warning in caveats_of(report))
+    assert value_of(report, "figure2c", "NoErr").value == 1.0
 
 
 def test_outcomes_tell_every_step_of_a_request() -> None:
     """v1 under S4: seven steps, the fourth wrong, and the raw text of each."""
     (outcome,) = sample_outcomes(DATASET, worked("S4")[1:2], CATALOGUE)
 
-    assert [step.correct for step in outcome.steps] == [True, True, True, False, True, True, True]
-    assert (outcome.steps[3].operation, outcome.steps[3].status, outcome.steps[3].text) == ("PER", "unparsable", WRONG)
-    assert (outcome.value, outcome.correct, outcome.first_error) == ("C", True, "PER")
+    assert [step.correct for step in outcome.parts] == [True, True, True, False, True, True, True]
+    fourth = outcome.parts[3]
+    assert (fourth.tags["operation"], fourth.status, fourth.text) == ("PER", "unparsable", WRONG)
+    assert (outcome.value, outcome.correct, outcome.tags) == ("C", True, {"first error": "PER"})
 
 
 def test_markdown_and_csv_hold_table_3_and_the_figure() -> None:
@@ -277,9 +284,10 @@ def test_boxes_of_another_convention_are_converted_and_counted() -> None:
         {"text": "Final answer: B", "finish_reason": "stop"},
     ]
 
-    (profile,) = report_of([response("r1", "", protocol="S4", turns=turns)]).steps
+    report = report_of([response("r1", "", protocol="S4", turns=turns)])
 
-    assert (profile.converted, profile.domains["rs"]["GND"].value) == (2, 0.5)
+    converted = values_of(report, "steps")["converted"]
+    assert (converted, value_of(report, "steps_domains", "GND", domain="rs").value) == (2, 0.5)
 
 
 SOME = st.sets(st.sampled_from(sorted(SAMPLES)), min_size=1).map(sorted)
@@ -294,10 +302,11 @@ def test_a_perfect_responder_is_perfect_everywhere(names: list[str]) -> None:
 
     report = report_of(responses, chosen)
 
-    assert {cell.macro.value for cell in report.cells} == {1.0}
-    assert {part.value for profile in report.steps for part in profile.operations.values()} == {1.0}
-    assert report.figure2.c[0].outcomes["NoErr"].value == 1.0
-    assert {delta.value for delta in report.figure2.a[0].deltas.values()} == {0.0}
+    assert {cell.accuracy.value for cell in report.cells} == {1.0}
+    for protocol in STEP_PROTOCOLS:
+        assert set(rounded(report, "steps", protocol=protocol).values()) == {1.0}
+    assert value_of(report, "figure2c", "NoErr").value == 1.0
+    assert set(rounded(report, "figure2a").values()) == {0.0}
 
 
 @settings(deadline=None, max_examples=20)
@@ -306,11 +315,7 @@ def test_failing_one_operation_moves_that_one_alone(operation: Operation, protoc
     """All its steps are wrong: its accuracy is 0, every other one 1."""
     responses = [answer(sample, protocol, knows=all_but(operation)) for sample in SAMPLES.values()]
 
-    (profile,) = report_of(responses).steps
-
-    assert {name: part.value for name, part in profile.operations.items()} == {
-        name: float(name != operation) for name in OPERATIONS
-    }
+    assert profile_of(report_of(responses)) == {name: float(name != operation) for name in OPERATIONS}
 
 
 @settings(deadline=None, max_examples=20)

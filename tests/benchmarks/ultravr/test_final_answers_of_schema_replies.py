@@ -3,9 +3,11 @@
 import pytest
 from evaluation.judging import SampleJudge
 
+from benchmarks.ultravr.judging import SampleJudge
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import reply_of
-from tests.evaluation.good_records import good_sample
+from evaluation.verdicts import Verdict
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
 
 FINAL_ANSWERS = {
@@ -33,33 +35,28 @@ FINAL_ANSWERS = {
 }
 
 
+def judged(text: str) -> Verdict:
+    """What is said of a reply to S2."""
+    return SampleJudge(good_sample("cctv-comparison"))(reply_of(response("cctv-1", text, protocol="S2")), BoxFrame())
+
+
 @pytest.mark.parametrize(("text", "letter"), FINAL_ANSWERS.items(), ids=[repr(text) for text in FINAL_ANSWERS])
 def test_steps_decide_nothing(text: str, letter: str | None) -> None:
     """A step's value or a step's refusal is neither the final answer nor an abstention."""
-    reply = reply_of(response("cctv-1", text, protocol="S2"))
+    verdict = judged(text)
 
-    judged = SampleJudge(good_sample("cctv-comparison")).judge(reply, text, BoxFrame())
-
-    assert (judged.final.value, judged.final.status == "abstained") == (letter, False)
+    assert (verdict.value, verdict.status == "abstained") == (letter, False)
 
 
 def test_a_refusal_beside_the_steps_is_an_abstention() -> None:
     """What is said of the question itself counts."""
     text = '{"S1": true, "S3": "B"}\nThe question cannot be answered from this image.'
 
-    judged = SampleJudge(good_sample("cctv-comparison")).judge(
-        reply_of(response("cctv-1", text, protocol="S2")), text, BoxFrame()
-    )
-
-    assert judged.final.status == "abstained"
+    assert judged(text).status == "abstained"
 
 
 def test_thinking_that_never_ended_stays_unfinished() -> None:
     """There is nothing beside the steps that could be read."""
     text = '<think>{"S1": true, "final_answer": "B"}'
 
-    judged = SampleJudge(good_sample("cctv-comparison")).judge(
-        reply_of(response("cctv-1", text, protocol="S2")), text, BoxFrame()
-    )
-
-    assert judged.final.status == "unfinished"
+    assert judged(text).status == "unfinished"

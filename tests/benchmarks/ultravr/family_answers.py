@@ -1,7 +1,7 @@
 """Answers in the styles of model families, with a careful reader's verdicts, and what the code reads in them.
 
 A folder holds `final.jsonl`, `steps.jsonl`, `schema.jsonl` and `options.json`. A folder without those names is a plain
-corpus of final answers, as beside them in `answers/`.
+corpus of final answers, as those of `tests/evaluation/answers/`.
 """
 
 import json
@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.judging import SampleJudge
-
+from benchmarks.ultravr.judging import SampleJudge
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import judge_step
 from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.answers.final import parse_answer
 from evaluation.replies import reply_of
-from tests.evaluation.good_records import good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
 from tests.evaluation.responses import response
 
 ANSWERED = frozenset({"marker", "last"})
@@ -105,13 +104,13 @@ def _schema(case: Case) -> dict[str, Any]:
     sample = good_sample(case.row["sample"])
     written = read_schema_reply(case.text, sample.steps)
     reply = reply_of(response(sample.id, case.text, protocol="S2"))
-    final = SampleJudge(sample).judge(reply, case.text, UNIT_FRAME).final
+    verdict = SampleJudge(sample)(reply, UNIT_FRAME)
     return {
         "answers": written.answers,
         "final": written.final,
         "complete": written.complete,
-        "value": final.value,
-        "status": final.status,
+        "value": verdict.value,
+        "status": verdict.status,
     }
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation.family_answers import Case, read_cases
+from tests.benchmarks.ultravr.family_answers import Case, read_cases
 
 CORPUS = Path(__file__).parent / "answers"
 CASES = list(read_cases(CORPUS / "families"))

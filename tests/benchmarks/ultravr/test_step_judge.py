@@ -13,10 +13,10 @@ from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.step_judge import StepVerdict, judge_step
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
 from evaluation.answers.matching import Box, iou, matched
-from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "answers.jsonl").read_text().splitlines()]
+CASES = [json.loads(line) for line in (Path(__file__).parent / "step_answers.jsonl").read_text().splitlines()]
 
 
 def verdict_on(place: str, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:

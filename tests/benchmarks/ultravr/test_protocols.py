@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from benchmarks.ultravr.conditions import Scene, show
+from benchmarks.ultravr.conditions import show
 from benchmarks.ultravr.forms import choices_of, form_of
 from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample, Step
+from evaluation.benchmark import Scene
 from jobs.models import Condition, Turn
-from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
 ALL = list(PROTOCOLS)
@@ -19,7 +20,7 @@ STEPWISE = ["S4", "S5"]
 
 def turns(protocol: str, sample: Sample, condition: Condition = "V2", examples: tuple[Sample, ...] = ()) -> list[Turn]:
     """The turns of a sample whose image has 1000 x 600 pixels."""
-    showing = show(Scene(sample, ("tiny/image.png",), lambda _: Size(1000, 600), "0"), condition)
+    showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), condition)
     return list(PROTOCOLS[protocol].turns(Asking(sample, showing, examples)))
 
 

@@ -3,16 +3,17 @@
 import pytest
 
 from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
 from evaluation.report import build_report
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
+from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL, response
+from tests.evaluation.tables import caveats_of
 
 
 def warnings(*told: int, protocol: str = "S3") -> list[str]:
     """The warnings on examples of responses that were told so many of them."""
     samples = tuple(good_sample("rs-logic", id=f"rs-{number}") for number in range(len(told)))
-    dataset = Dataset("tiny", "ultravr", "Tiny", "", samples, "digest")
+    dataset = dataset_of(samples)
     responses = [
         response(
             sample.id,
@@ -24,7 +25,7 @@ def warnings(*told: int, protocol: str = "S3") -> list[str]:
         for sample, count in zip(samples, told, strict=True)
     ]
     report = build_report(dataset, responses, load_catalogue())
-    return [warning.removeprefix(f"{MODEL} {protocol} V2: ") for warning in report.warnings if "example" in warning]
+    return [warning.removeprefix(f"{MODEL} {protocol} V2: ") for warning in caveats_of(report) if "example" in warning]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from benchmarks.ultravr.examples import Examples
 from benchmarks.ultravr.protocols.base import Asking
 from benchmarks.ultravr.protocols.few_shot import FewShot
 from benchmarks.ultravr.samples import Sample
-from tests.evaluation.good_records import GOOD, good_sample
+from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 
 KINDS = ("cctv-comparison", "cctv-logic", "rs-logic", "wsi-comparison", "ad-choice")
 

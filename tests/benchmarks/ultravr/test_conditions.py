@@ -5,11 +5,12 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.ultravr.conditions import Scene, Showing, show
+from benchmarks.ultravr.conditions import Showing, show
 from benchmarks.ultravr.samples import Sample
+from evaluation.benchmark import Scene
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Condition
-from tests.evaluation.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
 SIZE = Size(1000, 600)
@@ -17,7 +18,7 @@ SIZE = Size(1000, 600)
 
 def shown(sample: Sample, condition: Condition, seed: str = "0") -> Showing:
     """Show a sample whose image has 1000 x 600 pixels."""
-    return show(Scene(sample, ("tiny/image.png",), lambda _: SIZE, seed), condition)
+    return show(sample, Scene(("tiny/image.png",), lambda _: SIZE, seed), condition)
 
 
 def regions(showing: Showing) -> list[str]:

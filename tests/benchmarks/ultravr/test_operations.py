@@ -1,13 +1,18 @@
 """Operation labels of tables C.2 to C.5."""
 
+import numpy as np
 import pytest
 
+from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.errors import StepUnknownError
+from benchmarks.ultravr.operation_metrics import OPERATIONS as NAMES
+from benchmarks.ultravr.operation_metrics import OperationAccuracies
 from benchmarks.ultravr.operations import OPERATIONS, operation_of
 from benchmarks.ultravr.samples import Step
 from benchmarks.ultravr.schemas import SCHEMAS
 from benchmarks.ultravr.taxonomy import Category, Domain
-from tests.evaluation.good_records import good_sample
+from evaluation.metrics.accuracy import Strata
+from tests.benchmarks.ultravr.good_records import good_sample
 
 
 def step(step_id: str, operation: str | None = None) -> Step:
@@ -59,3 +64,16 @@ def test_a_step_outside_the_schema_names_the_sample(name: str, step_id: str) -> 
     """Pushpins end at S7."""
     with pytest.raises(StepUnknownError, match=f"sample '{name}': step '{step_id}'"):
         operation_of(good_sample(name), step(step_id))
+
+
+def test_step_intervals_have_a_width_where_all_steps_are_right() -> None:
+    """Two steps of every operation in each of eight samples: no error, and as far as 0 goes none for certain."""
+    samples = [good_sample(name, id=f"{name}{at}") for name in ("rs-logic", "ad-choice") for at in range(4)]
+    steps = np.full((8, len(NAMES)), 2.0)
+    accuracies = OperationAccuracies(steps, steps, Strata.of(samples, UltraVR.grouping))
+
+    mean, deltas = accuracies.errors()
+
+    assert (mean.value, mean.low) == (0.0, 0.0)
+    for estimate in (mean, *accuracies.macro().values(), *deltas.values()):
+        assert (estimate.high or 0.0) - (estimate.low or 0.0) > 0.05

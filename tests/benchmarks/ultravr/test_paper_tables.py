@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evaluation.reporting.means import mean_over_models
-from evaluation.reporting.tables import TABLE2_GAPS, TABLE3_GAPS
 
-from evaluation.metrics.accuracy import Macros, Strata
+from benchmarks.ultravr.benchmark import UltraVR
+from benchmarks.ultravr.report import TABLE2_GAPS, TABLE3_GAPS
+from evaluation.metrics.accuracy import Contrast, Strata
 from evaluation.metrics.estimates import Estimate
-from tests.evaluation.good_records import good_sample
+from evaluation.tables import Column, Row, mean_row
+from tests.benchmarks.ultravr.good_records import good_sample
 
 PRINTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "paper_tables.toml").read_text())
 GAPS = {"table1": {"visual": ("macro", "text_only")}, "table2": TABLE2_GAPS, "table3": TABLE3_GAPS}
@@ -46,17 +47,22 @@ def gaps_of(table: str, model: str) -> dict[str, float]:
     """Compute a row's gaps, in points, by the code that fills our tables: one sample stands for a macro accuracy."""
     row = printed(table, model)
     names = [name for name in row if name not in GAPS[table]]
-    macros = Macros({name: np.array([row[name] / 100]) for name in names}, Strata.of([good_sample("rs-logic")]))
-    gaps = {name: macros.gap(*pair).value for name, pair in GAPS[table].items()}
+    strata = Strata.of([good_sample("rs-logic")], UltraVR.grouping)
+    contrast = Contrast({name: np.array([row[name] / 100]) for name in names}, strata)
+    gaps = {name: contrast.gap(*pair).value for name, pair in GAPS[table].items()}
     return {name: 100 * gap for name, gap in gaps.items() if gap is not None}
 
 
 def mean_of(table: str, column: str) -> float:
     """Average a column over the models that the paper averages, by the code that fills our mean row."""
     models = [model for model in PRINTED[table]["rows"] if model not in (MEAN, *LEFT_OUT_OF_MEANS[table])]
-    mean = mean_over_models(Estimate(value=printed(table, model)[column], count=1) for model in models)
-    assert mean.value is not None
-    return mean.value
+    numbers = (Estimate(value=printed(table, model)[column], count=1) for model in models)
+    mean = mean_row(tuple(Row(title="", values=(number,)) for number in numbers), (Column(key=column, title=column),))
+    assert mean is not None
+    (value,) = mean.values
+    assert isinstance(value, Estimate)
+    assert value.value is not None
+    return value.value
 
 
 @pytest.mark.parametrize(("table", "model"), [(table, model) for table in GAPS for model in PRINTED[table]["rows"]])
