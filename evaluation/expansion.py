@@ -73,10 +73,8 @@ class Expansion:
         for cell in self.cells:
             for sample in samples:
                 if benchmark.applies(sample, cell):
-                    images = tuple(self.dataset.image_of(image) for image in sample.images)
-                    seed = f"{self.spec.seed}:{sample.id}"
-                    scene = Scene(images, size_of, seed, self.shown.thumbnail, self._shared)
-                    yield _Asked(sample, cell, benchmark.ask(sample, cell, scene))
+                    chat = ask(self.dataset, sample, cell, size_of, self.spec.seed, self.shown, self._shared)
+                    yield _Asked(sample, cell, chat)
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
@@ -126,6 +124,18 @@ def expand(
 ) -> Iterator[tuple[str, InferenceRequest]]:
     """Return the (image, request) pairs of a job; raises what `prepare` does before the first one."""
     return prepare(dataset, spec, catalogue).requests(size_of)
+
+
+def ask(
+    dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, seed: int, shown: ViewOptions, shared: Any
+) -> Chat:
+    """Ask one sample in one cell; `seed` is the job's, `shared` what the benchmark prepared for all its samples.
+
+    Raises EvidenceMissingError as the benchmark does.
+    """
+    images = tuple(dataset.image_of(image) for image in sample.images)
+    scene = Scene(images, size_of, f"{seed}:{sample.id}", shown.thumbnail, shared)
+    return dataset.benchmark.ask(sample, cell, scene)
 
 
 def decoding_of(entry: CatalogueEntry, spec: JobSpec) -> Decoding:

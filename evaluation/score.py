@@ -7,6 +7,7 @@ from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_loose
 from evaluation.outcomes import reply_outcomes
+from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
 from evaluation.replies import Reply
 from evaluation.report import Report, report_on_replies
@@ -42,4 +43,4 @@ def page_of_files(
     dataset = load_loose(samples)
     shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
-    return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)
+    return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)

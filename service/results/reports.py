@@ -14,7 +14,8 @@ from starlette.responses import Response as Answer
 from catalogue.load import Catalogue
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.outcomes import sample_outcomes
-from evaluation.report import Report, build_report, versions_of
+from evaluation.prompts import Prompts
+from evaluation.report import JobFacts, Report, build_report, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
@@ -93,7 +94,9 @@ class Reports:
         shown = choose_samples(dataset, asked, most_samples(report))
         found = self._all_responses(jobs, loop, Counter())
         responses = (response for response in found if response.sample_id in shown)
-        return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
+        prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
+        outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
+        return render_html(report, outcomes, self._previews.read)
 
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
         dataset = self._datasets.load(jobs[0].spec.dataset)
@@ -102,7 +105,8 @@ class Reports:
         report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
-        return report.model_copy(update={"caveats": (*_caveats(jobs, lacking), *report.caveats)})
+        facts = tuple(JobFacts.of(job) for job in jobs)
+        return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
     def _all_responses(
         self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
