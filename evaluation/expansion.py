@@ -20,7 +20,6 @@ from evaluation.options import ViewOptions, read_options
 from evaluation.plans import cells_of
 from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 from tiling.geometry import Size
-from tiling.views import View
 
 _SEED_BITS = 31
 _MOST_KEPT = 1000  # chats of one image that are made once for all models
@@ -82,9 +81,10 @@ class Expansion:
                 scene = Scene(sample, images, size_of, f"{self.spec.seed}:{sample.id}", self.shown.thumbnail)
                 showing = show(scene, cell.condition)
                 examples = self._examples.of(sample) if protocol.needs_examples else ()
-                turns = protocol.turns(Asking(sample, showing, examples))
+                first, *others = protocol.turns(Asking(sample, showing, examples))
+                shown = first.model_copy(update={"parts": (*showing.views, *first.parts)})
                 told = {"examples": [example.id for example in examples]} if protocol.needs_examples else {}
-                yield _Asked(sample, cell, showing.views, turns, protocol.version, told)
+                yield _Asked(sample, cell, (shown, *others), protocol.version, told)
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
@@ -97,7 +97,6 @@ class Expansion:
             repeat=repeat,
             prompt_version=asked.prompt_version,
             details=asked.details,
-            views=asked.views,
             turns=asked.turns,
             # The decoding was checked, once for all requests of the model.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
@@ -110,7 +109,6 @@ class _Asked:
 
     sample: Sample
     cell: Cell
-    views: tuple[View, ...]
     turns: tuple[Turn, ...]
     prompt_version: str
     details: dict[str, Any]

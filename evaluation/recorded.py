@@ -109,7 +109,7 @@ class _Reader:
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
-        reply = reply_of(Response.model_validate(response_fields(_completed(said, place)), extra="ignore"))
+        reply = reply_of(Response.model_validate(_completed(response_fields(said), place), extra="ignore"))
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
         repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
@@ -138,7 +138,7 @@ def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _ends_with_an_answer(turns: list[Any]) -> bool:
-    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("step_id") is None
+    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("asks") is None
 
 
 def _filled(value: Any, name: str) -> Any:
