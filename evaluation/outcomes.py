@@ -107,9 +107,7 @@ def reply_outcomes(
             yield _outcome(reply, sample, judges.judge(reply, position), prompt, image)
 
 
-def _outcome(
-    reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prompt, image: str | None
-) -> SampleOutcome:
+def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prompt, image: str | None) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],
         request_id=reply.identity[1],

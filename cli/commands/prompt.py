@@ -94,9 +94,9 @@ def _messages(request: InferenceRequest, num_turns: int) -> list[dict[str, Any]]
     if request.system is not None:
         messages.append({"role": "system", "text": request.system})
     for number, turn in enumerate(request.turns[:num_turns], start=1):
-        messages.append({"role": "user", "turn": number, "step_id": turn.step_id, "text": turn.text})
+        messages.append({"role": "user", "turn": number, "asks": turn.asks, "text": turn.text})
         if number < num_turns:
-            messages.append({"role": "assistant", "turn": number, "step_id": turn.step_id, "text": turn.given})
+            messages.append({"role": "assistant", "turn": number, "asks": turn.asks, "text": turn.given})
     return messages
 
 
@@ -124,5 +124,5 @@ def _line(view: dict[str, Any]) -> str:
 def _title(message: dict[str, Any], num_turns: int) -> str:
     if "turn" not in message:
         return str(message["role"])
-    asked = f"step {message['step_id']}" if message["step_id"] else "the question"
+    asked = f"step {message['asks']}" if message["asks"] else "the question"
     return f"{message['role']}, turn {message['turn']} of {num_turns}: {asked}"

@@ -1,7 +1,6 @@
 """Which final answer a reply to S2 gives: its own, or what stands beside its steps, and never what a step says."""
 
 import pytest
-from evaluation.judging import SampleJudge
 
 from benchmarks.ultravr.judging import SampleJudge
 from evaluation.answers.boxes import BoxFrame
