@@ -122,7 +122,7 @@ def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Bench
     try:
         return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
     except BenchmarkUnknownError as error:
-        problems.append(Problem("dataset.toml", None, None, f"benchmark: {error}"))
+        problems.append(Problem("dataset.toml", None, None, str(error)))
         return None
 
 

@@ -219,7 +219,7 @@ def test_a_file_without_records_is_a_problem(tmp_path: Path) -> None:
     ("settings", "told"),
     [
         ('name = "other"\nbenchmark = "ultravr"', "differs from the folder's name 'tiny'"),
-        ('name = "tiny"\nbenchmark = "imagenet"', "benchmark: 'imagenet' is not known"),
+        ('name = "tiny"\nbenchmark = "imagenet"', "dataset.toml: benchmark 'imagenet' is not known; known: .*ultravr"),
         ("name = ", "dataset.toml: Invalid value"),
     ],
 )

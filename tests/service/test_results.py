@@ -160,12 +160,12 @@ def test_a_report_says_what_could_not_be_read_until_it_is_back(
     gateway.stop()
     part, client, path = lose_a_part(settings), start().client, f"/v1/jobs/{job_id}/report"
     lacking = client.get(path)
-    said = [warning for warning in lacking.json()["warnings"] if "cannot be read" in warning]
+    said = [told["text"] for told in lacking.json()["caveats"] if "cannot be read" in told["text"]]
     reason = f"the Parquet part {part.stem} is gone (4)"
     assert said == [f"job {job_id}: 4 of 8 recorded responses cannot be read: {reason}"]
     part.with_suffix(".kept").rename(part)
     whole = client.get(path, headers={"If-None-Match": lacking.headers["ETag"]})
-    assert not [warning for warning in whole.json()["warnings"] if "cannot be read" in warning]
+    assert not [told for told in whole.json()["caveats"] if "cannot be read" in told["text"]]
     known = client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]})
     assert known.status_code == 304
 
