@@ -7,7 +7,8 @@ import typer
 _PATIENCE_SECONDS = 0.5
 
 
-def _offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    """The names that begin as what stands there; none where they cannot be found."""
     from catalogue.errors import CatalogueError
     from cli.errors import CommandError
 
@@ -21,14 +22,14 @@ def complete_models(incomplete: str) -> list[str]:
     """Ids of the catalogue."""
     from cli.lookup import catalogue
 
-    return _offered(incomplete, lambda: sorted(catalogue()))
+    return offered(incomplete, lambda: sorted(catalogue()))
 
 
 def complete_datasets(incomplete: str) -> list[str]:
     """Data sets of the data root."""
     from cli.lookup import dataset_names
 
-    return _offered(incomplete, dataset_names)
+    return offered(incomplete, dataset_names)
 
 
 def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
@@ -44,14 +45,14 @@ def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
 
         return sorted(sample.id for _, _, _, sample in placed_samples(dataset_folder(name)))
 
-    return _offered(incomplete, ids)
+    return offered(incomplete, ids)
 
 
 def complete_plans(incomplete: str) -> list[str]:
     """Named plans of all installed benchmarks."""
     from evaluation.benchmark import installed_benchmarks
 
-    return _offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
+    return offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
 
 
 def complete_jobs(incomplete: str) -> list[str]:
@@ -70,12 +71,4 @@ def complete_jobs(incomplete: str) -> list[str]:
             return []
         return ["latest", *(str(job["id"]) for job in found)]
 
-    return _offered(incomplete, ids)
-
-
-def complete_logs(incomplete: str) -> list[str]:
-    """Logs of this installation."""
-    from cli.commands.logs import log_files
-    from jobs.home import Home
-
-    return _offered(incomplete, lambda: log_files(Home.from_environment().folder))
+    return offered(incomplete, ids)

@@ -211,13 +211,15 @@ def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
 
 
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
-    """Return the cells that a job asks for, each once.
+    """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
     Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not.
     """
-    if bool(spec.plan) == bool(spec.cells):
-        raise PlanUnknownError("name either a plan or cells")
+    if spec.plan and spec.cells:
+        raise PlanUnknownError("name either a plan or cells, not both")
     plans = benchmark.plans
+    if not spec.cells and not spec.plan:
+        return next(iter(plans.values()))
     if spec.plan and spec.plan not in plans:
         close = did_you_mean(spec.plan, plans)
         raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")

@@ -87,7 +87,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
-    samples = load_samples(chosen, files, base, problems)
+    samples = load_samples(chosen, files, base, problems, images=_images_by_stem(path))
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)

@@ -97,7 +97,7 @@ class Questions(Benchmark[Question]):
         if cell.protocol == STEPS:
             steps = texts_of(STEPS)
             text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"
-        return Chat(views, (Turn(text=text),), f"{version}+{texts_of('conditions')['version']}")
+        return Chat(views, (Turn(parts=(text,)),), f"{version}+{texts_of('conditions')['version']}")
 
     def judge(self, sample: Question) -> Judge:
         """Make a question ready to judge replies to it."""

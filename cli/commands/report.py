@@ -1,7 +1,9 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
-from cli.arguments import DEFAULT_URL, JobIds, Url
-from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
+from cli.arguments import DEFAULT_URL, FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
+from cli.client import Gateway
+from cli.reporting import write_figures, write_report, write_text
+from evaluation.report import Report
 
 
 def report(
@@ -23,11 +25,6 @@ def report(
     gigavqa report latest --figures figures
     gigavqa report job_1 job_2 --format md
     """
-    from cli.client import Gateway
-    from cli.figures import write_figures
-    from cli.reports import write_report, write_text
-    from evaluation.report import Report
-
     with Gateway(url) as gateway:
         names = [gateway.job_id(name) for name in job_ids or ["latest"]]
         if figures:

@@ -21,7 +21,7 @@ class DatasetSummary(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str = Field(examples=["demo"])
-    benchmark: str = Field(examples=["ultravr"])
+    benchmark: str = Field(examples=["questions"])
     title: str
     description: str = ""
 

@@ -8,8 +8,8 @@ import pytest
 
 from evaluation.datasets import Dataset, load_dataset, load_loose
 from evaluation.errors import DatasetInvalidError
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset, write_settings
-from tests.evaluation.good_records import GOOD, good_record, step_of
 
 
 def load(folder: Path, name: str, text: str) -> Dataset:

@@ -11,7 +11,7 @@ from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
 from evaluation.importing import Imported, import_dataset
 from evaluation.inspection import inspect_dataset
-from tests.evaluation.good_records import GOOD, good_record
+from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tiling.geometry import Size
 from tiling.headers import read_header
 

@@ -9,9 +9,7 @@ import pytest
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue, read_entry
-from jobs.home import Home
 from tests.workers.examples import ENTRY
-from workers.arguments import parse_arguments, settings_of
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.vllm_arguments import (
     cpu_environment,
@@ -21,6 +19,7 @@ from workers.engines.vllm_arguments import (
 )
 from workers.errors import EngineArgumentError
 from workers.serving import served_models
+from workers.settings import WorkerSettings
 
 CATALOGUE = load_catalogue()
 SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]
@@ -111,7 +110,6 @@ def test_what_cannot_be_given_is_refused(text: str) -> None:
 def test_arguments_of_the_command_line_go_before_those_of_the_entry(tmp_path: Path) -> None:
     """Of the worker's own command line, for every model that it serves."""
     options = ["--model", ENTRY.id, "--engine", "simulated", "--engine-arg", "max_num_seqs=3"]
-    arguments = parse_arguments(options)
-    (served,) = served_models(arguments, Home(tmp_path, tmp_path, None, str(tmp_path)), settings_of(arguments))
+    (served,) = served_models(WorkerSettings.read(options, {"GIGAVQA_HOME": str(tmp_path)}))
     assert served.entry.engine == {**ENTRY.engine, "max_num_seqs": 3}
     assert served.max_requests == 3

@@ -21,11 +21,20 @@ class PromptRaster:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a chat. Rasters come before the text."""
+    """One message of a chat: texts and rasters in the order in which the model gets them."""
 
     role: Literal["system", "user", "assistant"]
-    text: str
-    rasters: Sequence[PromptRaster] = ()
+    parts: tuple[str | PromptRaster, ...]
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def rasters(self) -> tuple[PromptRaster, ...]:
+        """All that it shows."""
+        return tuple(part for part in self.parts if isinstance(part, PromptRaster))
 
 
 @dataclass(frozen=True)
