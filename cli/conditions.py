@@ -89,7 +89,7 @@ def request_of_sample(
 
     Without a protocol it is the benchmark's first. Raises ArgumentError for what no job can ask.
     """
-    # A second's half, which whoever looks at an image alone need not wait for.
+    # Half a second, which whoever looks at an image alone need not wait for.
     from cli.datasets import load_checked, sample_in  # noqa: PLC0415
     from evaluation.expansion import expand  # noqa: PLC0415
 

@@ -8,7 +8,6 @@ from PIL import Image
 
 from cli.arguments import DatasetOption, Json, Model
 from cli.completion import complete_samples
-from cli.conditions import Evidence, views_of_image, views_of_sample
 from cli.console import print_json
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder, image_path, model_entry
@@ -67,6 +66,9 @@ def view(
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --cell 1,1 --cell 2,2
     gigavqa view -d slides -s slide-0007 -m demo-qwen3-vl -c V4 -o seen.png
     """
+    # A fifth of a second, which completion need not wait for.
+    from cli.conditions import Evidence, views_of_image, views_of_sample  # noqa: PLC0415
+
     entry = model_entry(model)
     _require_writable(output)
     if sample or dataset:

@@ -19,8 +19,8 @@ from evaluation.recorded import read_replies
 from evaluation.score import score_files
 from evaluation.writers.exports import render_csv
 from jobs.stored import read_bundle, read_spec
+from tests.benchmarks.ultravr.good_records import good_record
 from tests.evaluation.folders import write_dataset
-from tests.evaluation.good_records import good_record
 from tests.evaluation.tables import caveats_of
 from tiling.geometry import Size
 

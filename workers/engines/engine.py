@@ -1,7 +1,7 @@
 """The interface of everything that generates text: a chat with rasters in, raw text and counts out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -47,7 +47,6 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
-    extra: dict[str, float] = field(default_factory=dict)
 
 
 class EngineError(Exception):

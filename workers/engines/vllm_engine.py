@@ -121,7 +121,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
     async def healthy(self) -> bool:
