@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -137,7 +137,9 @@ def ask(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: 
     """Ask one sample in one cell. Raises EvidenceMissingError as the benchmark does."""
     images = tuple(dataset.image_of(image) for image in sample.images)
     scene = Scene(images, size_of, f"{choices.seed}:{sample.id}", choices.shown.thumbnail, choices.shared)
-    return dataset.benchmark.ask(sample, cell, scene)
+    chat = dataset.benchmark.ask(sample, cell, scene)
+    first, *others = chat.turns
+    return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
 
 
 def decoding_of(entry: CatalogueEntry, spec: JobSpec) -> Decoding:
