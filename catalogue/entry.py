@@ -13,7 +13,7 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 class Decoding(BaseModel):
-    """Sampling parameters of a model's answers. Defaults: UltraVR, appendix D.1."""
+    """Sampling parameters of a model's answers. The defaults are those that papers on such images use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "demo": Listed(
         "cli.commands.demo",
         _RUN,
-        "Run all of UltraVR once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.",
+        "Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.",
     ),
     "up": Listed(
         "cli.commands.up",

@@ -1,17 +1,18 @@
 """What the shell offers after TAB: names of models, data sets, jobs and more. Quick, and silent whatever is wrong."""
 
+import os
 from collections.abc import Callable, Iterable
 
 import typer
+
+from catalogue.errors import CatalogueError
+from cli.errors import CommandError
 
 _PATIENCE_SECONDS = 0.5
 
 
 def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """The names that begin as what stands there; none where they cannot be found."""
-    from catalogue.errors import CatalogueError
-    from cli.errors import CommandError
-
     try:
         return [name for name in names() if name.startswith(incomplete)]
     except (CatalogueError, CommandError, OSError):
@@ -57,8 +58,6 @@ def complete_plans(incomplete: str) -> list[str]:
 
 def complete_jobs(incomplete: str) -> list[str]:
     """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
-    import os
-
     import httpx
 
     from cli.arguments import DEFAULT_URL

@@ -1,4 +1,4 @@
-"""Declares the views of `gigavqa view`: those of a data set's sample, or of any image with evidence named by hand."""
+"""What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,15 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmarks.ultravr.evidence import quadrant_region, roi_region, sheet_region
 from catalogue.entry import CatalogueEntry
 from cli.errors import ArgumentError
-from cli.lookup import load_checked, sample_in
 from evaluation.errors import EvaluationError
-from evaluation.expansion import expand
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tiling.errors import RegionError
-from tiling.geometry import Region, Size, resolve_region
+from tiling.geometry import Size, grid_region, resolve_region
 from tiling.headers import read_header
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -26,39 +23,38 @@ DeclaredView = tuple[Path, View]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Local evidence as the command line names it; `cell` is `row,column`, 1-based from the top left."""
+    """Local evidence as the command line names it: regions, and cells `row,column` of a `grid`, counted from 1."""
 
-    quadrants: tuple[str, ...] = ()
-    rois: tuple[int, ...] = ()
-    cell: str | None = None
     regions: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    grid: str = "2x2"
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
         """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
         try:
-            parts: list[Region] = [quadrant_region(size, name) for name in self.quadrants]
-            parts += [roi_region(size, index) for index in self.rois]
-            parts += [self._sheet(image, size)] if self.cell else []
-            parts += [resolve_region(region, size) for region in self.regions]
+            parts = [resolve_region(region, size) for region in self.regions]
+            parts += [grid_region(size, _pair(cell, ",", "--cell", "ROW,COL"), self._grid()) for cell in self.cells]
         except RegionError as error:
             raise ArgumentError(f"{image.name}: {error}") from error
         return [str(part) for part in parts]
 
-    def _sheet(self, image: Path, size: Size) -> Region:
-        try:
-            row, column = (int(number) for number in str(self.cell).split(","))
-        except ValueError:
-            raise ArgumentError(f"--cell '{self.cell}' is not ROW,COL") from None
-        return sheet_region(size, (row, column), seed=image.name).region
+    def _grid(self) -> tuple[int, int]:
+        return _pair(self.grid, "x", "--grid", "ROWSxCOLS")
+
+
+def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
+    try:
+        first, second = (int(number) for number in text.lower().split(separator))
+    except ValueError:
+        raise ArgumentError(f"{option} '{text}' is not {form}") from None
+    return first, second
 
 
 def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: int) -> list[DeclaredView]:
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
     condition = _showing(condition)
-    if condition in {"V1", "V2"} and evidence != Evidence():
-        raise ArgumentError(
-            f"{condition} shows no local evidence; --quadrant, --roi, --cell and --region need V3 or V4"
-        )
+    if condition in {"V1", "V2"} and (evidence.regions or evidence.cells):
+        raise ArgumentError(f"{condition} shows no local evidence; --cell and --region need V3 or V4")
     full = View(image=image.name)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
@@ -66,7 +62,7 @@ def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: i
         return [(image, full)]
     regions = evidence.regions_of(image, read_header(image).size)
     if not regions:
-        raise ArgumentError(f"{condition} shows local evidence: give --quadrant, --roi, --cell or --region")
+        raise ArgumentError(f"{condition} shows local evidence: give --cell or --region")
     local = [(image, View(image=image.name, region=region)) for region in regions]
     return local if condition == "V3" else [(image, full), *local]
 
@@ -76,7 +72,7 @@ def views_of_sample(
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
     condition = _showing(condition)
-    request, root = request_of_sample(dataset, sample, "S0", condition, entry, options={"thumbnail": thumbnail})
+    request, root = request_of_sample(dataset, sample, None, condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
 
 
@@ -87,18 +83,21 @@ def _showing(condition: str) -> str:
 
 
 def request_of_sample(
-    folder: Path, sample: str, protocol: str, condition: str, entry: CatalogueEntry, **spec: Any
+    folder: Path, sample: str, protocol: str | None, condition: str, entry: CatalogueEntry, **spec: Any
 ) -> tuple[InferenceRequest, ImageRoot]:
     """Return a sample's request and the root that its views' images lie below; `spec` are further fields of a JobSpec.
 
-    Raises ArgumentError for what no job can ask.
+    Without a protocol it is the benchmark's first. Raises ArgumentError for what no job can ask.
     """
+    # Half a second, which whoever looks at an image alone need not wait for.
+    from cli.datasets import load_checked, sample_in  # noqa: PLC0415
+    from evaluation.expansion import expand  # noqa: PLC0415
+
     folder = folder.absolute()
     dataset, root = load_checked(folder), ImageRoot(folder.parent)
     asked = sample_in(dataset, sample).id
-    job = JobSpec(
-        dataset=folder.name, models=(entry.id,), cells=(_cell(protocol, condition),), samples=(asked,), **spec
-    )
+    cell = _cell(protocol or next(iter(dataset.benchmark.protocols)), condition)
+    job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
     try:
         ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
     except EvaluationError as error:
@@ -113,6 +112,6 @@ def size_in(root: ImageRoot) -> Callable[[str], Size]:
 
 def _cell(protocol: str, condition: str) -> Any:
     try:
-        return Cell.model_validate({"protocol": protocol.upper(), "condition": condition.upper()})
+        return Cell.model_validate({"protocol": protocol, "condition": condition.upper()})
     except ValidationError:
         raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

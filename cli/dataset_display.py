@@ -5,20 +5,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.tables import Column, print_table
-from evaluation.datasets import Dataset
 from evaluation.errors import Problem
-from evaluation.inspection import Inspection
-from evaluation.samples import Sample
+
+if TYPE_CHECKING:
+    from evaluation.datasets import Dataset
+    from evaluation.inspection import Inspection
+    from evaluation.samples import Sample
 
 _MOST_LINES = 50
 
 
-def report_findings(folder: Path, found: Inspection, *, strict: bool, json: bool) -> None:
+def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bool) -> None:
     """Print what was found; raises ArgumentError where there are errors, or warnings that count."""
     counting = [*found.errors, *(found.warnings if strict else ())]
     if json:
@@ -52,13 +54,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _totals(found: Inspection, *, strict: bool) -> str:
+def _totals(found: "Inspection", *, strict: bool) -> str:
     parts = [counted(len(found.errors), "error")] if found.errors else []
     parts += [counted(len(found.warnings), "warning")] if found.warnings and strict else []
     return " and ".join(parts)
 
 
-def _describe(folder: Path, found: Inspection, *, ok: bool) -> dict[str, Any]:
+def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
     samples = found.dataset.samples if found.dataset else ()
     return {
         "folder": str(folder),
@@ -72,7 +74,7 @@ def _describe(folder: Path, found: Inspection, *, ok: bool) -> dict[str, Any]:
     }
 
 
-def _print_counts(dataset: Dataset) -> None:
+def _print_counts(dataset: "Dataset") -> None:
     grouping = dataset.benchmark.grouping
     counts = Counter(grouping.place(sample)[: len(grouping.levels)] for sample in dataset.samples)
     columns = (*map(Column, grouping.levels), Column("samples", right=True))
@@ -81,7 +83,7 @@ def _print_counts(dataset: Dataset) -> None:
     print_table(columns, rows)
 
 
-def print_samples(dataset: Dataset) -> None:
+def print_samples(dataset: "Dataset") -> None:
     """Print a line a sample; the question takes the width that is left."""
     levels = dataset.benchmark.grouping.levels
     columns = (
@@ -94,12 +96,12 @@ def print_samples(dataset: Dataset) -> None:
     print_table(columns, rows, more="`--json` has them")
 
 
-def _row(sample: Sample, levels: tuple[str, ...]) -> list[str]:
+def _row(sample: "Sample", levels: tuple[str, ...]) -> list[str]:
     groups = [sample.groups.get(level, "") or "-" for level in levels]
     return [sample.id, *groups, ", ".join(sample.images) or "-", " ".join(sample.question.split())]
 
 
-def print_sample(dataset: Dataset, sample: Sample) -> None:
+def print_sample(dataset: "Dataset", sample: "Sample") -> None:
     """Print everything of a sample that is asked or judged."""
     groups = " / ".join(name for name in sample.groups.values() if name)
     _say(f"{sample.id}: {groups}" if groups else sample.id)

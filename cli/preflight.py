@@ -11,12 +11,12 @@ from typing import Any
 from catalogue.checkpoints import on_hub
 from catalogue.entry import HUB_ID, CatalogueEntry
 from catalogue.load import load_catalogue
+from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
 from cli.errors import ArgumentError, PackageMissingError, PortTakenError
-from cli.lookup import model_entry
 from cli.supervisor import Announce
+from jobs.errors import SettingsInvalidError
 from jobs.home import Home
-from service.errors import SettingsInvalidError
 from workers.engines.vllm_arguments import parse_engine_arguments
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
@@ -100,12 +100,12 @@ def free_port(host: str) -> int:
 def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
     """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
 
-    Raises what `model_entry` raises, and ArgumentError when another model has the same id.
+    Raises what `resolve_model` raises, and ArgumentError when another model has the same id.
     """
     entries = []
     for name in names:
         catalogue = load_catalogue(home.catalogue)
-        entry = model_entry(name, catalogue)
+        entry = resolve_model(name, catalogue)
         if entry.id not in catalogue:
             # Of two that start at once, both write the same.
             path = write_entry(entry, home.catalogue, replace=True)

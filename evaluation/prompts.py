@@ -1,15 +1,15 @@
-"""Makes the chats of recorded replies again, from the data set, its benchmark and the job: responses hold no prompts."""
+"""Makes the chats of recorded replies again, from data set, benchmark and job: responses hold no prompts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.benchmark import Chat, SizeOf
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
-from evaluation.expansion import ask
+from evaluation.expansion import Choices, ask
 from evaluation.options import ViewOptions, read_options
 from evaluation.replies import Reply
 from evaluation.samples import Sample
@@ -30,14 +30,6 @@ class _SizeUnknownError(EvaluationError):
     """Nothing recorded the size of an image that local evidence is placed in."""
 
 
-class _Settings(NamedTuple):
-    """What a job fixes for all its chats."""
-
-    seed: int
-    shown: ViewOptions
-    shared: Any
-
-
 @dataclass
 class Prompts:
     """The prompts of replies to one data set; `specs` are the jobs' by id.
@@ -49,7 +41,7 @@ class Prompts:
 
     dataset: Dataset
     specs: Mapping[str, JobSpec] = field(default_factory=dict)
-    _settings: dict[tuple[str, int], _Settings] = field(default_factory=dict)
+    _settings: dict[tuple[str, int], Choices] = field(default_factory=dict)
     _chats: dict[tuple[Any, ...], Chat] = field(default_factory=dict)
 
     def of(self, reply: Reply, sample: Sample) -> Prompt:
@@ -71,19 +63,17 @@ class Prompts:
         key = (reply.job_id, thumbnail, sample.id, cell)
         if key not in self._chats:
             settings = self._of_job(reply.job_id, thumbnail)
-            self._chats[key] = ask(
-                self.dataset, sample, cell, _sizes(reply), settings.seed, settings.shown, settings.shared
-            )
+            self._chats[key] = ask(self.dataset, sample, cell, _sizes(reply), settings)
         return self._chats[key]
 
-    def _of_job(self, job_id: str, thumbnail: int) -> _Settings:
+    def _of_job(self, job_id: str, thumbnail: int) -> Choices:
         key = (job_id, thumbnail)
         if key not in self._settings:
             benchmark, spec = self.dataset.benchmark, self.specs.get(job_id)
             shown, options = read_options(spec.options if spec else {}, benchmark.options)
             seed = spec.seed if spec else 0
             shared = benchmark.prepare(self.dataset.samples, options, seed)
-            self._settings[key] = _Settings(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
+            self._settings[key] = Choices(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
         return self._settings[key]
 
 
@@ -94,7 +84,8 @@ def _difference(chat: Chat, reply: Reply) -> str:
         return f"it was asked with prompts {asked.prompt_version}; this version writes {chat.prompt_version}"
     if _said(chat.details) != _said(asked.details):
         return "its job's options or the data set are not those that it was asked with"
-    if reply.rasters and tuple(raster.view for raster in reply.rasters) != chat.views:
+    views = [view for turn in chat.turns for view in turn.views]
+    if reply.rasters and [raster.view for raster in reply.rasters][: len(views)] != views:
         return "the data set's records or the job's options show other views by now"
     return ""
 

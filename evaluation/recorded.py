@@ -110,7 +110,7 @@ class _Reader:
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
-        fields = response_fields({**self._unsaid, **_completed(said, place)})
+        fields = {**self._unsaid, **_completed(response_fields(said), place)}
         reply = reply_of(Response.model_validate(fields, extra="ignore"))
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
@@ -140,7 +140,7 @@ def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _ends_with_an_answer(turns: list[Any]) -> bool:
-    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("step_id") is None
+    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("asks") is None
 
 
 def _filled(value: Any, name: str) -> Any:

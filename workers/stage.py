@@ -1,7 +1,7 @@
 """Everything that plays one model's shift; made for the shift and closed with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
@@ -54,7 +54,7 @@ class Stage:
         settings: WorkerSettings,
         instruments: Instruments,
     ) -> None:
-        settings = replace(settings, max_requests=served.max_requests)
+        settings = settings.model_copy(update={"max_requests": served.max_requests})
         self._preparation = Preparation(
             around.library,
             served.entry.visual_budget,

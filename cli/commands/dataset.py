@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -13,16 +13,14 @@ from cli.completion import complete_samples
 from cli.console import err, out, print_json
 from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings
 from cli.errors import ArgumentError
-from cli.lookup import dataset_folder, load_checked, sample_in
+from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
-from evaluation.datasets import reader_of
 from evaluation.errors import DatasetInvalidError
-from evaluation.importing import import_dataset
-from evaluation.inspection import inspect_dataset
 from jobs.home import Home
-from service.operations.datasets import Datasets
-from tiling.headers import Header, read_header
 from tiling.roots import ImageRoot
+
+if TYPE_CHECKING:
+    from tiling.headers import Header
 
 app = typer.Typer(
     help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
@@ -45,7 +43,7 @@ def demo(
     gigavqa dataset demo
     gigavqa dataset demo /data/demo-11 --seed 11
     """
-    from demo.ultravr.dataset import build_demo_dataset  # noqa: PLC0415 - the extra `pixels`
+    from demo.ultravr.dataset import build_demo_dataset
 
     target = folder or Home.from_environment().data / "demo"
     made = build_demo_dataset(target, seed=seed, progress=lambda line: err.print(line, markup=False))
@@ -77,6 +75,9 @@ def check(
     gigavqa dataset check ~/.gigavqa/data/demo --pixels --strict
     gigavqa dataset check demo --json | jq .errors
     """
+    from evaluation.inspection import inspect_dataset
+    from tiling.headers import read_header
+
     path = dataset_folder(dataset)
     root = ImageRoot(path)
     with _decoding() if pixels else nullcontext(read_header) as read:
@@ -85,13 +86,14 @@ def check(
 
 
 @contextmanager
-def _decoding() -> Iterator[Callable[[Path], Header]]:
+def _decoding() -> "Iterator[Callable[[Path], Header]]":
     """Read headers and decode what follows them; a terminal shows which image it is."""
-    from tiling.soundness import decode_whole  # noqa: PLC0415 - the extra `pixels`
+    from tiling.headers import read_header
+    from tiling.soundness import decode_whole
 
     with err.status("decoding") if err.is_terminal else nullcontext() as status:
 
-        def decode(image: Path) -> Header:
+        def decode(image: Path) -> "Header":
             if status:
                 status.update(f"decoding {escape(image.name)}")
             decode_whole(image)
@@ -118,9 +120,11 @@ def show(
 
     \b
     gigavqa dataset show demo
-    gigavqa dataset show demo cctv-comparison-1
+    gigavqa dataset show slides slide-0007
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
+    from cli.datasets import load_checked, sample_in
+
     loaded = load_checked(dataset_folder(dataset))
     chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
     if json:
@@ -156,9 +160,13 @@ def import_(
     image is bad, unless bad ones may be left out.
 
     \b
-    gigavqa dataset import ultravr/json ultravr --images ultravr/images
-    gigavqa dataset check ultravr
+    gigavqa dataset import slides/records slides --images slides/images
+    gigavqa dataset check slides
     """
+    from evaluation.datasets import reader_of
+    from evaluation.importing import import_dataset
+    from tiling.headers import read_header
+
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
@@ -182,6 +190,8 @@ def list_(json: Json = False) -> None:
     \b
     gigavqa dataset list
     """
+    from service.operations.datasets import Datasets
+
     root = Home.from_environment().data
     found = Datasets(root).summaries()
     if json:

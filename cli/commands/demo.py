@@ -33,7 +33,7 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
 ) -> None:
-    """Run all of UltraVR once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
+    """Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
 
     The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
     about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.

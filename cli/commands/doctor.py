@@ -9,8 +9,7 @@ import typer
 from rich.markup import escape
 
 from cli.arguments import Json
-from cli.checks import cpu, engine, machine, pixels, state
-from cli.checks.finding import Finding
+from cli.checks import Finding, hardware, software, state
 from cli.console import err, out, print_json
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -50,16 +49,16 @@ def check_one(check: Callable[[], Finding], *, say: bool) -> Finding:
 
 def _checks(port: int) -> list[Callable[[], Finding]]:
     return [
-        machine.python,
-        pixels.libvips,
-        pixels.openslide,
-        engine.torch,
-        engine.vllm,
-        cpu.cpu,
-        cpu.attention,
-        machine.gpu,
+        software.python,
+        software.libvips,
+        software.openslide,
+        software.torch,
+        software.vllm,
+        hardware.cpu,
+        software.attention,
+        hardware.gpu,
         state.server,
         state.data_root,
-        machine.disk,
-        lambda: machine.port(port),
+        hardware.disk,
+        lambda: state.port(port),
     ]

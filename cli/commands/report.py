@@ -2,8 +2,6 @@
 
 from cli.arguments import DEFAULT_URL, FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
 from cli.client import Gateway
-from cli.reporting import write_figures, write_report, write_text
-from evaluation.report import Report
 
 
 def report(
@@ -25,6 +23,10 @@ def report(
     gigavqa report latest --figures figures
     gigavqa report job_1 job_2 --format md
     """
+    # Half a second, which completion need not wait for.
+    from cli.reporting import write_figures, write_report, write_text  # noqa: PLC0415
+    from evaluation.report import Report  # noqa: PLC0415
+
     with Gateway(url) as gateway:
         names = [gateway.job_id(name) for name in job_ids or ["latest"]]
         if figures:

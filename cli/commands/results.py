@@ -23,7 +23,7 @@ def results(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Only this model's.", autocompletion=complete_models)
     ] = None,
-    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as S0.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as direct.")] = None,
     condition: Annotated[
         Literal["V0", "V1", "V2", "V3", "V4"] | None, typer.Option("--condition", "-c", help="Only this condition's.")
     ] = None,

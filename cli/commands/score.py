@@ -8,7 +8,8 @@ import typer
 
 from cli.arguments import FiguresOption, FormatOption, OutputOption, ReportFormat
 from cli.console import err
-from cli.lookup import catalogue, records_path
+from cli.datasets import records_path
+from cli.lookup import catalogue
 from cli.reporting import write_figures, write_report, write_text
 from evaluation.score import page_of_files, score_files
 from jobs.home import Home

@@ -5,71 +5,80 @@ import json as json_text
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import typer
 
+from catalogue.entry import CatalogueEntry
 from cli import preflight
 from cli.arguments import Json
 from cli.completion import complete_models
 from cli.console import err
-from cli.crews import crews_of, with_devices
-from cli.preflight import free_port, require_free_port, served_entries
+from cli.crews import Crew, crews_of, with_devices
 from cli.stack import Stack, StackOptions, running_stack
 from jobs.fleet import WorkerStatus
 from jobs.home import Home
 
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        autocompletion=complete_models,
+        help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
+        "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
+    ),
+]
+Host = Annotated[str, typer.Option(help="Address that the gateway listens on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")]
+Unauthenticated = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unauthenticated",
+        envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
+        help="Let --host be reached from other machines, though whoever connects may do everything.",
+    ),
+]
+Engine = Annotated[
+    Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
+]
+EngineArguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="An argument of vLLM's AsyncEngineArgs for every worker, before those of the catalogue (repeatable).",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
+        "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
+        "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
+    ),
+]
+Shift = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="SECONDS", help="With --workers: the longest shift of a model while another waits (600)."
+    ),
+]
+
 
 def up(
-    model: Annotated[
-        list[str],
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="MODEL",
-            autocompletion=complete_models,
-            help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
-            "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
-        ),
-    ],
-    host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")] = 8470,
-    allow_unauthenticated: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unauthenticated",
-            envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
-            help="Let --host be reached from other machines, though whoever connects may do everything.",
-        ),
-    ] = False,
-    engine: Annotated[
-        Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
-    ] = "vllm",
-    engine_arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="An argument of vLLM's AsyncEngineArgs for every worker, before those of the catalogue (repeatable).",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
-            "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
-            "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
-        ),
-    ] = None,
-    shift: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="SECONDS", help="With --workers: the longest shift of a model while another waits (600)."
-        ),
-    ] = None,
+    model: Models,
+    host: Host = "127.0.0.1",
+    port: Port = 8470,
+    allow_unauthenticated: Unauthenticated = False,
+    engine: Engine = "vllm",
+    engine_arg: EngineArguments = None,
+    workers: Workers = None,
+    shift: Shift = None,
     json: Json = False,
 ) -> None:
     """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
@@ -90,26 +99,32 @@ def up(
     preflight.require_packages(engine)
     preflight.require_protected(host, allow_unauthenticated)
     arguments = preflight.engine_arguments(engine, engine_arg or [])
-    require_free_port(host, port)
-    entries = served_entries(home, model, _announce)
-    crews = crews_of([entry.id for entry in entries], workers)
-    if engine == "vllm":
-        for entry in entries:
-            preflight.require_weights(entry)
-        if preflight.engine_package() == "vllm":
-            crews = with_devices(crews, entries, arguments, os.environ)
+    preflight.require_free_port(host, port)
+    entries = preflight.served_entries(home, model, _announce)
     options = StackOptions(
         home,
         entries,
-        crews,
+        _crews(entries, workers, engine, arguments),
         host=host,
-        port=port or free_port(host),
+        port=port or preflight.free_port(host),
         allow_unauthenticated=allow_unauthenticated,
         engine=engine,
         engine_arguments=tuple(engine_arg or ()),
         shift_seconds=shift,
     )
     asyncio.run(_serve(options, json))
+
+
+def _crews(
+    entries: Sequence[CatalogueEntry], num_workers: int | None, engine: str, arguments: Mapping[str, Any]
+) -> tuple[Crew, ...]:
+    crews = crews_of([entry.id for entry in entries], num_workers)
+    if engine != "vllm":
+        return crews
+    for entry in entries:
+        preflight.require_weights(entry)
+    gives_devices = preflight.engine_package() == "vllm"
+    return with_devices(crews, entries, arguments, os.environ) if gives_devices else crews
 
 
 async def _serve(options: StackOptions, json: bool) -> None:

@@ -39,12 +39,12 @@ class VisualBudget(Protocol):
 
     @property
     def nominal_visual_tokens(self) -> int:
-        """Visual tokens as the field counts them (UltraVR table 1): without thumbnail and padding."""
+        """Visual tokens as papers count them: without thumbnail and padding."""
         ...
 
     @property
     def effective_resolution(self) -> int:
-        """Side, in pixels, of the largest square that keeps its resolution (UltraVR table 1, Max Res.)."""
+        """Side, in pixels, of the largest square that keeps its resolution."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class NativeBudget(BaseModel, ABC):
 
     @property
     def nominal_visual_tokens(self) -> int:
-        """Visual tokens as UltraVR table 1 counts them."""
+        """Visual tokens as papers count them."""
         return self.max_visual_tokens
 
     @property

@@ -121,7 +121,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
     async def healthy(self) -> bool:
@@ -288,8 +287,13 @@ def _visual_tokens(prompt: Any) -> tuple[int, ...]:
 def _message(message: Message, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
     if not message.rasters:
         return {"role": message.role, "content": message.text}
-    pictures = [{"type": "image_pil", "image_pil": picture(raster), "uuid": raster.key} for raster in message.rasters]
-    return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+    return {"role": message.role, "content": [_content(part, picture) for part in message.parts]}
+
+
+def _content(part: str | PromptRaster, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "image_pil", "image_pil": picture(part), "uuid": part.key}
 
 
 def _tensor(raster: PromptRaster) -> Any:

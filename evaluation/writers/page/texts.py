@@ -1,7 +1,8 @@
 """The texts of a page: each stands in it once and is known by its number, long ones are shortened in their middle."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from evaluation.outcomes import PartOutcome
@@ -64,7 +65,10 @@ class Texts:
         """The number of a chat; 0 for none, and for what the page has no more room for."""
         if not turns or self.left_out(turns):
             return 0
-        told = tuple((self._paragraphs(turn.text), self.number(turn.given or ""), turn.step_id) for turn in turns)
+        pictures = count(1)
+        told = tuple(
+            (self._paragraphs(_written(turn, pictures)), self.number(turn.given or ""), turn.asks) for turn in turns
+        )
         return self._chats.setdefault(told, len(self._chats) + 1)
 
     def left_out(self, turns: Sequence[Turn]) -> str:
@@ -78,6 +82,12 @@ class Texts:
         parts = text.split(_BETWEEN)
         self._prompted += sum(len(part) for part in parts if part not in self._numbers)
         return tuple(map(self.number, parts))
+
+
+def _written(turn: Turn, pictures: Iterator[int]) -> str:
+    """What a turn says, with the numbers of the pictures that it shows where they stand in it."""
+    texts = (part if isinstance(part, str) else f"[picture {next(pictures)}]\n" for part in turn.parts)
+    return "".join(texts)
 
 
 def written_value(value: Any) -> str:
