@@ -19,6 +19,7 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
+from evaluation.standard import accuracy_findings, option_judge, plain_fields
 from evaluation.tables import Findings
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Condition, JobSpec, Turn
@@ -65,7 +66,7 @@ class Scene:
         """V2: every image natively."""
         return tuple(View(image=image) for image in self.images)
 
-    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]]) -> tuple[View, ...]:
+    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]] = tuple) -> tuple[View, ...]:
         """The views of a condition in order; `local` declares the local evidence, and is asked for V3 and V4 alone."""
         full = self.full() if condition in ("V2", "V4") else self.thumbnails() if condition == "V1" else ()
         return full + (local() if condition in LOCAL_CONDITIONS else ())
@@ -109,21 +110,27 @@ class Benchmark(ABC, Generic[AnySample]):
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
 
-    @abstractmethod
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
-        """Yield the fields of each sample in one record; raises ValueError where its value is no record at all."""
+        """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.
+
+        By default a record is one sample, and its keys are the sample's own fields.
+        """
+        return plain_fields(record, self.sample_type, origin.stem, origin.images)
 
     @abstractmethod
     def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:
         """Ask a sample in a cell. Raises EvidenceMissingError where its evidence cannot be shown."""
 
-    @abstractmethod
     def judge(self, sample: AnySample) -> Judge:
-        """Make a sample ready to judge any number of replies to it."""
+        """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
+        return option_judge(sample)
 
-    @abstractmethod
     def report(self, verdicts: Verdicts) -> Findings:
-        """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats."""
+        """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats.
+
+        By default, accuracies by model, protocol and condition, over all samples and by group.
+        """
+        return accuracy_findings(verdicts, self.grouping)
 
     def record(self, sample: AnySample) -> dict[str, Any]:
         """Write a sample as a record that reads as the same sample."""
@@ -192,6 +199,11 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
         if missing := sorted(set(asked) - set(known)):
             raise ProtocolUnavailableError(f"{kind} {', '.join(missing)} is not available; there is {', '.join(known)}")
     return cells
+
+
+def first_cell(benchmark: Benchmark[Any]) -> Cell:
+    """The first cell of the first plan: how a sample was asked, as far as nothing else is said."""
+    return next(iter(benchmark.plans.values()))[0]
 
 
 def plan_of(protocols: str, conditions: str) -> tuple[Cell, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
+from evaluation.benchmark import first_cell
 from evaluation.datasets import load_loose
 from evaluation.outcomes import reply_outcomes
 from evaluation.recorded import read_replies
@@ -17,11 +18,14 @@ def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, Catalog
     """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
-    condition where they are not "unnamed", S0 and V2; Parquet files hold the service's parts, or the same columns.
-    Several lines of one's own for one sample are repeats. Models beyond the shipped catalogue are described in
-    `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file and line of what is no response.
+    condition where they are not "unnamed" and the first cell of the benchmark's first plan; Parquet files hold the
+    service's parts, or the same columns. Several lines of one's own for one sample are repeats. Models beyond the
+    shipped catalogue are described in `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file
+    and line of what is no response.
     """
-    return report_on_replies(load_loose(samples), read_replies(responses), catalogue or load_catalogue())
+    dataset = load_loose(samples)
+    replies = read_replies(responses, first_cell(dataset.benchmark))
+    return report_on_replies(dataset, replies, catalogue or load_catalogue())
 
 
 def page_of_files(
@@ -34,5 +38,5 @@ def page_of_files(
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
     dataset = load_loose(samples)
     shown = choose_samples(dataset, most=most_samples(report))
-    replies = (reply for reply in read_replies(responses) if reply.sample_id in shown)
+    replies = (reply for reply in read_replies(responses, first_cell(dataset.benchmark)) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)
