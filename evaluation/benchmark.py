@@ -4,6 +4,8 @@ A benchmark is a guest: its record shapes, plans, protocols, judging and tables,
 package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmarks.md` shows one of twenty lines.
 """
 
+import hashlib
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,18 +32,46 @@ CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 LOCAL_CONDITIONS = frozenset({"V3", "V4"})
 """The conditions that show local evidence, so that a sample must have some."""
 ENTRY_POINTS = "gigavqa.benchmarks"
+log = logging.getLogger(__name__)
 
 SizeOf = Callable[[str], Size]
 """Gives an image's level-0 size by its name."""
 AnySample = TypeVar("AnySample", bound=Sample)
 
 
+def name_of_picture(content: bytes) -> str:
+    """Name, in a data set, of a picture that a record holds: its digest, whatever record holds it."""
+    return f"images/{hashlib.sha256(content).hexdigest()[:32]}.{_picture_suffix(content)}"
+
+
+def _picture_suffix(content: bytes) -> str:
+    return next((suffix for suffix, magic in _PICTURES.items() if content.startswith(magic)), "bin")
+
+
+_PICTURES: Mapping[str, bytes | tuple[bytes, ...]] = {
+    "jpg": b"\xff\xd8\xff",
+    "png": b"\x89PNG",
+    "webp": b"RIFF",
+    "tif": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "gif": b"GIF8",
+    "bmp": b"BM",
+    "jp2": b"\0\0\0\x0cjP",
+}
+
+
 @dataclass(frozen=True)
 class Origin:
-    """What a record can inherit from its place: the file's stem, and the images at hand by stem."""
+    """What a record can inherit from its place: the file's stem, and the images at hand by stem.
+
+    `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `again`
+    reads the file's records once more, for one that refers to another; `seen` is for the benchmark to remember of them.
+    """
 
     stem: str
     images: Mapping[str, str] = field(default_factory=dict)
+    keep: Callable[[bytes], str] = name_of_picture
+    again: Callable[[], Iterator[Record]] = lambda: iter(())
+    seen: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +139,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    fields: Sequence[str] = ()
+    """What an import may call a record's columns, where the benchmark reads records of any shape."""
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.
@@ -131,6 +163,13 @@ class Benchmark(ABC, Generic[AnySample]):
         By default, accuracies by model, protocol and condition, over all samples and by group.
         """
         return accuracy_findings(verdicts, self.grouping)
+
+    def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
+        """The benchmark as a data set asks it: `texts` are the other .toml files beside `dataset.toml`, by name.
+
+        Raises ValueError, beginning with the file's name, for one that cannot be used.
+        """
+        return self
 
     def record(self, sample: AnySample) -> dict[str, Any]:
         """Write a sample as a record that reads as the same sample."""
@@ -166,28 +205,47 @@ class Benchmark(ABC, Generic[AnySample]):
 
 def find_benchmark(name: str) -> Benchmark[Any]:
     """Return an installed benchmark; raises BenchmarkUnknownError naming those that there are."""
-    known = installed_benchmarks()
+    known, broken = _guests()
+    if name in broken:
+        raise BenchmarkUnknownError(f"benchmark '{name}' cannot be loaded: {broken[name]}")
     if name not in known:
         close = did_you_mean(name, known)
         raise BenchmarkUnknownError(f"benchmark '{name}' is not known{close or ';'} known: {', '.join(known)}")
     return known[name]
 
 
-@cache
 def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
-    """All installed benchmarks by name, in order of their names; an entry point names a Benchmark class."""
-    found = (point.load()() for point in entry_points(group=ENTRY_POINTS))
-    return {benchmark.name: benchmark for benchmark in sorted(found, key=lambda benchmark: str(benchmark.name))}
+    """All benchmarks that are installed and can be loaded, by name, in order of their names."""
+    return _guests()[0]
+
+
+@cache
+def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
+    """What the entry points name, each a Benchmark class: those that can be loaded, and why the others cannot."""
+    known: dict[str, Benchmark[Any]] = {}
+    broken: dict[str, str] = {}
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        try:
+            benchmark = point.load()()
+            if benchmark.name in known:
+                raise ValueError(f"its name '{benchmark.name}' is that of another")
+            known[benchmark.name] = benchmark
+        except Exception as error:  # noqa: BLE001 - whatever a package raises, other benchmarks can be asked without it
+            broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+            log.warning("benchmark '%s' cannot be loaded: %s", point.name, broken[point.name])
+    return dict(sorted(known.items())), broken
 
 
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
-    """Return the cells that a job asks for, each once.
+    """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
     Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not.
     """
-    if bool(spec.plan) == bool(spec.cells):
-        raise PlanUnknownError("name either a plan or cells")
+    if spec.plan and spec.cells:
+        raise PlanUnknownError("name either a plan or cells, not both")
     plans = benchmark.plans
+    if not spec.cells and not spec.plan:
+        return next(iter(plans.values()))
     if spec.plan and spec.plan not in plans:
         close = did_you_mean(spec.plan, plans)
         raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")
@@ -199,11 +257,6 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
         if missing := sorted(set(asked) - set(known)):
             raise ProtocolUnavailableError(f"{kind} {', '.join(missing)} is not available; there is {', '.join(known)}")
     return cells
-
-
-def first_cell(benchmark: Benchmark[Any]) -> Cell:
-    """The first cell of the first plan: how a sample was asked, as far as nothing else is said."""
-    return next(iter(benchmark.plans.values()))[0]
 
 
 def plan_of(protocols: str, conditions: str) -> tuple[Cell, ...]:

@@ -1,14 +1,15 @@
 """Scores files offline: samples and responses in, a report out; no service, no engine."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from evaluation.benchmark import first_cell
-from evaluation.datasets import load_loose
+from evaluation.datasets import Dataset, load_loose
 from evaluation.outcomes import reply_outcomes
+from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
+from evaluation.replies import Reply
 from evaluation.report import Report, report_on_replies
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
@@ -18,14 +19,17 @@ def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, Catalog
     """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
-    condition where they are not "unnamed" and the first cell of the benchmark's first plan; Parquet files hold the
-    service's parts, or the same columns. Several lines of one's own for one sample are repeats. Models beyond the
-    shipped catalogue are described in `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file
-    and line of what is no response.
+    condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's
+    parts, or the same columns.
+    Several lines of one's own for one sample are repeats. Models beyond the shipped catalogue are described in
+    `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file and line of what is no response.
     """
     dataset = load_loose(samples)
-    replies = read_replies(responses, first_cell(dataset.benchmark))
-    return report_on_replies(dataset, replies, catalogue or load_catalogue())
+    return report_on_replies(dataset, _replies(dataset, responses), catalogue or load_catalogue())
+
+
+def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
+    return read_replies(responses, next(iter(dataset.benchmark.protocols)))
 
 
 def page_of_files(
@@ -38,5 +42,5 @@ def page_of_files(
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
     dataset = load_loose(samples)
     shown = choose_samples(dataset, most=most_samples(report))
-    replies = (reply for reply in read_replies(responses, first_cell(dataset.benchmark)) if reply.sample_id in shown)
-    return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)
+    replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
+    return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)

@@ -22,7 +22,7 @@ from benchmarks.ultravr.trajectories import write_truth
 from evaluation.datasets import load_loose
 from evaluation.report import Report
 from evaluation.score import score_files
-from jobs.models import Cell
+from jobs.models import FORM, Cell
 
 _FORMS = ("{}", "Final answer: {}", "**Answer:** {}", "After looking closely, the answer is {}.", "\\boxed{{{}}}")
 _THOUGHT = "<think>The image shows several regions, and each must be compared with the others. {} </think>\n"
@@ -72,6 +72,7 @@ def _lines(samples: tuple[Sample, ...], count: int, draws: random.Random) -> Ite
 
 def _line(sample: Sample, cell: Cell, repeat: int, draws: random.Random) -> dict[str, Any]:
     return {
+        "version": FORM,
         "request_id": f"{sample.id}:{cell.protocol}-{cell.condition}:qwen3-vl-8b:{repeat}",
         "job_id": "job-0123456789",
         "sample_id": sample.id,
@@ -108,10 +109,10 @@ def _turns(sample: Sample, protocol: str, draws: random.Random) -> Iterator[dict
     yield _turn(thought + text)
 
 
-def _turn(text: str, step_id: str | None = None) -> dict[str, Any]:
+def _turn(text: str, asks: str | None = None) -> dict[str, Any]:
     usage = {"prompt_tokens": 5000, "completion_tokens": len(text) // 4, "cached_tokens": 4096}
     timings = {"queued": 0.1, "prefill": 0.2, "decode": 0.3}
-    return {"text": text, "finish_reason": "stop", "step_id": step_id, "usage": usage, "timings": timings}
+    return {"text": text, "finish_reason": "stop", "asks": asks, "usage": usage, "timings": timings}
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
 """`gigavqa score`: score recorded responses offline, without a service."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cli.arguments import FiguresOption, FormatOption, OutputOption, ReportFormat
 from cli.console import err
-from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from cli.datasets import records_path
+from cli.lookup import catalogue
+from cli.reporting import write_figures, write_report, write_text
+from evaluation.score import page_of_files, score_files
+from jobs.home import Home
+from jobs.previews import PreviewStore
 
 
 def score(
@@ -52,11 +56,6 @@ def score(
     gigavqa score demo responses.ndjson --format html -o report.html
     gigavqa score demo /data/results/job=JOB --format md
     """
-    from cli.figures import write_figures
-    from cli.lookup import catalogue, records_path
-    from cli.reports import write_report, write_text
-    from evaluation.score import page_of_files, score_files
-
     records, known = records_path(samples), catalogue()
     report = score_files(records, *responses, catalogue=known)
     if figures:
@@ -76,12 +75,8 @@ def score(
 
 
 def _own_results() -> str:
-    from jobs.home import Home
-
     return Home.from_environment().results_uri
 
 
-def _previews(uri: str) -> "Callable[[str], bytes | None]":
-    from jobs.previews import PreviewStore
-
+def _previews(uri: str) -> Callable[[str], bytes | None]:
     return PreviewStore(uri).read

@@ -31,7 +31,7 @@ def render_csv(report: Report) -> str:
     writer.writerow([*names, "value", "low", "high", "count"])
     for keys, estimate in lines:
         numbers = (_number(end) for end in (estimate.value, estimate.low, estimate.high))
-        writer.writerow([*(_text(keys.get(name, "")) for name in names), *numbers, estimate.count])
+        writer.writerow([*(guarded(keys.get(name, "")) for name in names), *numbers, estimate.count])
     return out.getvalue()
 
 
@@ -44,9 +44,9 @@ def _lines(report: Report) -> Iterator[tuple[dict[str, str], Estimate]]:
                     yield {"table": table.name, **row.keys, **column.keys}, value
 
 
-def _text(name: str) -> str:
+def guarded(text: str) -> str:
     """Keep a text from being a formula: a spreadsheet runs what begins with one of these characters."""
-    return f"'{name}" if name.startswith(_FORMULAS) else name
+    return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
 def _number(value: float | None) -> str:

@@ -1,5 +1,6 @@
-"""What is known of files, kept as long as they do not change."""
+"""What is known already: of files, kept as long as they do not change, and of answers, by their ETags."""
 
+import re
 import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -9,6 +10,7 @@ from cachetools import LRUCache
 
 Value = TypeVar("Value")
 Stamp = tuple[tuple[str, int, int], ...]
+_ETAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')  # RFC 9110, 8.8.3; compared weakly
 
 
 def stamp(*paths: Path) -> Stamp:
@@ -34,3 +36,9 @@ class Kept(Generic[Value]):
         with self._lock:
             self._values[key] = (current, value)
         return value
+
+
+def is_known(tag: str, if_none_match: str | None) -> bool:
+    """Whether the client has the answer with this ETag, which comes in its quotes."""
+    known = if_none_match or ""
+    return known.strip() == "*" or tag in _ETAG.findall(known)

@@ -4,26 +4,36 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query
+from starlette.responses import Response as Answer
 
 from catalogue.load import Catalogue
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.outcomes import sample_outcomes
-from evaluation.report import Report, build_report, versions_of
+from evaluation.prompts import Prompts
+from evaluation.report import JobFacts, Report, build_report, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
+from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
+from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from service.errors import DatasetsDifferError
-from service.http.freshness import Kept
-from service.http.parameters import BEGINNING
+from service.errors import DatasetNotFoundError, DatasetsDifferError
+from service.http import examples
+from service.http.freshness import Kept, is_known
+from service.http.openapi import problems
+from service.http.parameters import BEGINNING, JobId, Registry, checked_job_id, part
 from service.operations.datasets import Datasets
 
+router = APIRouter(prefix="/v1", tags=["results"])
 Format = Literal["json", "md", "csv", "html"]
 
 _RENDERERS: dict[Format, Callable[[Report], str]] = {"json": render_json, "md": render_markdown, "csv": render_csv}
@@ -84,7 +94,9 @@ class Reports:
         shown = choose_samples(dataset, asked, most_samples(report))
         found = self._all_responses(jobs, loop, Counter())
         responses = (response for response in found if response.sample_id in shown)
-        return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
+        prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
+        outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
+        return render_html(report, outcomes, self._previews.read)
 
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
         dataset = self._datasets.load(jobs[0].spec.dataset)
@@ -93,7 +105,8 @@ class Reports:
         report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
-        return report.model_copy(update={"caveats": (*_caveats(jobs, lacking), *report.caveats)})
+        facts = tuple(JobFacts.of(job) for job in jobs)
+        return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
     def _all_responses(
         self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
@@ -121,3 +134,92 @@ def _caveats(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[Caveat]:
             recorded = job.request_counts.completed + job.request_counts.failed
             text = f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"
             yield Caveat(scope="report", text=text)
+
+
+CurrentReports = Annotated[Reports, part(Reports)]
+MEDIA_TYPES: dict[Format, str] = {
+    "json": "application/json",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+}
+_MOST_JOBS = 100
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The report of everything recorded so far",
+        "model": Report,
+        "content": {
+            "application/json": {"example": examples.REPORT},
+            "text/markdown": {"example": examples.REPORT_MARKDOWN},
+            "text/csv": {"example": examples.REPORT_CSV},
+            "text/html": {"example": examples.REPORT_PAGE},
+        },
+    },
+    304: {"description": "Nothing changed since the report with this ETag"},
+}
+_PROBLEMS = (
+    JobNotFoundError,
+    DatasetNotFoundError,
+    DatasetInvalidError,
+    AnnotationInvalidError,
+    TextMissingError,
+    ServerUnavailableError,
+)
+Form = Annotated[
+    Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
+]
+IfNoneMatch = Annotated[str | None, Header(description="ETags of the reports that are known, or *")]
+
+
+@router.get(
+    "/jobs/{job_id}/report",
+    summary="Get a job's report",
+    response_class=Answer,
+    responses={**_RESPONSES, **problems(*_PROBLEMS)},
+)
+async def get_report(
+    registry: Registry, reports: CurrentReports, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
+) -> Answer:
+    """Score what is recorded so far, with the data set's records as they are now."""
+    return await _report(await _found(registry, [job_id]), reports, form, if_none_match)
+
+
+@router.get(
+    "/reports",
+    summary="Get one report over several jobs",
+    response_class=Answer,
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+)
+async def get_joint_report(
+    registry: Registry,
+    reports: CurrentReports,
+    jobs: Annotated[
+        list[str],
+        Query(
+            alias="job",
+            min_length=1,
+            max_length=_MOST_JOBS,
+            description="id of a job; repeat it for each, all over one data set",
+            examples=[[examples.JOB_ID]],
+        ),
+    ],
+    form: Form = "json",
+    if_none_match: IfNoneMatch = None,
+) -> Answer:
+    """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
+    return await _report(await _found(registry, map(checked_job_id, jobs)), reports, form, if_none_match)
+
+
+async def _found(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
+    return [await registry.get(job_id) for job_id in dict.fromkeys(job_ids)]
+
+
+async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:
+    version = await asyncio.to_thread(reports.version, jobs)
+    tag = f'"{version}-{form}"'
+    # Weak: the bytes differ with their compression.
+    headers = {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
+    if is_known(tag, known):
+        return Answer(status_code=304, headers=headers)
+    text = await reports.render(jobs, form)
+    return Answer(text, headers=headers, media_type=MEDIA_TYPES[form])

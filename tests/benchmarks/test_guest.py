@@ -154,7 +154,7 @@ def test_its_tables_stand_in_every_form(played: Played) -> None:
 
 
 def test_the_command_line_knows_it(played: Played) -> None:
-    """It is checked, shown and scored as any benchmark is; what its lines leave out is its plan's first cell."""
+    """It is checked, shown and scored as any benchmark is; lines that name no protocol were asked by its first."""
     checked = json.loads(played.gigavqa("dataset", "check", "corners", "--json").stdout)
     assert (checked["ok"], checked["samples"]) == (True, {"easy": 2, "hard": 2})
     assert json.loads(played.gigavqa("dataset", "show", "corners", "riddle-3", "--json").stdout)["author"] == "K."

@@ -56,7 +56,7 @@ def test_chats_ask_every_annotated_step(demo_folder: Path, dataset: Dataset) -> 
     steps = {sample.id: [*(step.step_id for step in sample.steps), None] for sample in dataset.samples}
     chats = [request for request in expanded(demo_folder, dataset, "table3") if request.protocol in {"S4", "S5"}]
 
-    assert {request.id: [turn.step_id for turn in request.turns] for request in chats} == {
+    assert {request.id: [turn.asks for turn in request.turns] for request in chats} == {
         request.id: steps[request.sample_id] for request in chats
     }
 

@@ -13,11 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_dataset
 from evaluation.errors import ResponsesInvalidError
+from evaluation.expansion import expand
 from evaluation.recorded import read_replies
 from evaluation.score import score_files
 from evaluation.writers.exports import render_csv
+from jobs.stored import read_bundle, read_spec
+from tests.benchmarks.ultravr.good_records import good_record
+from tests.evaluation.folders import write_dataset
 from tests.evaluation.tables import caveats_of
+from tiling.geometry import Size
 
 FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
 PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"
@@ -65,3 +72,17 @@ def test_a_line_of_a_form_to_come_is_refused(tmp_path: Path) -> None:
         ResponsesInvalidError, match=r"line.ndjson:1: is of version 3; this release reads versions 1 to 2"
     ):
         list(read_replies([line]))
+
+
+def test_a_job_asks_what_it_asked(tmp_path: Path) -> None:
+    """Prompts, views and draws of a job of that time are the same to the letter, five views of V4 among them."""
+    asked = read_bundle((FORM_1 / "bundle.json").read_bytes()).requests
+    record = good_record("rs-logic")
+    folder = write_dataset(tmp_path / "tiny", record, record | {"id": "rs-other", "image": "images/other.png"})
+    spec = read_spec((FORM_1 / "spec.json").read_text())
+    pairs = expand(load_dataset(folder), spec, load_catalogue(), lambda _: Size(1000, 600))
+    now = [request for _, request in pairs]
+    assert [request.model_dump(exclude={"details"}) for request in now] == [
+        request.model_dump(exclude={"details"}) for request in asked
+    ]
+    assert now[0].details == asked[0].details == {"examples": ["rs-other"]}

@@ -171,7 +171,7 @@ def test_a_second_copy_of_a_response_counts_nothing() -> None:
 def test_the_last_turn_is_the_answer() -> None:
     """Earlier turns of a chat answer steps."""
     turns = [
-        {"text": "Final answer: A", "finish_reason": "stop", "step_id": "S1"},
+        {"text": "Final answer: A", "finish_reason": "stop", "asks": "S1"},
         {"text": "B", "finish_reason": "stop"},
     ]
 

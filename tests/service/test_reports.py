@@ -71,7 +71,7 @@ def test_a_report_comes_as_one_page(gateway: RunningGateway, job_id: str) -> Non
 def test_a_page_shows_the_pictures_that_workers_left(gateway: RunningGateway) -> None:
     """The gateway passes on a preview's bytes and decodes none."""
     job_id = gateway.submit().json()["id"]
-    PreviewStore(gateway.settings.home.results_uri).write(RASTER_KEY, b"bytes of a JPEG")
+    PreviewStore(gateway.settings.results_uri).write(RASTER_KEY, b"bytes of a JPEG")
     play(gateway.redis_url)
     page = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "html"}).text
     assert page.count(base64.b64encode(b"bytes of a JPEG").decode()) == 1

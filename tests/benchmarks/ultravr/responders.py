@@ -23,7 +23,7 @@ def answer(sample: Sample, protocol: str, *, knows: Knows, final: bool = True, *
     if protocol == "S2":
         turns = [TurnResponse(text=json.dumps({**steps, "final_answer": letter}), finish_reason="stop")]
     elif protocol in ("S4", "S5"):
-        turns = [TurnResponse(text=raw, finish_reason="stop", step_id=name) for name, raw in steps.items()] + turns
+        turns = [TurnResponse(text=raw, finish_reason="stop", asks=name) for name, raw in steps.items()] + turns
     repeat, model = changes.get("repeat", 0), changes.get("model", MODEL)
     identity = f"{sample.id}:{protocol}-V2:{model}:{repeat}"
     return response(sample.id, "", protocol=protocol, request_id=identity, turns=turns, **changes)

@@ -21,7 +21,7 @@ from tiling.geometry import Size
 def given_answers(sample: Sample) -> dict[str | None, str | None]:
     """S5's given answers by step id."""
     showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
-    return {turn.step_id: turn.given for turn in PROTOCOLS["S5"].turns(Asking(sample, showing))}
+    return {turn.asks: turn.given for turn in PROTOCOLS["S5"].turns(Asking(sample, showing))}
 
 
 def wrong(sample: Sample, answers: Sequence[tuple[Step, str]]) -> list[str]:

@@ -278,9 +278,9 @@ def test_markdown_and_csv_hold_table_3_and_the_figure() -> None:
 def test_boxes_of_another_convention_are_converted_and_counted() -> None:
     """Qwen3-VL writes thousandths: r1's boxes times a thousand are right, and two answers were converted."""
     turns = [
-        {"text": "[[100, 100, 120, 120], [200, 200, 220, 220]]", "finish_reason": "stop", "step_id": "S1"},
-        {"text": "2", "finish_reason": "stop", "step_id": "S2"},
-        {"text": "[[600, 600, 700, 700]]", "finish_reason": "stop", "step_id": "S3"},
+        {"text": "[[100, 100, 120, 120], [200, 200, 220, 220]]", "finish_reason": "stop", "asks": "S1"},
+        {"text": "2", "finish_reason": "stop", "asks": "S2"},
+        {"text": "[[600, 600, 700, 700]]", "finish_reason": "stop", "asks": "S3"},
         {"text": "Final answer: B", "finish_reason": "stop"},
     ]
 

@@ -116,7 +116,7 @@ def test_steps_are_asked_one_a_turn_and_the_question_last(protocol: str, name: s
     sample = good_sample(name)
     asked = turns(protocol, sample)
 
-    assert [turn.step_id for turn in asked] == [*(step.step_id for step in sample.steps), None]
+    assert [turn.asks for turn in asked] == [*(step.step_id for step in sample.steps), None]
     assert all(step.question in turn.text for step, turn in zip(sample.steps, asked[:-1], strict=True))
     assert asked[-1].text.startswith("Now answer the question that was put at the beginning.")
     assert asked[-1].text.endswith(turns("S0", sample)[0].text.rpartition("\n\n")[2])
@@ -145,7 +145,7 @@ def test_a_step_that_does_not_apply_is_answered_as_its_question_says(name: str, 
     record = good_record(name)
     step_of(record, step_id).update(ground_truth=None)
 
-    given = {turn.step_id: turn.given for turn in turns("S5", sample_from(record))}
+    given = {turn.asks: turn.given for turn in turns("S5", sample_from(record))}
 
     assert given[step_id] == said
     assert form_of(*step_named(name, step_id)).endswith(f"or {said} if the step does not apply")
@@ -232,7 +232,7 @@ def test_versions_name_all_files_that_a_prompt_is_made_of() -> None:
 def test_given_answers_are_in_the_form_that_a_parser_reads() -> None:
     """What is not a text is JSON."""
     sample = good_sample("wsi-comparison")
-    given = {turn.step_id: turn.given or "" for turn in turns("S5", sample)}
+    given = {turn.asks: turn.given or "" for turn in turns("S5", sample)}
 
     assert json.loads(given["Q2.1"]) == [8, 9]
     assert json.loads(given["Q1"]) == ["Tumor-rich region", "Invasive component"]

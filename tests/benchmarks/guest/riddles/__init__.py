@@ -38,4 +38,4 @@ class Riddles(Benchmark[Riddle]):
         """Ask in one turn, behind what the condition shows."""
         options = "\n".join(f"{letter}. {text}" for letter, text in (sample.options or {}).items())
         text = f'{sample.question}\n\n{options}\n\nEnd with a line of the form "Final answer: X".'
-        return Chat(scene.views(cell.condition), (Turn(text=text),), "riddles/1")
+        return Chat(scene.views(cell.condition), (Turn(parts=(text,)),), "riddles/1")

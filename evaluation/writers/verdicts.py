@@ -1,0 +1,233 @@
+"""Verdicts as files that pandas, DuckDB and spreadsheets read: one row a response, or one a judged part.
+
+The columns are flat and known before the first row, so that a file is written as the verdicts stream past and an empty
+one has its columns, too. `docs/report.md` lists them.
+"""
+
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
+
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+from pydantic_core import to_json
+
+from evaluation.datasets import Dataset
+from evaluation.outcomes import SampleOutcome
+from evaluation.writers.exports import guarded
+
+Form = Literal["csv", "jsonl", "parquet"]
+FORMS: tuple[Form, ...] = get_args(Form)
+MOST_ROWS = 4096
+_MOST_CHARACTERS = 16_000_000
+"""A batch, which is a row group of Parquet and all that is held, ends at as many rows or characters."""
+
+Kind = Literal["text", "integer", "number", "boolean", "json", "any"]
+"""What a column holds: `json` is JSON text, `any` a text as it is and all else as JSON; both are values in JSONL."""
+Row = dict[str, Any]
+
+_ARROW = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "boolean": pyarrow.bool_()}
+_ASKED: dict[str, Kind] = {
+    **dict.fromkeys(("job_id", "request_id", "sample_id", "model", "protocol", "condition"), "text"),
+    "repeat": "integer",
+}
+_JUDGED: dict[str, Kind] = {"status": "text", "outcome": "text", "score": "number", "correct": "boolean"}
+_OF_A_RESPONSE: dict[str, Kind] = {
+    "question": "text",
+    "options": "json",
+    "truth": "text",
+    "value": "text",
+    **_JUDGED,
+    "failure": "text",
+    "cut_off": "boolean",
+    "overflowed": "boolean",
+    "tags": "json",
+    "parts": "json",
+}
+_OF_A_PART: dict[str, Kind] = {
+    "number": "integer",
+    "part": "text",
+    "question": "text",
+    "truth": "any",
+    "value": "any",
+    **{name: kind for name, kind in _JUDGED.items() if name != "outcome"},
+    "tags": "json",
+    "notes": "json",
+    "boxes": "json",
+    "true_boxes": "json",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which rows and columns a file of verdicts has.
+
+    `levels` name what samples are grouped by, each a column `group_<level>`. With `parts`, a row is a judged part of a
+    chat, else a response. With `texts`, a last column holds the raw text, and so does each of a response's parts.
+    """
+
+    levels: tuple[str, ...] = ()
+    parts: bool = False
+    texts: bool = False
+
+    @classmethod
+    def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "Layout":
+        """The layout for a data set: the levels of its benchmark, then what else its samples belong to."""
+        found = (level for sample in dataset.samples for level in sample.groups)
+        return cls(tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *found])), parts, texts)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Kind]:
+        """What each column holds, in order."""
+        groups: dict[str, Kind] = {f"group_{level}": "text" for level in self.levels}
+        text: dict[str, Kind] = {"text": "text"} if self.texts else {}
+        return {**_ASKED, **groups, **(_OF_A_PART if self.parts else _OF_A_RESPONSE), **text}
+
+    def rows(self, outcome: SampleOutcome) -> Iterator[Row]:
+        """Yield the rows of one response, with a value for every column, None where there is none."""
+        shared = {name: getattr(outcome, name) for name in _ASKED}
+        shared |= {f"group_{level}": outcome.groups.get(level) or None for level in self.levels}
+        left_out = None if self.texts else {"text"}
+        parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
+        if not self.parts:
+            known = {name: getattr(outcome, name) for name in self.columns if name not in shared}
+            yield {**shared, **known, "truth": outcome.truth or None, "parts": parts}
+            return
+        for number, part in enumerate(parts):
+            known = {"number": number, "part": part.pop("name"), **part}
+            yield {**shared, **{name: known[name] for name in self.columns if name not in shared}}
+
+
+def write_verdicts(outcomes: Iterable[SampleOutcome], target: Path | BinaryIO, form: Form, layout: Layout) -> None:
+    """Write verdicts as they stream past; a path is written whole or not at all."""
+    with file_of(target) as file:
+        for chunk in verdict_chunks(outcomes, form, layout):
+            file.write(chunk)
+
+
+def verdict_chunks(outcomes: Iterable[SampleOutcome], form: Form, layout: Layout) -> Iterator[bytes]:
+    """Yield the bytes of a file of verdicts in their order; no more than one batch of rows is held."""
+    yield from _WRITERS[form](_batches(outcomes, layout), layout)
+
+
+@contextmanager
+def file_of(target: Path | BinaryIO) -> Iterator[BinaryIO]:
+    """Open what is to be written; a file takes its name when the block ends well, and leaves nothing behind else."""
+    if not isinstance(target, Path):
+        yield target
+    elif target.exists() and not target.is_file():  # a pipe or a device
+        with target.open("wb") as file:
+            yield file
+    else:
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with draft.open("wb") as file:
+                yield file
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _batches(outcomes: Iterable[SampleOutcome], layout: Layout) -> Iterator[list[Row]]:
+    rows: list[Row] = []
+    characters = 0
+    for outcome in outcomes:
+        texts = [outcome.text, *(part.text for part in outcome.parts)]
+        characters += sum(len(text) for text in texts if text)
+        for row in layout.rows(outcome):
+            rows.append(row)
+            if len(rows) == MOST_ROWS or characters >= _MOST_CHARACTERS:
+                yield rows
+                rows, characters = [], 0
+    if rows:
+        yield rows
+
+
+def _jsonl(batches: Iterable[list[Row]], layout: Layout) -> Iterator[bytes]:
+    for rows in batches:
+        yield b"".join(_json(row) + b"\n" for row in rows)
+
+
+def _csv(batches: Iterable[list[Row]], layout: Layout) -> Iterator[bytes]:
+    """Commas, every text in quotes, and nothing between commas where there is no value."""
+    schema = _schema(layout)
+    yield _csv_of(schema.empty_table(), header=True)
+    for rows in batches:
+        yield _csv_of(_table(rows, layout, schema, guarded), header=False)
+
+
+def _csv_of(table: Any, *, header: bool) -> bytes:
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(include_header=header))
+    return out.getvalue()
+
+
+def _parquet(batches: Iterable[list[Row]], layout: Layout) -> Iterator[bytes]:
+    """One row group a batch, and the index at the end."""
+    schema, sent = _schema(layout), _Sent()
+    with pyarrow.parquet.ParquetWriter(sent, schema, compression="zstd") as writer:
+        for rows in batches:
+            writer.write_table(_table(rows, layout, schema))
+            yield sent.take()
+    yield sent.take()
+
+
+_WRITERS: dict[Form, Callable[[Iterable[list[Row]], Layout], Iterator[bytes]]] = {
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
+
+
+class _Sent(io.RawIOBase):
+    """A file that is written and never read, whose bytes are taken away as they come."""
+
+    def __init__(self) -> None:
+        self._position = 0
+        self._waiting: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def write(self, chunk: Any) -> int:
+        self._waiting.append(bytes(chunk))
+        self._position += len(self._waiting[-1])
+        return len(self._waiting[-1])
+
+    def take(self) -> bytes:
+        """What was written since the last call."""
+        taken, self._waiting = b"".join(self._waiting), []
+        return taken
+
+
+def _schema(layout: Layout) -> Any:
+    return pyarrow.schema([(name, _ARROW.get(kind, pyarrow.string())) for name, kind in layout.columns.items()])
+
+
+def _table(rows: list[Row], layout: Layout, schema: Any, text_of: Callable[[str], str] = str) -> Any:
+    columns = {
+        name: [_cell(row[name], kind, text_of) for row in rows] if kind not in _ARROW else [row[name] for row in rows]
+        for name, kind in layout.columns.items()
+    }
+    return pyarrow.table(columns, schema=schema)
+
+
+def _cell(value: Any, kind: Kind, text_of: Callable[[str], str]) -> str | None:
+    if value is None:
+        return None
+    if kind == "json" or not isinstance(value, str):
+        return _json(value).decode()
+    return text_of(value)
+
+
+def _json(value: Any) -> bytes:
+    return to_json(value, inf_nan_mode="null")
