@@ -1,6 +1,6 @@
 """Checks a job whole, before anything of it is accepted, and then expands it as a stream. Blocking, without Redis."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from catalogue.entry import CatalogueEntry
@@ -17,6 +17,8 @@ from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, Submissi
 from service.images import Images
 from tiling.errors import TilingError
 from tiling.geometry import Size
+
+_MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ class CheckedPlan:
 
     plan: Plan
     sizes: Mapping[str, Size]
+    kept: Sequence[ImageRequest] = ()
+    """All requests, where they are few enough to be kept since they were checked."""
 
     def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
-        """Make the requests one after the other, the same every time; `without` leaves out those of these ids."""
-        for image, request in self.plan.expansion.requests(self.sizes.__getitem__):
+        """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
+        for image, request in self.kept or self.plan.expansion.requests(self.sizes.__getitem__):
             if request.id not in without:
                 yield image, request
 
@@ -83,19 +87,23 @@ class Planner:
         return Plan(expansion, catalogue)
 
     def check(self, plan: Plan) -> CheckedPlan:
-        """Look at every image and every chat, keeping none. Raises SubmissionInvalidError naming samples and images."""
-        sizes = self._sizes(plan.expansion)
-        contexts = Contexts(plan.catalogue, sizes.__getitem__, plan.expansion.spec.repeats)
+        """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
+        sizes, repeats = self._sizes(plan.expansion), plan.expansion.spec.repeats
+        contexts = Contexts(plan.catalogue, sizes.__getitem__, repeats)
+        keeps = repeats == 1 and plan.num_requests <= _MOST_KEPT
+        kept: list[ImageRequest] = []
         findings: list[Finding] = []
         try:
-            for _, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
+            for image, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
                 contexts.admits(request)
+                if keeps:
+                    kept.append((image, request))
         except (EvaluationError, TilingError) as error:
             findings.append(Finding(detail=str(error)))
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return CheckedPlan(plan, sizes)
+        return CheckedPlan(plan, sizes, kept)
 
     def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
