@@ -8,10 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.matching import Box
 from evaluation.datasets import Dataset
-from evaluation.replies import Reply, reply_of
+from evaluation.replies import Provenance, Reply, reply_of
 from evaluation.samples import Sample
 from evaluation.verdicts import Judges, Outcome, Part, Verdict
-from jobs.models import RasterRecord, Response
+from jobs.models import Labels, RasterRecord, Response, UnreadableResponse
+
+UNREADABLE_RESPONSE = "ResponseUnreadable"
+"""Why there is nothing to judge although a response is recorded: it cannot be read now."""
 
 
 class _Part(BaseModel):
@@ -74,10 +77,14 @@ class SampleOutcome(_Part):
 
 
 def sample_outcomes(
-    dataset: Dataset, responses: Iterable[Response], catalogue: Mapping[str, CatalogueEntry]
+    dataset: Dataset, responses: Iterable[Response | UnreadableResponse], catalogue: Mapping[str, CatalogueEntry]
 ) -> Iterator[SampleOutcome]:
-    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it."""
-    return reply_outcomes(dataset, map(reply_of, responses), catalogue)
+    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it.
+
+    One that cannot be read failed, with empty labels but for its request and sample: they are not known.
+    """
+    replies = (reply_of(one) if isinstance(one, Response) else _unread(one) for one in responses)
+    return reply_outcomes(dataset, replies, catalogue)
 
 
 def reply_outcomes(
@@ -91,6 +98,17 @@ def reply_outcomes(
     for reply in replies:
         if (position := judges.position(reply.sample_id)) is not None:
             yield _outcome(reply, dataset.samples[position], judges.judge(reply, position))
+
+
+def _unread(response: UnreadableResponse) -> Reply:
+    labels = Labels.model_construct(
+        request_id=response.request_id,
+        sample_id=response.sample_id,
+        model="",
+        protocol="",
+        condition="",  # type: ignore[arg-type]  # no condition's name is empty, and this one's is not known
+    )
+    return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
 def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None) -> SampleOutcome:

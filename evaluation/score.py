@@ -1,13 +1,14 @@
 """Scores files offline: samples and responses in, a report out; no service, no engine."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from evaluation.datasets import load_loose
-from evaluation.outcomes import reply_outcomes
+from evaluation.datasets import Dataset, load_loose
+from evaluation.outcomes import SampleOutcome, reply_outcomes
 from evaluation.recorded import read_replies
+from evaluation.replies import Reply
 from evaluation.report import Report, report_on_replies
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
@@ -36,3 +37,22 @@ def page_of_files(
     shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in read_replies(responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)
+
+
+def outcomes_of_files(
+    dataset: Dataset, *responses: Path, catalogue: Mapping[str, CatalogueEntry]
+) -> Iterator[SampleOutcome]:
+    """Yield what became of each response in files, in their order; of copies of one, that which reports count.
+
+    The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
+    """
+    counted: dict[tuple[str, ...], tuple[bool, float, int]] = {}
+    for number, reply in enumerate(read_replies(responses)):
+        rank = (reply.text is None and not reply.overflowed, reply.created, number)
+        counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
+    replies = (one for at, one in enumerate(read_replies(responses)) if counted[_key(one)][-1] == at)
+    return reply_outcomes(dataset, replies, catalogue)
+
+
+def _key(reply: Reply) -> tuple[str, ...]:
+    return reply.model, reply.protocol, reply.condition, *reply.identity

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.console import err
+from cli.errors import ArgumentError
 from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
+from cli.verdict_options import PartsOption, TextsOption, form_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from evaluation.datasets import Dataset
+    from evaluation.outcomes import SampleOutcome
 
 
 def score(
@@ -41,6 +46,15 @@ def score(
             "omitted.",
         ),
     ] = None,
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write there what became of every response: .csv, .jsonl or .parquet, as `gigavqa verdicts`.",
+        ),
+    ] = None,
+    parts: PartsOption = False,
+    texts: TextsOption = False,
 ) -> None:
     """Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.
 
@@ -50,17 +64,27 @@ def score(
     gigavqa results latest -o responses.ndjson
     gigavqa score demo responses.ndjson --format json
     gigavqa score demo responses.ndjson --format html -o report.html
+    gigavqa score demo responses.ndjson --verdicts verdicts.parquet
     gigavqa score demo /data/results/job=JOB --format md
     """
     from cli.figures import write_figures
     from cli.lookup import catalogue, records_path
     from cli.reports import write_report, write_text
-    from evaluation.score import page_of_files, score_files
+    from evaluation.datasets import load_loose
+    from evaluation.score import outcomes_of_files, page_of_files, score_files
 
+    if verdicts is None and (parts or texts):
+        raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
+    if verdicts:
+        form_of(verdicts)  # refused before anything is read
     records, known = records_path(samples), catalogue()
     report = score_files(records, *responses, catalogue=known)
     if figures:
         write_figures(report, figures)
+    if verdicts:
+        dataset = load_loose(records)
+        outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
+        _write_verdicts(dataset, outcomes, verdicts, parts=parts, texts=texts)
     if format is not ReportFormat.HTML:
         write_report(report, format, output)
         return
@@ -73,6 +97,15 @@ def score(
             "--previews names the results that do",
             markup=False,
         )
+
+
+def _write_verdicts(
+    dataset: "Dataset", outcomes: "Iterator[SampleOutcome]", file: Path, *, parts: bool, texts: bool
+) -> None:
+    from evaluation.writers.verdicts import Layout, write_verdicts
+
+    write_verdicts(outcomes, file, form_of(file).value, Layout.of(dataset, parts=parts, texts=texts))
+    err.print(f"verdicts written to {file}", markup=False)
 
 
 def _own_results() -> str:

@@ -1,5 +1,6 @@
-"""What is known of files, kept as long as they do not change."""
+"""What is known of files, kept as long as they do not change, and what clients know of answers."""
 
+import re
 import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -9,12 +10,24 @@ from cachetools import LRUCache
 
 Value = TypeVar("Value")
 Stamp = tuple[tuple[str, int, int], ...]
+_ETAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')  # RFC 9110, 8.8.3; compared weakly
 
 
 def stamp(*paths: Path) -> Stamp:
     """Names, modification times and sizes: what changes when a file is written. Raises FileNotFoundError."""
     found = ((str(path), path.stat()) for path in paths)
     return tuple((name, status.st_mtime_ns, status.st_size) for name, status in found)
+
+
+def is_known(tag: str, if_none_match: str | None) -> bool:
+    """Whether the header says that the client has the answer of this tag, which stands in quotes."""
+    known = if_none_match or ""
+    return known.strip() == "*" or tag in _ETAG.findall(known)
+
+
+def validators(tag: str) -> dict[str, str]:
+    """The headers of an answer that a client may keep and ask about. Weak: the bytes differ with their compression."""
+    return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
 
 
 class Kept(Generic[Value]):

@@ -1,21 +1,25 @@
-"""Reports, computed from the raw responses when somebody reads them, and kept while nothing new is recorded."""
+"""Reports and verdicts, computed from the raw responses when somebody reads them.
+
+Reports are kept while nothing new is recorded.
+"""
 
 import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Literal
 
 from catalogue.load import Catalogue
-from evaluation.outcomes import sample_outcomes
+from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.report import Report, build_report, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
+from evaluation.writers.verdicts import Form, Layout, verdict_chunks
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
@@ -50,13 +54,28 @@ class Reports:
         self._previews = previews
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
-        self._lacking: set[str] = set()  # jobs whose last report lacked responses, which may be readable by now
+        self._lacking: set[str] = (
+            set()
+        )  # jobs of which responses could not be read last time, which may be readable by now
 
     async def render(self, jobs: Sequence[Job], form: Format) -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far."""
         loop = asyncio.get_running_loop()
         async with self._building:
             return await asyncio.to_thread(self._render, jobs, form, loop)
+
+    async def verdicts(self, jobs: Sequence[Job], form: Form, *, parts: bool, texts: bool) -> AsyncIterator[bytes]:
+        """Yield a file of the verdicts on what the jobs have recorded so far, in the order of recording, job by job.
+
+        Nothing comes before the first response is judged, so that what cannot be judged at all is refused.
+        """
+        chunks = self._verdicts(jobs, form, parts, texts, asyncio.get_running_loop())
+        while True:
+            async with self._building:
+                chunk = await asyncio.to_thread(next, chunks, None)
+            if chunk is None:
+                return
+            yield chunk
 
     def version(self, jobs: Sequence[Job]) -> str:
         """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
@@ -86,6 +105,21 @@ class Reports:
         responses = (response for response in found if response.sample_id in shown)
         return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
 
+    def _verdicts(
+        self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
+    ) -> Iterator[bytes]:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        self._lacking -= {job.id for job in jobs}
+        found = chain.from_iterable(self._recorded(job.id, loop) for job in jobs)
+        outcomes = sample_outcomes(dataset, map(self._noted, found), self._catalogue())
+        first: list[SampleOutcome] = list(islice(outcomes, 1))
+        yield from verdict_chunks(chain(first, outcomes), form, Layout.of(dataset, parts=parts, texts=texts))
+
+    def _noted(self, response: Response | UnreadableResponse) -> Response | UnreadableResponse:
+        if isinstance(response, UnreadableResponse):
+            self._lacking.add(response.job_id)
+        return response
+
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         specs = (job.spec for job in jobs)
@@ -101,13 +135,16 @@ class Reports:
         return chain.from_iterable(self._responses(job.id, loop, lacking) for job in jobs)
 
     def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop, lacking: _Lacking) -> Iterator[Response]:
+        for response in self._recorded(job_id, loop):
+            if isinstance(response, UnreadableResponse):
+                lacking[job_id, response.unreadable] += 1
+            else:
+                yield response
+
+    def _recorded(self, job_id: str, loop: asyncio.AbstractEventLoop) -> Iterator[Response | UnreadableResponse]:
         after = BEGINNING
         while page := asyncio.run_coroutine_threadsafe(self._results.read(job_id, after, _PAGE), loop).result():
-            for _, response in page:
-                if isinstance(response, UnreadableResponse):
-                    lacking[job_id, response.unreadable] += 1
-                else:
-                    yield response
+            yield from (response for _, response in page)
             after = page[-1][0]
 
 

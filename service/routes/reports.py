@@ -1,21 +1,20 @@
 """Reports: scores and tables, computed from the raw responses when somebody reads them."""
 
 import asyncio
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.report import Report
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Job
-from jobs.registry import JobRegistry
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
+from service.http.freshness import is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import JobId, Registry, checked_job_id, part
+from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
 from service.results.reports import Format, Reports
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -26,8 +25,6 @@ MEDIA_TYPES: dict[Format, str] = {
     "csv": "text/csv",
     "html": "text/html",
 }
-_MOST_JOBS = 100
-_ETAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')  # RFC 9110, 8.8.3; compared weakly
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The report of everything recorded so far",
@@ -52,7 +49,6 @@ _PROBLEMS = (
 Form = Annotated[
     Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
 ]
-IfNoneMatch = Annotated[str | None, Header(description="ETags of the reports that are known, or *")]
 
 
 @router.get(
@@ -65,7 +61,7 @@ async def get_report(
     registry: Registry, reports: CurrentReports, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
 ) -> Response:
     """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report(await _found(registry, [job_id]), reports, form, if_none_match)
+    return await _report(await found_jobs(registry, [job_id]), reports, form, if_none_match)
 
 
 @router.get(
@@ -82,7 +78,7 @@ async def get_joint_report(
         Query(
             alias="job",
             min_length=1,
-            max_length=_MOST_JOBS,
+            max_length=MOST_JOBS,
             description="id of a job; repeat it for each, all over one data set",
             examples=[[examples.JOB_ID]],
         ),
@@ -91,19 +87,14 @@ async def get_joint_report(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(await _found(registry, map(checked_job_id, jobs)), reports, form, if_none_match)
-
-
-async def _found(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
-    return [await registry.get(job_id) for job_id in dict.fromkeys(job_ids)]
+    return await _report(await found_jobs(registry, jobs), reports, form, if_none_match)
 
 
 async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Response:
     version = await asyncio.to_thread(reports.version, jobs)
     tag = f'"{version}-{form}"'
-    # Weak: the bytes differ with their compression.
-    headers = {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
-    if known and (known.strip() == "*" or tag in _ETAG.findall(known)):
+    headers = validators(tag)
+    if is_known(tag, known):
         return Response(status_code=304, headers=headers)
     text = await reports.render(jobs, form)
     return Response(text, headers=headers, media_type=MEDIA_TYPES[form])
