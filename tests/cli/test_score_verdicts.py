@@ -53,8 +53,6 @@ def test_verdicts_leave_out_the_copies_that_the_report_leaves_out(installation: 
 def test_wrong_files_of_verdicts_are_refused(
     installation: Installation, responses: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    installation: Installation, responses: Path, arguments: tuple[str, ...], said: str
-) -> None:
     """In one line, with status 2."""
     refused = installation.run("score", "tiny", str(responses), *arguments)
     assert refused.returncode == 2
