@@ -14,6 +14,7 @@ WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
 COPY service service
 COPY workers workers
+COPY benchmarks benchmarks
 COPY evaluation evaluation
 COPY jobs jobs
 COPY tiling tiling

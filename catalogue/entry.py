@@ -1,18 +1,19 @@
 """One servable model, as its TOML file describes it."""
 
 import re
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from tiling.budgets.registry import AnyBudget
+from catalogue.families.family import BoxConvention, Family
+from catalogue.families.registry import FAMILIES, AnyBudget
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
 
 
 class Decoding(BaseModel):
-    """Sampling parameters of a model's answers. Defaults: UltraVR, appendix D.1."""
+    """Sampling parameters of a model's answers. The defaults are those that papers on such images use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +54,7 @@ class CatalogueEntry(BaseModel):
         default=None, description="what the checkpoint's own files say, where `visual_budget` differs from it"
     )
     max_model_len: PositiveInt = Field(description="context, in tokens, prompt and answer together")
-    box_convention: Literal["unit", "thousand", "pixels"] = Field(
+    box_convention: BoxConvention = Field(
         description="how the family writes boxes: 0-1, 0-1000, or absolute pixels of the raster"
     )
     decoding: Decoding = Decoding()
@@ -64,6 +65,18 @@ class CatalogueEntry(BaseModel):
     gpus: Gpus | None = None
     tested: str = Field(default="not tested", description="how it is known that this entry can be served")
     notes: tuple[str, ...] = Field(default=(), description="what an operator should know")
+
+    @property
+    def known_family(self) -> Family | None:
+        """What is known of the family that the entry names; None for one that only its operator knows."""
+        return FAMILIES.get(self.family)
+
+    def in_history(self, text: str) -> str:
+        """What later turns of a chat with this model repeat of its own raw `text`; see `Marks.without_thought`."""
+        family = self.known_family
+        if family is None:
+            return text
+        return family.marks.without_thought(text, thinks=bool(self.chat_template.get("enable_thinking")))
 
     @model_validator(mode="after")
     def _pinned_code(self) -> Self:

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from catalogue.checkpoints import Checkpoint, Config, in_folder, on_hub
 from catalogue.entry import HUB_ID, CatalogueEntry
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
-from catalogue.families import FAMILIES, Family
+from catalogue.families.family import Family
+from catalogue.families.registry import BY_MODEL_TYPE
 from catalogue.names import did_you_mean
 
 _MAX_CONTEXT = 131072  # tokens; checkpoints declare up to a million, whose KV cache few machines hold
@@ -76,11 +77,11 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
 def _family(weights: str, config: Config) -> Family:
     architectures = [str(name) for name in config.get("architectures") or ()]
     for name in (config.get("model_type"), *architectures):
-        if isinstance(name, str) and name in FAMILIES:
-            return FAMILIES[name]
+        if isinstance(name, str) and name in BY_MODEL_TYPE:
+            return BY_MODEL_TYPE[name]
     raise FamilyUnsupportedError(
         f"{weights}: model_type '{config.get('model_type')}' (architecture {', '.join(architectures) or 'unnamed'}) is "
-        f"of no supported family; supported: {', '.join(FAMILIES)}"
+        f"of no supported family; supported: {', '.join(BY_MODEL_TYPE)}"
     )
 
 

@@ -11,10 +11,11 @@ from catalogue.errors import EntryExistsError
 
 
 def write_entry(entry: CatalogueEntry, folder: Path, *, replace: bool = False) -> Path:
-    """Write `ID.toml`, whole or not at all, and return its path. Raises EntryExistsError unless it may `replace`."""
+    """Write `ID.toml`, whole or not at all, and return its path. Raises EntryExistsError unless it may `replace`.
+
+    Of several processes that write one id without replacing, one succeeds.
+    """
     path = folder / f"{entry.id}.toml"
-    if path.exists() and not replace:
-        raise EntryExistsError(f"{path}: there is an entry of this id already")
     folder.mkdir(parents=True, exist_ok=True)
     fields = entry.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     # Written out in full, so that a later release with other defaults serves the model as it was described.
@@ -25,7 +26,17 @@ def write_entry(entry: CatalogueEntry, folder: Path, *, replace: bool = False) -
         with os.fdopen(handle, "wb") as file:
             tomli_w.dump(fields, file)
         draft.chmod(0o644)
-        draft.replace(path)
+        _put(draft, path, replace=replace)
     finally:
         draft.unlink(missing_ok=True)
     return path
+
+
+def _put(draft: Path, path: Path, *, replace: bool) -> None:
+    if replace:
+        draft.replace(path)
+        return
+    try:
+        path.hardlink_to(draft)  # unlike a rename it fails where there is a file already, even since this moment
+    except FileExistsError as error:
+        raise EntryExistsError(f"{path}: there is an entry of this id already") from error

@@ -1,10 +1,33 @@
 """Arguments and options that several commands share, so that they read alike everywhere."""
 
-from typing import Annotated
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from cli.completion import complete_datasets, complete_jobs, complete_models, complete_samples
+from cli.errors import ArgumentError
+
+
+class ReportFormat(StrEnum):
+    """How a report is written; `table` is for people at a terminal."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "md"
+    CSV = "csv"
+    HTML = "html"
+
+
+class VerdictForm(StrEnum):
+    """How verdicts are written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
 
 Model = Annotated[
     str,
@@ -50,3 +73,49 @@ Url = Annotated[
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
 DEFAULT_URL = "http://127.0.0.1:8470"
+FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+]
+FiguresOption = Annotated[
+    Path | None, typer.Option("--figures", metavar="FOLDER", help="Also write the figures there: SVG, PNG and numbers.")
+]
+JobOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="A choice of the conditions (thumbnail=768, the longest side of V1) or of the benchmark (repeatable).",
+    ),
+]
+
+
+PartsOption = Annotated[
+    bool, typer.Option("--parts", help="Of verdicts, one row a judged part (step, hop, sub-question), not a response.")
+]
+TextsOption = Annotated[bool, typer.Option("--texts", help="Verdicts with the raw texts.")]
+
+
+def verdict_form(file: Path) -> VerdictForm:
+    """The form of verdicts that a file's name ends in; raises ArgumentError."""
+    suffixes = {f".{form}": form for form in VerdictForm} | {".ndjson": VerdictForm.JSONL}
+    if file.suffix.lower() not in suffixes:
+        raise ArgumentError(f"'{file}' ends in none of {', '.join(suffixes)}, which say how verdicts are written")
+    return suffixes[file.suffix.lower()]
+
+
+def parse_setting(text: str, option: str, example: str) -> tuple[str, Any]:
+    """Read `name=value`, the value as JSON where it is JSON and else as text; raises ArgumentError."""
+    name, value = parse_pair(text, option, example)
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def parse_pair(text: str, option: str, example: str) -> tuple[str, str]:
+    """Read `name=value`; raises ArgumentError."""
+    name, separator, value = text.partition("=")
+    if not (separator and name):
+        raise ArgumentError(f"{option} '{text}' is not NAME=VALUE, such as {example}")
+    return name, value

@@ -1,16 +1,18 @@
 """What the shell offers after TAB: names of models, data sets, jobs and more. Quick, and silent whatever is wrong."""
 
+import os
 from collections.abc import Callable, Iterable
 
 import typer
 
+from catalogue.errors import CatalogueError
+from cli.errors import CommandError
+
 _PATIENCE_SECONDS = 0.5
 
 
-def _offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
-    from catalogue.errors import CatalogueError
-    from cli.errors import CommandError
-
+def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    """The names that begin as what stands there; none where they cannot be found."""
     try:
         return [name for name in names() if name.startswith(incomplete)]
     except (CatalogueError, CommandError, OSError):
@@ -21,14 +23,14 @@ def complete_models(incomplete: str) -> list[str]:
     """Ids of the catalogue."""
     from cli.lookup import catalogue
 
-    return _offered(incomplete, lambda: sorted(catalogue()))
+    return offered(incomplete, lambda: sorted(catalogue()))
 
 
 def complete_datasets(incomplete: str) -> list[str]:
     """Data sets of the data root."""
     from cli.lookup import dataset_names
 
-    return _offered(incomplete, dataset_names)
+    return offered(incomplete, dataset_names)
 
 
 def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
@@ -44,20 +46,18 @@ def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
 
         return sorted(sample.id for _, _, _, sample in placed_samples(dataset_folder(name)))
 
-    return _offered(incomplete, ids)
+    return offered(incomplete, ids)
 
 
 def complete_plans(incomplete: str) -> list[str]:
     """Named plans of all installed benchmarks."""
     from evaluation.benchmark import installed_benchmarks
 
-    return _offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
+    return offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
 
 
 def complete_jobs(incomplete: str) -> list[str]:
     """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
-    import os
-
     import httpx
 
     from cli.arguments import DEFAULT_URL
@@ -70,12 +70,4 @@ def complete_jobs(incomplete: str) -> list[str]:
             return []
         return ["latest", *(str(job["id"]) for job in found)]
 
-    return _offered(incomplete, ids)
-
-
-def complete_logs(incomplete: str) -> list[str]:
-    """Logs of this installation."""
-    from cli.commands.logs import log_files
-    from jobs.home import Home
-
-    return _offered(incomplete, lambda: log_files(Home.from_environment().folder))
+    return offered(incomplete, ids)

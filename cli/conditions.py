@@ -1,15 +1,21 @@
-"""Declares the views of `gigavqa view`: those of a data set's sample, or of any image with evidence named by hand."""
+"""What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from pydantic import ValidationError
+
+from catalogue.entry import CatalogueEntry
 from cli.errors import ArgumentError
-from tiling.geometry import Region, Size
+from evaluation.errors import EvaluationError
+from jobs.models import Cell, InferenceRequest, JobSpec
+from tiling.errors import RegionError
+from tiling.geometry import Size, grid_region, resolve_region
+from tiling.headers import read_header
+from tiling.roots import ImageRoot
 from tiling.views import View
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
 
 DeclaredView = tuple[Path, View]
 """The file that is read, and what is read of it."""
@@ -17,47 +23,38 @@ DeclaredView = tuple[Path, View]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Local evidence as the command line names it; `cell` is `row,column`, 1-based from the top left."""
+    """Local evidence as the command line names it: regions, and cells `row,column` of a `grid`, counted from 1."""
 
-    quadrants: tuple[str, ...] = ()
-    rois: tuple[int, ...] = ()
-    cell: str | None = None
     regions: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    grid: str = "2x2"
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
         """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
-        from benchmarks.ultravr.evidence import quadrant_region, roi_region
-        from tiling.errors import RegionError
-        from tiling.geometry import resolve_region
-
         try:
-            parts: list[Region] = [quadrant_region(size, name) for name in self.quadrants]
-            parts += [roi_region(size, index) for index in self.rois]
-            parts += [self._sheet(image, size)] if self.cell else []
-            parts += [resolve_region(region, size) for region in self.regions]
+            parts = [resolve_region(region, size) for region in self.regions]
+            parts += [grid_region(size, _pair(cell, ",", "--cell", "ROW,COL"), self._grid()) for cell in self.cells]
         except RegionError as error:
             raise ArgumentError(f"{image.name}: {error}") from error
         return [str(part) for part in parts]
 
-    def _sheet(self, image: Path, size: Size) -> Region:
-        from benchmarks.ultravr.evidence import sheet_region
+    def _grid(self) -> tuple[int, int]:
+        return _pair(self.grid, "x", "--grid", "ROWSxCOLS")
 
-        try:
-            row, column = (int(number) for number in str(self.cell).split(","))
-        except ValueError:
-            raise ArgumentError(f"--cell '{self.cell}' is not ROW,COL") from None
-        return sheet_region(size, (row, column), seed=image.name).region
+
+def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
+    try:
+        first, second = (int(number) for number in text.lower().split(separator))
+    except ValueError:
+        raise ArgumentError(f"{option} '{text}' is not {form}") from None
+    return first, second
 
 
 def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: int) -> list[DeclaredView]:
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
-    from tiling.headers import read_header
-
     condition = _showing(condition)
-    if condition in {"V1", "V2"} and evidence != Evidence():
-        raise ArgumentError(
-            f"{condition} shows no local evidence; --quadrant, --roi, --cell and --region need V3 or V4"
-        )
+    if condition in {"V1", "V2"} and (evidence.regions or evidence.cells):
+        raise ArgumentError(f"{condition} shows no local evidence; --cell and --region need V3 or V4")
     full = View(image=image.name)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
@@ -65,19 +62,17 @@ def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: i
         return [(image, full)]
     regions = evidence.regions_of(image, read_header(image).size)
     if not regions:
-        raise ArgumentError(f"{condition} shows local evidence: give --quadrant, --roi, --cell or --region")
+        raise ArgumentError(f"{condition} shows local evidence: give --cell or --region")
     local = [(image, View(image=image.name, region=region)) for region in regions]
     return local if condition == "V3" else [(image, full), *local]
 
 
 def views_of_sample(
-    dataset: Path, sample: str, condition: str, entry: "CatalogueEntry", thumbnail: int
+    dataset: Path, sample: str, condition: str, entry: CatalogueEntry, thumbnail: int
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
-    from cli.requests import request_of_sample
-
     condition = _showing(condition)
-    request, root = request_of_sample(dataset, sample, "S0", condition, entry, options={"thumbnail": thumbnail})
+    request, root = request_of_sample(dataset, sample, None, condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
 
 
@@ -85,3 +80,38 @@ def _showing(condition: str) -> str:
     if condition.upper() not in {"V1", "V2", "V3", "V4"}:
         raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
     return condition.upper()
+
+
+def request_of_sample(
+    folder: Path, sample: str, protocol: str | None, condition: str, entry: CatalogueEntry, **spec: Any
+) -> tuple[InferenceRequest, ImageRoot]:
+    """Return a sample's request and the root that its views' images lie below; `spec` are further fields of a JobSpec.
+
+    Without a protocol it is the benchmark's first. Raises ArgumentError for what no job can ask.
+    """
+    # Half a second, which whoever looks at an image alone need not wait for.
+    from cli.datasets import load_checked, sample_in  # noqa: PLC0415
+    from evaluation.expansion import expand  # noqa: PLC0415
+
+    folder = folder.absolute()
+    dataset, root = load_checked(folder), ImageRoot(folder.parent)
+    asked = sample_in(dataset, sample).id
+    cell = _cell(protocol or next(iter(dataset.benchmark.protocols)), condition)
+    job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
+    try:
+        ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
+    except EvaluationError as error:
+        raise ArgumentError(str(error)) from error
+    return request, root
+
+
+def size_in(root: ImageRoot) -> Callable[[str], Size]:
+    """How big an image below a root is, in level-0 pixels, by its header."""
+    return lambda name: read_header(root.locate(name)).size
+
+
+def _cell(protocol: str, condition: str) -> Any:
+    try:
+        return Cell.model_validate({"protocol": protocol, "condition": condition.upper()})
+    except ValidationError:
+        raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

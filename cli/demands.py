@@ -1,39 +1,36 @@
 """What a picture of a given size demands of a model: visual tokens, and the context that each condition needs."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from benchmarks.ultravr.evidence import QUADRANTS, quadrant_region
+from catalogue.entry import CatalogueEntry
 from tiling.errors import BudgetError, RegionError
-from tiling.geometry import Size, fit_longest_side
+from tiling.geometry import Size, fit_longest_side, grid_region
 
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
-
-_THUMBNAIL = 1024  # UltraVR's V1, pixels of the longest side
+_THUMBNAIL = 1024  # pixels of the longest side under V1, unless a job says otherwise
+_QUARTERS = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
 @dataclass(frozen=True)
 class Demands:
     """Visual tokens of the full picture, and by condition those of all its pictures plus those of an answer.
 
-    V3 and V4 count four quadrants, the most that a sample of CCTV or remote sensing shows. None where the family
-    refuses a picture, or the picture has no quadrants.
+    V3 and V4 count the picture's four quarters as local evidence: what a sample has of it, its benchmark says. None
+    where the family refuses a picture, or the picture has no quarters.
     """
 
     visual_tokens: int | None
     context: dict[str, int | None]
 
 
-def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
+def demands_of(entry: CatalogueEntry, size: Size) -> Demands:
     """Count what a picture of `size` pixels demands of a model; text comes on top."""
-    quadrants = _quadrants(size)
+    quarters = _quarters(size)
     shown: dict[str, list[Size] | None] = {
         "V0": [],
         "V1": [fit_longest_side(size, _THUMBNAIL)],
         "V2": [size],
-        "V3": quadrants,
-        "V4": quadrants and [size, *quadrants],
+        "V3": quarters,
+        "V4": quarters and [size, *quarters],
     }
     visual = {condition: _visual_tokens(entry, sizes) for condition, sizes in shown.items()}
     answer = entry.decoding.max_tokens
@@ -41,14 +38,14 @@ def demands_of(entry: "CatalogueEntry", size: Size) -> Demands:
     return Demands(visual["V2"], context)
 
 
-def _quadrants(size: Size) -> list[Size] | None:
+def _quarters(size: Size) -> list[Size] | None:
     try:
-        return [quadrant_region(size, name).size for name in QUADRANTS]
+        return [grid_region(size, place, (2, 2)).size for place in _QUARTERS]
     except RegionError:
         return None
 
 
-def _visual_tokens(entry: "CatalogueEntry", sizes: list[Size] | None) -> int | None:
+def _visual_tokens(entry: CatalogueEntry, sizes: list[Size] | None) -> int | None:
     if sizes is None:
         return None
     try:

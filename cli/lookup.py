@@ -1,45 +1,31 @@
-"""Finds what an argument names: a model, an image, a data set, a sample; or says what is close to it."""
+"""Finds what an argument names: a model, an image, a data set; or says what is close to it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from catalogue.entry import CatalogueEntry
+from catalogue.load import Catalogue, load_catalogue
 from catalogue.names import did_you_mean
+from catalogue.resolve import resolve_model
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
-    from catalogue.load import Catalogue
-    from evaluation.datasets import Dataset
-    from evaluation.samples import Sample
-    from tiling.geometry import Size
+from jobs.home import Home
+from tiling.geometry import Size
 
 
-def catalogue() -> "Catalogue":
+def catalogue() -> Catalogue:
     """The shipped catalogue with the operator's own entries."""
-    from catalogue.load import load_catalogue
-    from jobs.home import Home
-
     return load_catalogue(Home.from_environment().catalogue)
 
 
-def model_entry(name: str, known: "Catalogue | None" = None) -> "CatalogueEntry":
+def model_entry(name: str) -> CatalogueEntry:
     """The entry of a catalogue id, a local checkpoint folder or a Hugging Face id of a supported family.
 
-    Raises ArgumentError for what `resolve_model` refuses.
+    Raises what `resolve_model` raises.
     """
-    from catalogue.errors import CatalogueError
-    from catalogue.resolve import resolve_model
-
-    try:
-        return resolve_model(name, catalogue() if known is None else known)
-    except CatalogueError as error:
-        raise ArgumentError(str(error)) from error
+    return resolve_model(name, catalogue())
 
 
 def image_path(name: str) -> Path:
     """A file on disk: the path itself, else the path below the data root. Raises ArgumentError when neither exists."""
-    from jobs.home import Home
-
     path = Path(name).expanduser()
     if path.is_file():
         return path
@@ -54,20 +40,11 @@ def image_path(name: str) -> Path:
     )
 
 
-def records_path(name: str) -> Path:
-    """What samples are read from for scoring: a file or folder of records, else a data set as `dataset_folder` does."""
-    from evaluation.datasets import record_files
-
-    path = Path(name).expanduser()
-    if path.is_file() or (path.is_dir() and not (path / "dataset.toml").is_file() and record_files(path)):
-        return path
-    return dataset_folder(name)
-
-
 def dataset_folder(name: str) -> Path:
-    """A data set's folder: a path that holds dataset.toml, else the data set of this name in the data root."""
-    from jobs.home import Home
+    """A data set to ask, show or check: a folder that holds dataset.toml, else the one of this name in the data root.
 
+    Records alone are none: what is asked needs images, and a name for the job to keep. Raises ArgumentError.
+    """
     path, data = Path(name).expanduser(), Home.from_environment().data
     for folder in (path, data / name):
         if (folder / "dataset.toml").is_file():
@@ -88,42 +65,11 @@ def dataset_folder(name: str) -> Path:
 
 def dataset_names() -> list[str]:
     """Names of the data sets of the data root, sorted."""
-    from jobs.home import Home
-
     return sorted(path.parent.name for path in Home.from_environment().data.glob("*/dataset.toml"))
 
 
-def load_checked(folder: Path) -> "Dataset":
-    """The data set of a folder; raises ArgumentError with the first of its problems."""
-    from evaluation.datasets import load_dataset
-    from evaluation.errors import DatasetInvalidError
-
-    try:
-        return load_dataset(folder)
-    except DatasetInvalidError as error:
-        first, *others = error.problems
-        more = f" (and {len(others)} more)" if others else ""
-        raise ArgumentError(
-            f"{folder}: {first}{more}; `gigavqa dataset check {folder.name}` names every problem"
-        ) from error
-
-
-def sample_in(dataset: "Dataset", sample_id: str) -> "Sample":
-    """The sample of a data set that has this id; raises ArgumentError."""
-    found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
-    if found is None:
-        close = did_you_mean(sample_id, (sample.id for sample in dataset.samples))
-        raise ArgumentError(
-            f"data set '{dataset.name}' has no sample '{sample_id}'{close or '.'} "
-            f"`gigavqa dataset show {dataset.name}` lists them"
-        )
-    return found
-
-
-def picture_size(text: str) -> "Size":
+def picture_size(text: str) -> Size:
     """Width and height in pixels of `26753x15052`; raises ArgumentError."""
-    from tiling.geometry import Size
-
     width, _, height = text.lower().replace("×", "x").partition("x")
     if width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0:
         return Size(int(width), int(height))

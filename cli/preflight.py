@@ -1,16 +1,23 @@
 """What `gigavqa up` checks before it starts a process: packages, engine arguments, weights."""
 
+import contextlib
 import importlib.util
+import socket
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from catalogue.checkpoints import on_hub
 from catalogue.entry import HUB_ID, CatalogueEntry
-from cli.devices import assign_devices, devices_needed, visible_devices
-from cli.errors import ArgumentError, PackageMissingError
-from cli.stack import Crew
+from catalogue.load import load_catalogue
+from catalogue.resolve import resolve_model
+from catalogue.write import write_entry
+from cli.errors import ArgumentError, PackageMissingError, PortTakenError
+from cli.supervisor import Announce
+from jobs.errors import SettingsInvalidError
+from jobs.home import Home
+from workers.engines.vllm_arguments import parse_engine_arguments
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
 _PIXELS = ("pyvips", "openslide")
@@ -27,8 +34,8 @@ def require_packages(engine: str) -> None:
 
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
     """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
-    from service.errors import SettingsInvalidError
-    from service.http.guard import require_protected as require
+    # Without the extra `gateway` it cannot be imported, and `require_packages` says so first.
+    from service.http.guard import require_protected as require  # noqa: PLC0415
 
     try:
         require(host, allow_unauthenticated=allow_unauthenticated)
@@ -55,35 +62,60 @@ def engine_package() -> str | None:
 
 def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
     """Read what `--engine-arg` says. Raises EngineArgumentError and ArgumentError."""
-    from workers.engines.vllm_arguments import parse_engine_arguments
-
     if texts and engine != "vllm":
         raise ArgumentError(f"--engine-arg is for vLLM; --engine {engine} has no arguments")
     return parse_engine_arguments(texts)
 
 
-def with_devices(
-    crews: Sequence[Crew], entries: Iterable[CatalogueEntry], chosen: Mapping[str, Any], environment: Mapping[str, str]
-) -> tuple[Crew, ...]:
-    """Give each worker the GPUs that the largest of its models needs; on a machine without GPUs there are none to give.
-
-    Raises DevicesTooFewError.
-    """
-    visible = visible_devices(environment)
-    if not visible:
-        return tuple(crews)
-    needed = {entry.id: devices_needed(entry, chosen) for entry in entries}
-    devices = assign_devices([max(needed[model] for model in crew.models) for crew in crews], visible)
-    return tuple(replace(crew, devices=given) for crew, given in zip(crews, devices, strict=True))
-
-
 def require_weights(entry: CatalogueEntry) -> None:
     """Raise ArgumentError or CheckpointUnavailableError when a worker could not find the model's weights."""
-    from catalogue.checkpoints import on_hub
-
     folder = Path(entry.weights)
     if folder.is_dir() or entry.weights.startswith("built-in:"):
         return
     if not HUB_ID.fullmatch(entry.weights):
         raise ArgumentError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
     on_hub(entry.weights, entry.revision).path("config.json")
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Raise PortTakenError when another program listens there."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortTakenError(
+                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
+                "stop it; `--port 0` takes any free port."
+            ) from error
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens on at this moment."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
+    """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
+
+    Raises what `resolve_model` raises, and ArgumentError when another model has the same id.
+    """
+    entries = []
+    for name in names:
+        catalogue = load_catalogue(home.catalogue)
+        entry = resolve_model(name, catalogue)
+        if entry.id not in catalogue:
+            # Of two that start at once, both write the same.
+            path = write_entry(entry, home.catalogue, replace=True)
+            announce(f"catalogue entry written: {path} (edit it to change budget, decoding or engine arguments)")
+        elif catalogue[entry.id].weights != entry.weights:
+            raise ArgumentError(
+                f"'{name}' would be served as '{entry.id}', which the catalogue has with other weights "
+                f"({catalogue[entry.id].weights}); rename the folder, or write an entry of your own"
+            )
+        else:
+            entry = catalogue[entry.id]
+        entries.append(entry)
+    return tuple(entries)

@@ -2,17 +2,15 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from cli.console import err
-from cli.units import say_seconds
-
-if TYPE_CHECKING:
-    from jobs.models import Job
+from jobs.models import Job
+from tiling import errors
 
 _LINES_PER_JOB = 10
 _WINDOW_SECONDS = 60.0
@@ -22,7 +20,7 @@ _LEAST_SECONDS = 1.0
 class Show(Protocol):
     """Shows how far a job is. `note` says a line beside it, from any thread."""
 
-    def __call__(self, job: "Job") -> None:
+    def __call__(self, job: Job) -> None:
         """Show the job's present counts."""
         ...
 
@@ -60,7 +58,7 @@ class Rate:
 
 
 @contextmanager
-def open_progress(job: "Job") -> Iterator[Show]:
+def open_progress(job: Job) -> Iterator[Show]:
     """Give what shows the job's present counts; the way of showing depends on standard error."""
     if err.is_terminal:
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
@@ -74,12 +72,12 @@ def open_progress(job: "Job") -> Iterator[Show]:
 class _Bar:
     """A bar, which is drawn ten times a second whether or not anything is told."""
 
-    def __init__(self, progress: Progress, job: "Job") -> None:
+    def __init__(self, progress: Progress, job: Job) -> None:
         self._progress = progress
         self._rate = Rate()
         self._task = progress.add_task(job.status, total=job.request_counts.total or None, failed="", rate="")
 
-    def __call__(self, job: "Job") -> None:
+    def __call__(self, job: Job) -> None:
         counts = job.request_counts
         done = counts.completed + counts.failed
         self._rate.count(done)
@@ -103,7 +101,7 @@ class _Lines:
         self._rate = Rate()
         self._printed: tuple[str, int] | None = None
 
-    def __call__(self, job: "Job") -> None:
+    def __call__(self, job: Job) -> None:
         counts = job.request_counts
         done = counts.completed + counts.failed
         self._rate.count(done)
@@ -118,3 +116,68 @@ class _Lines:
 
     def note(self, line: str) -> None:
         err.print(line)
+
+
+def summary(job: Job) -> Iterator[str]:
+    """Lines about a job that has ended; the failures are told by `failure_lines`."""
+    counts, usage = job.request_counts, job.usage
+    seconds = _seconds(job)
+    took = f" in {say_seconds(seconds)}" if seconds is not None else ""
+    rate = f", {counts.completed / seconds:.2f}/s" if seconds and counts.completed else ""
+    yield f"{job.status!s:<10}{counts.completed} of {counts.total} requests answered{took}{rate}"
+    if usage.prompt_tokens:
+        cached = f"{100 * usage.cached_tokens / usage.prompt_tokens:.0f} % from the prefix cache"
+        yield f"tokens    {usage.prompt_tokens:,} read ({cached}), {usage.completion_tokens:,} written"
+    if usage.views:
+        saved = f": {usage.views - usage.rasters:,} renderings saved" if usage.views > usage.rasters else ""
+        yield f"pictures  {usage.views:,} shown, {usage.rasters:,} different{saved}"
+    if usage.slowest_image:
+        yield f"slowest   {usage.slowest_image}, rendered after {say_seconds(usage.slowest_seconds)}"
+
+
+def failure_lines(job: Job) -> Iterator[str]:
+    """What failed, by type, and for each kind what helps; `retry` alone is named only where it can help."""
+    kinds = sorted(job.failures.items(), key=lambda kind: -kind[1])
+    types = ", ".join(f"{number} {kind}" for kind, number in kinds)
+    yield f"{job.request_counts.failed} of {job.request_counts.total} requests failed: {types or 'of unknown type'}"
+    yield f"  `gigavqa results {job.id} --status failed` shows what each of them says"
+    if job.retryable:
+        yield f"  `gigavqa retry {job.id}` asks again; {job.retryable} of them may be answered then"
+    if job.retryable < job.request_counts.failed:
+        yield from dict.fromkeys(f"  {remedy}" for kind, _ in kinds if (remedy := _remedy(job, kind)))
+
+
+def _remedy(job: Job, kind: str) -> str:
+    known = getattr(errors, kind, None)
+    if isinstance(known, type) and issubclass(known, errors.TilingError):
+        return (
+            f"asking again does not help as the pictures are: `gigavqa dataset check {job.spec.dataset} --pixels` "
+            f"names those that cannot be read; mend or replace them, then `gigavqa retry {job.id}`"
+        )
+    return _REMEDIES.get(kind, "")
+
+
+_REMEDIES: Mapping[str, str] = {
+    "EngineError": "the engine refuses these prompts, however often it is asked: a larger context or a smaller "
+    "max_tokens may help (`gigavqa submit --set max_tokens=...`)",
+    "EngineDeadError": "these requests end the engine; `gigavqa logs` shows how",
+    "WorkerCrashed": "these requests end their worker; `gigavqa logs` shows how",
+}
+
+
+def _seconds(job: Job) -> float | None:
+    if job.in_progress_at is None or job.finished_at is None:
+        return None
+    return (job.finished_at - job.in_progress_at).total_seconds()
+
+
+def say_seconds(seconds: float) -> str:
+    """A duration as people say it: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds >= 0.01 else "no time"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

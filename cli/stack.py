@@ -12,24 +12,17 @@ from dataclasses import dataclass
 import httpx
 
 from catalogue.entry import CatalogueEntry
-from cli.devices import device_environment
-from cli.ports import require_free_port
-from cli.server import ServerKeeper
+from cli.crews import Crew, device_environment
+from cli.preflight import require_free_port
 from cli.supervisor import Announce, Program, Supervised
 from jobs.connection import connect
+from jobs.errors import ServerUnavailableError
 from jobs.fleet import Fleet, WorkerStatus
 from jobs.home import Home
+from jobs.server import ServerProcess, ensure_server, start_server
 
 _POLL_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Crew:
-    """One worker: its name, the models that it serves, and the GPUs that it sees; without any it sees all."""
-
-    name: str
-    models: tuple[str, ...]
-    devices: tuple[str, ...] = ()
+_LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -122,6 +115,43 @@ async def running_stack(
                 await running
 
 
+class ServerKeeper:
+    """The server of an installation: the operator's, one that another process started, or one of our own."""
+
+    def __init__(self, home: Home, announce: Announce) -> None:
+        self._home = home
+        self._announce = announce
+        self._own: ServerProcess | None = None
+        self.url = home.redis_url or ""
+
+    def __enter__(self) -> "ServerKeeper":
+        if not self.url:
+            self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own:
+            self._own.stop()
+
+    async def keep(self) -> None:
+        """Start our own server again whenever it is gone; its append-only file brings everything back."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if self._own and not _runs(self._own.pid):
+                self._announce(f"the embedded server is gone; starting it again (log: {self._home.server}/server.log)")
+                self._own.stop()
+                self._start()
+
+    def _start(self) -> None:
+        # In the main thread: the kernel ends the server with the thread that started it.
+        try:
+            self._own = start_server(self._home.server)
+            self.url = self._own.url
+        except ServerUnavailableError:
+            self.url = ensure_server(self._home.server)
+            self._own = None
+
+
 def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
     argv = [sys.executable, "-P", "-m", "service", "--host", options.host, "--port", str(options.port)]
     argv += ["--allow-unauthenticated"] if options.allow_unauthenticated else []
@@ -139,17 +169,6 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
         yield Program(crew.name, argv, seen, grace_seconds=60.0)
 
 
-def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
-    """One worker for each model, or so many workers that each serve all of them in shifts."""
-    if num_workers is not None:
-        return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
-    earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
-    return tuple(
-        Crew(f"worker-{model}-{count + 1}" if count else f"worker-{model}", (model,))
-        for model, count in zip(models, earlier, strict=True)
-    )
-
-
 def _reachable(host: str) -> str:
     if host in {"0.0.0.0", "::"}:
         return "127.0.0.1"
@@ -161,3 +180,8 @@ async def _answers(http: httpx.AsyncClient, url: str) -> bool:
         return (await http.get(url)).is_success
     except httpx.TransportError:
         return False
+
+
+def _runs(pid: int) -> bool:
+    # WNOWAIT leaves the reaping to the one that started it.
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None

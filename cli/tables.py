@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
 
 from cli.console import err, out
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 _GAP = 2
 _NARROWEST = 8
@@ -27,11 +27,8 @@ class Column:
     right: bool = False
 
 
-def print_table(columns: Sequence[Column], rows: "Sequence[Sequence[str | Text]]", *, more: str = "") -> None:
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]], *, more: str = "") -> None:
     """Print rows of cells, one for each column; `more` says where all columns are to be had."""
-    from rich.table import Table
-    from rich.text import Text
-
     natural = [_natural(column, [row[at] for row in rows]) for at, column in enumerate(columns)]
     widths = _widths(columns, natural, out.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
@@ -53,9 +50,7 @@ def print_table(columns: Sequence[Column], rows: "Sequence[Sequence[str | Text]]
         err.print(f"not shown at {out.width} columns: {', '.join(left)}{told}", markup=False)
 
 
-def _natural(column: Column, cells: "Sequence[str | Text]") -> int:
-    from rich.cells import cell_len
-
+def _natural(column: Column, cells: Sequence[str | Text]) -> int:
     return max(cell_len(str(cell)) for cell in (column.name, *cells))
 
 
@@ -78,5 +73,5 @@ def _widths(columns: Sequence[Column], natural: Sequence[int], space: int) -> di
     return widths
 
 
-def _total(widths: "Sequence[int] | dict[int, int]", shown: Sequence[int]) -> int:
+def _total(widths: Sequence[int] | dict[int, int], shown: Sequence[int]) -> int:
     return sum(widths[at] + _GAP for at in shown) - _GAP

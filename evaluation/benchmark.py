@@ -4,6 +4,7 @@ A benchmark is a guest: its record shapes, plans, protocols, judging and tables,
 package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmarks.md` shows one of twenty lines.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,12 +36,39 @@ SizeOf = Callable[[str], Size]
 AnySample = TypeVar("AnySample", bound=Sample)
 
 
+def name_of_picture(content: bytes) -> str:
+    """Name, in a data set, of a picture that a record holds: its digest, whatever record holds it."""
+    return f"images/{hashlib.sha256(content).hexdigest()[:32]}.{_picture_suffix(content)}"
+
+
+def _picture_suffix(content: bytes) -> str:
+    return next((suffix for suffix, magic in _PICTURES.items() if content.startswith(magic)), "bin")
+
+
+_PICTURES: Mapping[str, bytes | tuple[bytes, ...]] = {
+    "jpg": b"\xff\xd8\xff",
+    "png": b"\x89PNG",
+    "webp": b"RIFF",
+    "tif": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "gif": b"GIF8",
+    "bmp": b"BM",
+    "jp2": b"\0\0\0\x0cjP",
+}
+
+
 @dataclass(frozen=True)
 class Origin:
-    """What a record can inherit from its place: the file's stem, and the images at hand by stem."""
+    """What a record can inherit from its place: the file's stem, and the images at hand by stem.
+
+    `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `again`
+    reads the file's records once more, for one that refers to another; `seen` is for the benchmark to remember of them.
+    """
 
     stem: str
     images: Mapping[str, str] = field(default_factory=dict)
+    keep: Callable[[bytes], str] = name_of_picture
+    again: Callable[[], Iterator[Record]] = lambda: iter(())
+    seen: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -108,6 +136,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    fields: Sequence[str] = ()
+    """What an import may call a record's columns, where the benchmark reads records of any shape."""
 
     @abstractmethod
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
@@ -124,6 +154,13 @@ class Benchmark(ABC, Generic[AnySample]):
     @abstractmethod
     def report(self, verdicts: Verdicts) -> Findings:
         """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats."""
+
+    def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
+        """The benchmark as a data set asks it: `texts` are the other .toml files beside `dataset.toml`, by name.
+
+        Raises ValueError, beginning with the file's name, for one that cannot be used.
+        """
+        return self
 
     def record(self, sample: AnySample) -> dict[str, Any]:
         """Write a sample as a record that reads as the same sample."""
@@ -174,13 +211,15 @@ def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
 
 
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
-    """Return the cells that a job asks for, each once.
+    """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
     Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not.
     """
-    if bool(spec.plan) == bool(spec.cells):
-        raise PlanUnknownError("name either a plan or cells")
+    if spec.plan and spec.cells:
+        raise PlanUnknownError("name either a plan or cells, not both")
     plans = benchmark.plans
+    if not spec.cells and not spec.plan:
+        return next(iter(plans.values()))
     if spec.plan and spec.plan not in plans:
         close = did_you_mean(spec.plan, plans)
         raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")

@@ -3,16 +3,16 @@
 import hashlib
 import reprlib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from evaluation.benchmark import Benchmark, Origin, find_benchmark, installed_benchmarks
+from evaluation.benchmark import Benchmark, Origin, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
-from evaluation.records import LINE_SUFFIXES, Record, read_records
+from evaluation.records import RECORD_SUFFIXES, Record, read_records
 from evaluation.samples import Sample
 
 _PLAIN_WORDS = {
@@ -25,7 +25,6 @@ _PLAIN_WORDS = {
 
 _REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
 _SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
-_SUFFIXES = LINE_SUFFIXES | {".json"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def load_dataset(folder: Path) -> Dataset:
     """
     problems: list[Problem] = []
     settings = _settings(folder, problems)
-    benchmark = _benchmark_of(settings, problems)
+    benchmark = _settled(_benchmark_of(settings, problems), folder, problems)
     if benchmark is None:
         raise DatasetInvalidError(problems)
     files = record_files(folder / "samples")
@@ -65,7 +64,7 @@ def load_dataset(folder: Path) -> Dataset:
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
-        digest=_digest([folder / "dataset.toml", *files], folder),
+        digest=_digest([*settings_files(folder), *files], folder),
     )
 
 
@@ -88,7 +87,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
-    samples = load_samples(chosen, files, base, problems)
+    samples = load_samples(chosen, files, base, problems, images=_images_by_stem(path))
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
@@ -97,47 +96,81 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     )
 
 
-def reader_of(path: Path, benchmark: str | None = None) -> Benchmark[Any]:
+def reader_of(
+    path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
+) -> Benchmark[Any]:
     """The benchmark of that name, or the one that reads most of a file's or folder's records.
 
-    Raises BenchmarkUnknownError.
+    `named` gives records' columns other names before. Raises BenchmarkUnknownError.
     """
     if benchmark:
         return find_benchmark(benchmark)
-    return _best_reader(record_files(path), path) if path.is_dir() else _best_reader([path], path.parent)
+    return _best_reader(record_files(path) if path.is_dir() else [path], path if path.is_dir() else path.parent, named)
 
 
-def _best_reader(files: Sequence[Path], base: Path) -> Benchmark[Any]:
-    """The benchmark that finds the fewest problems in files of records; of several, one made for such records."""
+def _best_reader(
+    files: Sequence[Path], base: Path, named: Callable[[Record], Record] = lambda record: record
+) -> Benchmark[Any]:
+    """The benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
-    def problems_of(benchmark: Benchmark[Any]) -> tuple[int, bool]:
+    One that reads records of any kind goes behind them, unless they cannot read half of what there is.
+    """
+
+    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, int]:
         problems: list[Problem] = []
-        load_samples(benchmark, files, base, problems)
-        return len(problems), benchmark.general
+        samples = load_samples(benchmark, files, base, problems, named=named)
+        bad = {(problem.file, problem.line) for problem in problems}
+        return len(samples) < max(1, len(bad)), benchmark.general, len(problems)
 
-    return min(installed_benchmarks().values(), key=problems_of)
+    return min(installed_benchmarks().values(), key=rank)
 
 
 def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:
     try:
         return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
     except BenchmarkUnknownError as error:
-        problems.append(Problem("dataset.toml", None, None, f"benchmark: {error}"))
+        problems.append(Problem("dataset.toml", None, None, str(error)))
         return None
+
+
+def _settled(benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]) -> Benchmark[Any] | None:
+    files = [path for path in settings_files(folder) if path.name != "dataset.toml"]
+    try:
+        return benchmark.settled(read_settings(files)) if benchmark and files else benchmark
+    except ValueError as error:
+        file, _, message = str(error).partition(": ")
+        problems.append(Problem(file, None, None, message))
+        return None
+
+
+def read_settings(files: Iterable[Path]) -> dict[str, str]:
+    """The texts of files beside `dataset.toml`, by name. Raises ValueError, beginning with the name, for no UTF-8."""
+    texts = {}
+    for path in files:
+        try:
+            texts[path.name] = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path.name}: is not UTF-8 text: {error}") from error
+    return texts
 
 
 def _of_emptiness(
     place: str, files: Sequence[Path], samples: Sequence[Sample], problems: Sequence[Problem]
 ) -> Iterator[Problem]:
     if not files:
-        yield Problem(place, None, None, "holds no .json or .jsonl file of records")
+        yield Problem(place, None, None, "holds no file of records (.jsonl, .json, .csv, .tsv, .parquet)")
     elif not samples and not problems:
         yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
 
 
 def record_files(folder: Path) -> list[Path]:
     """Files of records below a folder, sorted by path."""
-    return sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    return sorted(path for path in folder.rglob("*") if path.suffix in RECORD_SUFFIXES and path.is_file())
+
+
+def settings_files(folder: Path) -> list[Path]:
+    """`dataset.toml` and what a benchmark reads beside it, sorted by name."""
+    return sorted(folder.glob("*.toml"))
 
 
 def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
@@ -147,7 +180,7 @@ def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sam
         return
     for path in record_files(folder / "samples"):
         name = path.relative_to(folder).as_posix()
-        for found in _samples_of(benchmark, path, name, Origin(path.stem, images)):
+        for found in _samples_of(benchmark, path, name, _origin(path, images)):
             if not isinstance(found, Problem):
                 yield benchmark, name, *found
 
@@ -160,35 +193,59 @@ def load_samples(
     *,
     images: Mapping[str, str] | None = None,
     images_required: bool = False,
+    keep: Callable[[bytes], str] = name_of_picture,
+    named: Callable[[Record], Record] = lambda record: record,
+    places: dict[str, tuple[str, int]] | None = None,
 ) -> list[Sample]:
-    """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`."""
+    """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
+
+    `keep` takes the pictures that lie in records; `named` gives a record's columns other names before it is read;
+    `places` is filled with the file and line of each sample.
+    """
     samples: list[Sample] = []
-    first_seen: dict[str, str] = {}
+    places = {} if places is None else places
     for path in files:
         name = path.relative_to(base).as_posix()
-        for found in _samples_of(benchmark, path, name, Origin(path.stem, images or {})):
+        for found in _samples_of(benchmark, path, name, _origin(path, images or {}, keep, named), named):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
             line, sample = found
-            place = f"{name}:{line}"
-            if sample.id in first_seen:
-                problems.append(Problem(name, line, sample.id, f"the id is already used at {first_seen[sample.id]}"))
-            elif images_required and not sample.images:
+            if sample.id in places:
+                first = ":".join(map(str, places[sample.id]))
+                problems.append(Problem(name, line, sample.id, f"the id is already used at {first}"))
+                continue
+            if images_required and not sample.images:
                 problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
-            first_seen.setdefault(sample.id, place)
+            places[sample.id] = (name, line)
             samples.append(sample)
     return samples
 
 
+def _origin(
+    path: Path,
+    images: Mapping[str, str],
+    keep: Callable[[bytes], str] = name_of_picture,
+    named: Callable[[Record], Record] = lambda record: record,
+) -> Origin:
+    def again() -> Iterator[Record]:
+        return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
+
+    return Origin(path.stem, images, keep, again)
+
+
 def _samples_of(
-    benchmark: Benchmark[Any], path: Path, name: str, origin: Origin
+    benchmark: Benchmark[Any],
+    path: Path,
+    name: str,
+    origin: Origin,
+    named: Callable[[Record], Record] = lambda record: record,
 ) -> Iterator[tuple[int, Sample] | Problem]:
     for record in read_records(path, name):
         if isinstance(record, Problem):
             yield record
         else:
-            yield from _samples_of_record(benchmark, record, name, origin)
+            yield from _samples_of_record(benchmark, named(record), name, origin)
 
 
 def _samples_of_record(

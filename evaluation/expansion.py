@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -58,9 +58,10 @@ class Expansion:
                         yield image, self._request(asked, model, settings, repeat)
 
     @cached_property
-    def _shared(self) -> Any:
-        # From the whole data set, whatever samples are asked.
-        return self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+    def _choices(self) -> "Choices":
+        # Prepared from the whole data set, whatever samples are asked.
+        shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+        return Choices(self.spec.seed, self.shown, shared)
 
     def _by_image(self) -> Mapping[str, Sequence[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -73,10 +74,7 @@ class Expansion:
         for cell in self.cells:
             for sample in samples:
                 if benchmark.applies(sample, cell):
-                    images = tuple(self.dataset.image_of(image) for image in sample.images)
-                    seed = f"{self.spec.seed}:{sample.id}"
-                    scene = Scene(images, size_of, seed, self.shown.thumbnail, self._shared)
-                    yield _Asked(sample, cell, benchmark.ask(sample, cell, scene))
+                    yield _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices))
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
@@ -88,7 +86,6 @@ class Expansion:
             condition=asked.cell.condition,
             repeat=repeat,
             prompt_version=asked.chat.prompt_version,
-            views=asked.chat.views,
             turns=asked.chat.turns,
             details=asked.chat.details,
             # The decoding was checked, once for all requests of the model.
@@ -126,6 +123,23 @@ def expand(
 ) -> Iterator[tuple[str, InferenceRequest]]:
     """Return the (image, request) pairs of a job; raises what `prepare` does before the first one."""
     return prepare(dataset, spec, catalogue).requests(size_of)
+
+
+class Choices(NamedTuple):
+    """What a job fixes for all its chats; `shared` is what the benchmark prepared for them."""
+
+    seed: int
+    shown: ViewOptions
+    shared: Any
+
+
+def ask(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: Choices) -> Chat:
+    """Ask one sample in one cell. Raises EvidenceMissingError as the benchmark does."""
+    images = tuple(dataset.image_of(image) for image in sample.images)
+    scene = Scene(images, size_of, f"{choices.seed}:{sample.id}", choices.shown.thumbnail, choices.shared)
+    chat = dataset.benchmark.ask(sample, cell, scene)
+    first, *others = chat.turns
+    return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
 
 
 def decoding_of(entry: CatalogueEntry, spec: JobSpec) -> Decoding:

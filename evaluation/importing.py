@@ -10,17 +10,24 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import tomli_w
 
-from evaluation.benchmark import Benchmark
-from evaluation.datasets import load_samples, record_files
+from catalogue.names import did_you_mean
+from evaluation.benchmark import Benchmark, name_of_picture
+from evaluation.datasets import load_samples, read_settings, record_files
 from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.records import Record
 from evaluation.samples import Sample
 from tiling.errors import TilingError
+
+_MOST_FIELDS = 24
+"""Fields that an error lists; a benchmark names the usual ones first."""
 
 
 @dataclass(frozen=True)
@@ -40,29 +47,115 @@ def import_dataset(
     target: Path,
     *,
     check_image: Callable[[Path], object],
+    columns: Mapping[str, str] | None = None,
+    settings: Sequence[Path] = (),
     copy: bool = False,
     leave_out_bad: bool = False,
 ) -> Imported:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
-    An image is hard-linked where the file system allows, else copied; `check_image` raises TilingError for one that
-    cannot be read. Nothing is made unless everything is good, or bad records may be left out. Raises
-    DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
+    An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
+    by its digest. `check_image` raises TilingError for one that cannot be read. `columns` says by which field of the
+    benchmark a column goes; `settings` are files that it reads beside `dataset.toml`. Nothing is made unless everything
+    is good, or bad records may be left out. Raises DatasetInvalidError naming every bad record, FileExistsError where
+    `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
+    with _draft_of(target) as draft:
+        _settle(benchmark, settings, draft, problems)
+        gallery, renamed = _Gallery(images, draft, check_image), Columns(columns or {})
+        placed = list(_placed(benchmark, source, gallery, renamed, problems))
+        if wrong := [*_wrong_columns(benchmark, renamed, source.name), *_wrong_settings(problems)]:
+            raise DatasetInvalidError(wrong)
+        problems.sort(key=lambda problem: (problem.file, problem.line or 0))
+        if not placed or (problems and not leave_out_bad):
+            raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
+        used = {image: gallery.found[image] for sample in placed for image in sample.images}
+        _write(benchmark, draft, target.name, placed, used, copy=copy)
+        draft.chmod(0o755)
+        draft.rename(target)
+    return Imported(target, len(placed), len(used), problems)
+
+
+@contextmanager
+def _draft_of(target: Path) -> Iterator[Path]:
+    """A folder beside the target, which is gone afterwards unless it became the target."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _settle(benchmark: Benchmark[Any], settings: Sequence[Path], draft: Path, problems: list[Problem]) -> None:
+    try:
+        benchmark.settled(read_settings(settings))
+    except ValueError as error:
+        file, _, message = str(error).partition(": ")
+        problems.append(Problem(file, None, None, message))
+    for path in settings:
+        shutil.copy2(path, draft / path.name)
+
+
+def _wrong_settings(problems: Sequence[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.file.endswith(".toml")]
+
+
+class Columns:
+    """Gives the columns of records the names that were asked for, and notes which there were."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self.seen: dict[str, None] = {}
+
+    def __call__(self, record: Record) -> Record:
+        """The record with its columns renamed; a column that already has such a name gives way."""
+        value = record.value
+        if not self.names or not isinstance(value, dict):
+            return record
+        self.seen.update(dict.fromkeys(value))
+        renamed = {self.names[name]: inner for name, inner in value.items() if name in self.names}
+        kept = {name: inner for name, inner in value.items() if name not in self.names and name not in renamed}
+        return replace(record, value={**kept, **renamed})
+
+
+def _wrong_columns(benchmark: Benchmark[Any], columns: Columns, source: str) -> Iterator[Problem]:
+    for name, called in columns.names.items():
+        told = f"--map {name}={called}"
+        if name not in columns.seen:
+            turned = f": is {called}={name} meant?" if called in columns.seen else did_you_mean(name, columns.seen)
+            there = ", ".join(columns.seen) or "none"
+            yield Problem(source, None, None, f"{told}: there is no column '{name}'{turned or ';'} there are {there}")
+        if benchmark.fields and not any(fnmatchcase(called, field) for field in benchmark.fields):
+            close = did_you_mean(called, benchmark.fields)
+            known = ", ".join(benchmark.fields[:_MOST_FIELDS])
+            yield Problem(source, None, None, f"{told}: there is no field '{called}'{close or ';'} there are {known}")
+        if others := [other for other, field in columns.names.items() if field == called and other != name]:
+            yield Problem(source, None, None, f"{told}: column '{others[0]}' is called so, too; name one of them")
+
+
+def _placed(
+    benchmark: Benchmark[Any], source: Path, gallery: "_Gallery", columns: Columns, problems: list[Problem]
+) -> Iterator[Sample]:
+    """Yield the samples whose images were found, as the data set names those."""
+    places: dict[str, tuple[str, int]] = {}
+    base = source if source.is_dir() else source.parent
     files = record_files(source) if source.is_dir() else [source]
     found = load_samples(
-        benchmark, files, source if source.is_dir() else source.parent, problems, images=_ByStem(images)
-    )
-    gallery = _Gallery(images, check_image)
-    placed = [placed for sample in found if (placed := _place(sample, gallery, problems))]
-    if not placed or (problems and not leave_out_bad):
-        raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
-    used = {image: gallery.found[image] for sample in placed for image in sample.images}
-    _write(benchmark, target, placed, used, copy=copy)
-    return Imported(target, len(placed), len(used), problems)
+        benchmark, files, base, problems,
+        images=gallery.by_stem, keep=gallery.keep, named=columns, places=places,
+    )  # fmt: skip
+    for sample in found:
+        placed = [gallery.find(image) for image in sample.images]
+        wrong = [message for _, message in placed if message]
+        if not sample.images:
+            wrong = ["names no image, and no single image has its name"]
+        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in wrong)
+        if not wrong:
+            yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
 
 
 class _ByStem(Mapping[str, str]):
@@ -88,22 +181,43 @@ class _ByStem(Mapping[str, str]):
 
 
 class _Gallery:
-    """The images at hand: finds them by the names that records use, and looks at each once."""
+    """The images at hand, in a folder and in the records: finds them by the names that records use, looks at each once.
 
-    def __init__(self, folder: Path, check_image: Callable[[Path], object]) -> None:
+    What lies in records is written into the `draft` of the data set as it is read.
+    """
+
+    def __init__(self, folder: Path, draft: Path, check_image: Callable[[Path], object]) -> None:
         self._folder = folder
+        self._draft = draft
         self._check = check_image
         self._verdicts: dict[Path, str | None] = {}
+        self.by_stem = _ByStem(folder)
         self.found: dict[str, Path] = {}
 
+    def keep(self, content: bytes) -> str:
+        """Write a picture that lies in a record, once; returns its name in the data set."""
+        name = name_of_picture(content)
+        path = self._draft / name
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        return name
+
     def find(self, name: str) -> tuple[str, str | None]:
-        """Return an image's name in the data set, and what is wrong with it."""
-        short = name.removeprefix("images/")
-        for candidate in (short, name):
-            path = self._folder / candidate
+        """Return an image's name in the data set, and what is wrong with it.
+
+        It is looked for below the folder by the whole name, and then by ever less of its beginning.
+        """
+        short, parts = name.removeprefix("images/"), PurePosixPath(name).parts
+        endings = ("/".join(parts[at:]) for at in range(1, len(parts)))
+        places = [(other, self._folder / other) for other in dict.fromkeys([short, name, *endings])]
+        for candidate, path in [(short, self._draft / name), *places]:
             if path.is_file():
                 self.found[f"images/{candidate}"] = path
                 return f"images/{candidate}", self._verdict(path)
+        alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
+        if parts[-1] in (alone.name, alone.stem):
+            return self.find(str(alone))
         return name, f"there is no image '{name}' in {self._folder}"
 
     def _verdict(self, path: Path) -> str | None:
@@ -116,38 +230,36 @@ class _Gallery:
         return self._verdicts[path]
 
 
-def _place(sample: Sample, gallery: _Gallery, problems: list[Problem]) -> Sample | None:
-    if not sample.images:
-        problems.append(Problem("images", None, sample.id, "names no image, and no single image has its name"))
-        return None
-    found = [gallery.find(image) for image in sample.images]
-    wrong = [Problem("images", None, sample.id, message) for _, message in found if message]
-    problems.extend(wrong)
-    return None if wrong else sample.model_copy(update={"images": tuple(name for name, _ in found)})
-
-
 def _write(
-    benchmark: Benchmark[Any], target: Path, samples: Sequence[Sample], images: Mapping[str, Path], *, copy: bool
+    benchmark: Benchmark[Any],
+    draft: Path,
+    name: str,
+    samples: Sequence[Sample],
+    images: Mapping[str, Path],
+    *,
+    copy: bool,
 ) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        for name, path in images.items():
-            _bring(path, draft / name, copy=copy)
-        (draft / "samples").mkdir()
-        by_group: dict[str, list[Sample]] = {group: [] for group in benchmark.grouping.known}
-        for sample in samples:
-            by_group.setdefault(benchmark.grouping.place(sample)[0], []).append(sample)
-        for group, found in by_group.items():
-            lines = "".join(json.dumps(benchmark.record(sample), ensure_ascii=False) + "\n" for sample in found)
-            if lines:
-                (draft / "samples" / f"{_file_name(group)}.jsonl").write_text(lines, encoding="utf-8")
-        settings = {"name": target.name, "benchmark": benchmark.name, "title": target.name}
-        (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
-        draft.chmod(0o755)
-        draft.rename(target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    for image, path in images.items():
+        _bring(path, draft / image, copy=copy)
+    for stray in set((draft / "images").iterdir()) - {draft / image for image in images} if images else ():
+        if stray.is_file():
+            stray.unlink()  # the picture of a record that was left out
+    (draft / "samples").mkdir()
+    for file, lines in _by_file(benchmark, samples).items():
+        (draft / "samples" / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
+    settings = {"name": name, "benchmark": benchmark.name, "title": name}
+    (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
+
+
+def _by_file(benchmark: Benchmark[Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
+    """The lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
+    files: dict[str, list[str]] = {}
+    for sample in samples:
+        known = benchmark.grouping.known
+        group = benchmark.grouping.place(sample)[0] if known else "samples"
+        line = json.dumps(benchmark.record(sample), ensure_ascii=False) + "\n"
+        files.setdefault(_file_name(group), []).append(line)
+    return files
 
 
 def _file_name(group: str) -> str:
@@ -155,6 +267,8 @@ def _file_name(group: str) -> str:
 
 
 def _bring(path: Path, place: Path, *, copy: bool) -> None:
+    if path == place:
+        return
     place.parent.mkdir(parents=True, exist_ok=True)
     if not copy:
         try:

@@ -8,9 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.matching import Box
 from evaluation.datasets import Dataset
+from evaluation.prompts import Prompt, Prompts
 from evaluation.replies import Provenance, Reply, reply_of
 from evaluation.samples import Sample
 from evaluation.verdicts import Judges, Outcome, Part, Verdict
+from evaluation.work import Spent
 from jobs.models import Labels, RasterRecord, Response, UnreadableResponse
 
 UNREADABLE_RESPONSE = "ResponseUnreadable"
@@ -69,6 +71,9 @@ class SampleOutcome(_Part):
     overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
     parts: tuple[PartOutcome, ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
+    image: str | None = Field(default=None, description="the sample's first image, in whose unit square boxes lie")
+    spent: Spent = Spent()
+    prompt: Prompt = Prompt()
 
     @property
     def correct(self) -> bool | None:
@@ -77,27 +82,36 @@ class SampleOutcome(_Part):
 
 
 def sample_outcomes(
-    dataset: Dataset, responses: Iterable[Response | UnreadableResponse], catalogue: Mapping[str, CatalogueEntry]
+    dataset: Dataset,
+    responses: Iterable[Response | UnreadableResponse],
+    catalogue: Mapping[str, CatalogueEntry],
+    prompts: Prompts | None = None,
 ) -> Iterator[SampleOutcome]:
     """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it.
 
     One that cannot be read failed, with empty labels but for its request and sample: they are not known.
     """
     replies = (reply_of(one) if isinstance(one, Response) else _unread(one) for one in responses)
-    return reply_outcomes(dataset, replies, catalogue)
+    return reply_outcomes(dataset, replies, catalogue, prompts)
 
 
 def reply_outcomes(
-    dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]
+    dataset: Dataset,
+    replies: Iterable[Reply],
+    catalogue: Mapping[str, CatalogueEntry],
+    prompts: Prompts | None = None,
 ) -> Iterator[SampleOutcome]:
     """Yield the outcome of each reply as it streams past, holding none; unknown samples are passed over.
 
-    Copies of a reply are not told apart. Raises AnnotationInvalidError as reports do.
+    `prompts` makes the chats again. Copies of a reply are not told apart. Raises AnnotationInvalidError as reports do.
     """
     judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
     for reply in replies:
         if (position := judges.position(reply.sample_id)) is not None:
-            yield _outcome(reply, dataset.samples[position], judges.judge(reply, position))
+            sample = dataset.samples[position]
+            prompt = prompts.of(reply, sample) if prompts else Prompt()
+            image = dataset.image_of(sample.images[0]) if sample.images else None
+            yield _outcome(reply, sample, judges.judge(reply, position), prompt, image)
 
 
 def _unread(response: UnreadableResponse) -> Reply:
@@ -111,7 +125,7 @@ def _unread(response: UnreadableResponse) -> Reply:
     return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
-def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None) -> SampleOutcome:
+def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prompt, image: str | None) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],
         request_id=reply.identity[1],
@@ -135,4 +149,7 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None) -> SampleOut
         overflowed=reply.overflowed,
         parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
         rasters=reply.rasters,
+        image=image,
+        spent=reply.spent,
+        prompt=prompt,
     )

@@ -26,7 +26,6 @@ _RESPONSE = "response"
 
 _UNSAID: dict[str, Any] = {
     "model": UNNAMED_MODEL,
-    "protocol": "S0",
     "condition": "V2",
     "job_id": "",
     "worker": "",
@@ -41,13 +40,14 @@ _UNSAID_WITHIN: dict[str, dict[str, Any]] = {
 _Line = bytes | dict[str, Any]
 
 
-def read_replies(paths: Iterable[Path]) -> Iterator[Reply]:
+def read_replies(paths: Iterable[Path], protocol: str) -> Iterator[Reply]:
     """Yield the replies of files of responses, or of folders of such files, as they are read.
 
+    `protocol` is that of lines of one's own that name none.
     Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and
     where there is no response at all.
     """
-    paths, reader = list(paths), _Reader()
+    paths, reader = list(paths), _Reader(protocol)
     for path in paths:
         for file in response_files(path):
             yield from reader.read(file)
@@ -66,7 +66,8 @@ def response_files(path: Path) -> list[Path]:
 class _Reader:
     """Reads files one after the other; counts what was good, and what was not up to a bound."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: str) -> None:
+        self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
         self._repeats: Counter[tuple[str, ...]] = Counter()
@@ -109,7 +110,8 @@ class _Reader:
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
-        reply = reply_of(Response.model_validate(response_fields(_completed(said, place)), extra="ignore"))
+        fields = {**self._unsaid, **_completed(response_fields(said), place)}
+        reply = reply_of(Response.model_validate(fields, extra="ignore"))
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
         repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
@@ -134,11 +136,11 @@ def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:
     if text is not None and not _ends_with_an_answer(turns):
         turns.append({"text": text, "finish_reason": said.get("finish_reason", "")})
     parts: dict[str, Any] = {name: _filled(said[name], name) for name in ("failure", "engine") if name in said}
-    return {**_UNSAID, "request_id": place, **said, **parts, "turns": turns}
+    return {"request_id": place, **said, **parts, "turns": turns}
 
 
 def _ends_with_an_answer(turns: list[Any]) -> bool:
-    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("step_id") is None
+    return bool(turns) and isinstance(turns[-1], dict) and turns[-1].get("asks") is None
 
 
 def _filled(value: Any, name: str) -> Any:

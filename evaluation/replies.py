@@ -3,6 +3,7 @@
 from operator import attrgetter
 from typing import NamedTuple
 
+from evaluation.work import Spent
 from jobs.models import Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
@@ -27,7 +28,8 @@ class Reply(NamedTuple):
 
     `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
-    own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970.
+    own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970. `spent` is
+    what all turns took together.
     """
 
     labels: Labels
@@ -40,6 +42,7 @@ class Reply(NamedTuple):
     steps: tuple[tuple[str, str], ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
     overflowed: bool = False
+    spent: Spent = Spent()
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -76,7 +79,7 @@ def reply_of(response: Response) -> Reply:
     """Take from a response what scoring needs."""
     failure = response.failure
     turns = response.turns if failure is None or failure.by_model else ()
-    final = turns[-1] if turns and turns[-1].step_id is None else None
+    final = turns[-1] if turns and turns[-1].asks is None else None
     filled = final is not None and _fills_context(final, response.sampling)
     return Reply(
         labels=response.labels,
@@ -86,9 +89,10 @@ def reply_of(response: Response) -> Reply:
         failure=None if final else _why(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
-        steps=tuple((turn.step_id, turn.text) for turn in turns if turn.step_id is not None),
+        steps=tuple((turn.asks, turn.text) for turn in turns if turn.asks is not None),
         rasters=response.rasters,
         overflowed=filled or (failure is not None and failure.by_model),
+        spent=Spent.of(response),
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,7 +17,8 @@ from evaluation.metrics.accuracy import Strata
 from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
-from jobs.models import JobSpec, Response
+from evaluation.work import Work
+from jobs.models import Job, JobSpec, Option, Response
 
 
 class _Part(BaseModel):
@@ -37,6 +40,42 @@ class Source(_Part):
     sampling: dict[str, float | int | None]
 
 
+class JobFacts(_Part):
+    """What a job asked for, and when."""
+
+    id: str
+    status: str
+    created_at: datetime
+    finished_at: datetime | None
+    models: tuple[str, ...]
+    plan: str | None
+    cells: tuple[str, ...] = Field(description="protocol and condition of each, where the job named no plan")
+    samples: int | None = Field(description="how many samples it named; None for all")
+    repeats: int
+    seed: int
+    options: dict[str, Option]
+    sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
+
+    @classmethod
+    def of(cls, job: Job) -> "JobFacts":
+        """Describe a job."""
+        spec = job.spec
+        return cls(
+            id=job.id,
+            status=str(job.status),
+            created_at=job.created_at,
+            finished_at=job.finished_at,
+            models=spec.models,
+            plan=spec.plan,
+            cells=tuple(f"{cell.protocol} {cell.condition}" for cell in spec.cells),
+            samples=len(spec.samples) or None,
+            repeats=spec.repeats,
+            seed=spec.seed,
+            options=spec.options,
+            sampling=spec.sampling,
+        )
+
+
 class Report(_Part):
     """Tables and figures of one data set's benchmark, with counts and 95 % intervals; rates are fractions."""
 
@@ -52,6 +91,8 @@ class Report(_Part):
     cells: tuple[CellScore, ...]
     caveats: tuple[Caveat, ...]
     provenance: tuple[Source, ...]
+    jobs: tuple[JobFacts, ...] = Field(default=(), description="where the responses come from; none of files")
+    work: Work = Work()
 
     def table(self, name: str) -> Table | None:
         """The table of that name; None where the responses fill none."""
@@ -98,6 +139,7 @@ def report_on_replies(
         cells=cells,
         caveats=(*collect_caveats(tally, cells, catalogue), *findings.caveats),
         provenance=_provenance(tally),
+        work=tally.work.total,
     )
 
 

@@ -1,12 +1,13 @@
 """Scores files offline: samples and responses in, a report out; no service, no engine."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_loose
 from evaluation.outcomes import SampleOutcome, reply_outcomes
+from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
 from evaluation.replies import Reply
 from evaluation.report import Report, report_on_replies
@@ -18,11 +19,17 @@ def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, Catalog
     """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
-    condition where they are not "unnamed", S0 and V2; Parquet files hold the service's parts, or the same columns.
+    condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's
+    parts, or the same columns.
     Several lines of one's own for one sample are repeats. Models beyond the shipped catalogue are described in
     `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file and line of what is no response.
     """
-    return report_on_replies(load_loose(samples), read_replies(responses), catalogue or load_catalogue())
+    dataset = load_loose(samples)
+    return report_on_replies(dataset, _replies(dataset, responses), catalogue or load_catalogue())
+
+
+def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
+    return read_replies(responses, next(iter(dataset.benchmark.protocols)))
 
 
 def page_of_files(
@@ -35,8 +42,8 @@ def page_of_files(
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
     dataset = load_loose(samples)
     shown = choose_samples(dataset, most=most_samples(report))
-    replies = (reply for reply in read_replies(responses) if reply.sample_id in shown)
-    return render_html(report, reply_outcomes(dataset, replies, catalogue), preview)
+    replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
+    return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)
 
 
 def outcomes_of_files(
@@ -47,10 +54,10 @@ def outcomes_of_files(
     The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
     """
     counted: dict[tuple[str, ...], tuple[bool, float, int]] = {}
-    for number, reply in enumerate(read_replies(responses)):
+    for number, reply in enumerate(_replies(dataset, responses)):
         rank = (reply.text is None and not reply.overflowed, reply.created, number)
         counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
-    replies = (one for at, one in enumerate(read_replies(responses)) if counted[_key(one)][-1] == at)
+    replies = (one for at, one in enumerate(_replies(dataset, responses)) if counted[_key(one)][-1] == at)
     return reply_outcomes(dataset, replies, catalogue)
 
 

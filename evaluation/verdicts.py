@@ -14,6 +14,7 @@ from evaluation.answers.matching import Box
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
 from evaluation.samples import Sample
+from evaluation.work import WorkTally
 
 Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "failed", "unscored"]
 """What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `failed` is no
@@ -114,11 +115,12 @@ class CellTally:
     duplicates: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
 
-    def add(self, identity: tuple[str, str], verdict: Tallied) -> None:
-        """Count a verdict once."""
+    def add(self, identity: tuple[str, str], verdict: Tallied) -> bool:
+        """Count a verdict once; tell whether it is no copy of the one that counted so far."""
         known = self.verdicts.get(identity)
         self.duplicates += known is not None
         self.verdicts[identity] = verdict if known is None else min(known, verdict)
+        return known != verdict
 
     @property
     def answered(self) -> list[Tallied]:
@@ -207,6 +209,8 @@ class Tally:
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
         self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
+        self.work = WorkTally()
+        """What the replies took; of a reply that was asked for again, both."""
         self._trait = trait
         self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for reply in replies:
@@ -225,7 +229,8 @@ class Tally:
         if position is None:
             cell.unknown[reply.sample_id] += 1
         else:
-            cell.add(reply.identity, self._judged(reply, position))
+            if cell.add(reply.identity, self._judged(reply, position)):
+                self.work.add(reply.spent, reply.rasters, reply.created)
             for raster in reply.rasters:
                 self.digests[position, raster.view.image].add(raster.digest)
 

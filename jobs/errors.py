@@ -5,6 +5,10 @@ class JobsError(Exception):
     """A job could not be kept, queued or read as asked."""
 
 
+class SettingsInvalidError(JobsError):
+    """An argument, a variable or a line of the settings file does not say what it must say; the message names it."""
+
+
 class ServerUnavailableError(JobsError):
     """There is no server to use: the embedded one has no binary, or ended before it answered."""
 

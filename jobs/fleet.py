@@ -1,13 +1,15 @@
 """Which workers are there: each announces itself again and again, and is forgotten when it falls silent."""
 
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
-from redis.asyncio import Redis
 
 from jobs.keys import KEYS, Keys
 from jobs.models import Contract, EngineInfo
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
 
 
 class EnginePhase(Contract):
@@ -45,7 +47,7 @@ class WorkerStatus(Contract):
 class Fleet:
     """The announcements of all workers."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: "Redis", *, keys: Keys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
 

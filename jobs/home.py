@@ -1,35 +1,47 @@
-"""Where this installation keeps things: one folder, and the few addresses that environment variables set."""
+"""Where an installation keeps things: one folder, and the few addresses that stand apart from it."""
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from jobs.settings import ProcessSettings, Spelt
 
 
-@dataclass(frozen=True)
-class Home:
-    """The data folder of an installation. Environment variables move single parts of it.
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
 
-    `GIGAVQA_HOME` the folder itself (default `~/.gigavqa`), `GIGAVQA_DATA` the root that image and data set names are
-    relative to, `REDIS_URL` a server of the operator's own, `RESULTS_URI` where Parquet parts go (a folder or any
-    fsspec address).
-    """
 
-    folder: Path
-    data: Path
-    redis_url: str | None
-    results_uri: str
+Folder = Annotated[Path, AfterValidator(_absolute)]
 
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "Home":
-        """Read the variables above; creates nothing."""
-        folder = Path(environ.get("GIGAVQA_HOME") or Path.home() / ".gigavqa").expanduser().absolute()
-        return cls(
-            folder=folder,
-            data=Path(environ.get("GIGAVQA_DATA") or folder / "data").expanduser().absolute(),
-            redis_url=environ.get("REDIS_URL") or None,
-            results_uri=environ.get("RESULTS_URI") or str(folder / "results"),
-        )
+
+def _below(name: str) -> Any:
+    return lambda given: given["folder"] / name
+
+
+class Home(ProcessSettings):
+    """The data folder of an installation; single parts of it can be moved. Making one creates nothing."""
+
+    folder: Annotated[Folder, Spelt("home", "FOLDER", "~/.gigavqa")] = Field(
+        default_factory=lambda: Path.home() / ".gigavqa",
+        validation_alias="gigavqa_home",
+        description="folder of the installation: state, results, logs, pyramids",
+    )
+    data: Annotated[Folder, Spelt("data", "FOLDER", "`data` in the home")] = Field(
+        default_factory=_below("data"),
+        validation_alias="gigavqa_data",
+        description="root that data sets and images are named relative to",
+    )
+    redis_url: Annotated[str | None, Spelt(metavar="URL", default="an embedded server")] = Field(
+        default=None,
+        validation_alias="redis_url",
+        description="server of the operator's own: Redis 7 or Valkey, with `maxmemory-policy noeviction`",
+    )
+    results_uri: Annotated[str, Spelt(metavar="URI", default="`results` in the home")] = Field(
+        default_factory=lambda given: str(given["folder"] / "results"),
+        validation_alias="results_uri",
+        description="where Parquet parts of responses go: a folder or any fsspec address",
+    )
 
     @property
     def server(self) -> Path:

@@ -1,5 +1,6 @@
 """Every key of the server, one method a key."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,19 +114,20 @@ class Keys:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
         return f"{self.job(job_id)}:response:{request_id}"
 
-    def history(self, job_id: str) -> str:
-        """List of the failure responses that a retry replaced."""
-        return f"{self.job(job_id)}:history"
-
     def rasters(self, job_id: str) -> str:
         """Set of the keys of the different rasters that a job's requests were shown."""
         return f"{self.job(job_id)}:rasters"
 
+    @property
+    def parts_of_a_job(self) -> tuple[Callable[[str], str], ...]:
+        """What makes the further keys of a job from its id, but for those of its responses."""
+        queued = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
+        return (*queued, self.results, self.texts, self.parts, self.rasters)
+
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""
-        of_id = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        of_results = (self.results, self.texts, self.parts, self.history, self.rasters)
-        return [self.job(job_id), *(key(job_id) for key in (*of_id, *of_results))]
+        before = f"{self.job(job_id)}:history"  # an older release kept there what a retry replaced
+        return [self.job(job_id), *(key(job_id) for key in self.parts_of_a_job), before]
 
 
 KEYS = Keys()

@@ -145,11 +145,24 @@ class JobSummary(Contract):
 
 
 class Turn(Contract):
-    """One question of a chat. `given` is an answer put into the history in place of the model's own."""
+    """One question of a chat: texts and views in the order in which the model gets them.
 
-    text: str
+    `given` is an answer put into the history in place of the model's own.
+    """
+
+    parts: tuple[str | View, ...] = Field(min_length=1)
     given: str | None = None
-    step_id: str | None = Field(default=None, description="the annotated step; None for the final question")
+    asks: str | None = Field(default=None, description="what it asks for, by the benchmark's name; None: the question")
+
+    @property
+    def text(self) -> str:
+        """All that it says, without what it shows."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """All that it shows."""
+        return tuple(part for part in self.parts if isinstance(part, View))
 
 
 class Labels(Contract):
@@ -178,13 +191,9 @@ class Labels(Contract):
 
 
 class InferenceRequest(Labels):
-    """One chat to play for one sample under one (model, protocol, condition, repeat).
-
-    All views come before the first turn's text.
-    """
+    """One chat to play for one sample under one (model, protocol, condition, repeat)."""
 
     system: str | None = None
-    views: tuple[View, ...] = ()
     turns: tuple[Turn, ...] = Field(min_length=1)
     sampling: Sampling
 
@@ -192,6 +201,11 @@ class InferenceRequest(Labels):
     def id(self) -> str:
         """Name of the request within its job."""
         return self.request_id
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views of all turns, in order."""
+        return tuple(view for turn in self.turns for view in turn.views)
 
 
 class Stored(Contract):
@@ -215,9 +229,10 @@ class Bundle(Stored):
 
 
 class RasterRecord(Contract):
-    """Where one raster of a prompt came from."""
+    """Where one raster of a chat came from."""
 
     view: View
+    turn: int = Field(default=0, description="number of the turn that showed it, from 0")
     source_size: Size = Field(description="level-0 pixels of the image")
     source_format: str
     region: str = Field(description="the view's region in level-0 pixels: x,y,w,h")
@@ -253,7 +268,7 @@ class TurnResponse(Contract):
 
     text: str
     finish_reason: str
-    step_id: str | None = None
+    asks: str | None = Field(default=None, description="what the turn asked for; None: the question")
     usage: Usage = Usage()
     timings: Timings = Timings()
 

@@ -3,14 +3,16 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, NoReturn
+from typing import NoReturn, TypeVar
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from jobs.calls import Calls, Claimed, Held, Packed, Retried
 from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
@@ -20,7 +22,6 @@ from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.scripts import Name, Scripts
 from jobs.stored import read_bundle
 
 GROUP = "workers"
@@ -46,11 +47,7 @@ class Claimable:
     interactive: int
 
 
-class _Chunk(NamedTuple):
-    """Packed bundles as the script takes them, and their models."""
-
-    models: set[str]
-    arguments: list[str | bytes | int]
+_ReplyT = TypeVar("_ReplyT")
 
 
 class JobQueue:
@@ -72,7 +69,7 @@ class JobQueue:
     ) -> None:
         self._redis = redis
         self._keys = keys
-        self._scripts = Scripts(redis, keys)
+        self._calls = Calls(redis, keys)
         self._registry = JobRegistry(redis, keys=keys)
         self._results = ResultStore(redis, keys=keys)
         self._limit = limit_requests
@@ -100,7 +97,9 @@ class JobQueue:
 
         Raises QueueFullError, JobTooLargeError, JobNotFoundError.
         """
-        status = await self._scripts.run("reserve", job_id, num_requests, self._limit, dataset_digest or "")
+        status = await self._calls.reserve(
+            job_id, num_requests=num_requests, limit=self._limit, dataset_digest=dataset_digest or ""
+        )
         self._check_reserved(status, job_id, num_requests)
 
     async def append(self, job_id: str, bundles: Iterable[Bundle]) -> Job:
@@ -111,25 +110,30 @@ class JobQueue:
         """
         remaining = iter(bundles)
         while chunk := await asyncio.to_thread(self._pack_some, remaining):
-            await self._ensure_groups(chunk.models)
-            if await self._scripts.run("append", job_id, *chunk.arguments) != b"validating":
+            await self._ensure_groups({bundle.model for bundle in chunk})
+            if await self._calls.append(job_id, chunk) != "validating":
                 break
-        await self._scripts.run("start", job_id)
+        await self._calls.start(job_id)
         return await self._registry.get(job_id)
 
     async def reopen(self, job_id: str, bundles: Iterable[Bundle], dataset_digest: str | None = None) -> Job:
-        """Set the failure responses of these bundles' requests aside and queue the bundles again.
+        """Drop the failure responses of these bundles' requests and queue the bundles again.
 
         A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
         so. Raises JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
-        models, requests, arguments = await asyncio.to_thread(self._reopened, bundles)
-        await self._ensure_groups(models)
-        call = (job_id, self._limit, secrets.token_hex(8), dataset_digest or "")
-        status = await self._scripts.run("reopen", *call, *arguments)
-        self._check_reserved(status, job_id, requests)
-        if status in {b"validating", b"in_progress", b"cancelling", b"finalizing", b"failed"}:
-            raise JobNotRetryableError(f"job {job_id} is {status.decode()}; completed and cancelled jobs are retried")
+        retried = await asyncio.to_thread(self._retried, bundles)
+        await self._ensure_groups({bundle.model for bundle, _ in retried})
+        status = await self._calls.reopen(
+            job_id,
+            limit=self._limit,
+            token=secrets.token_hex(8),
+            dataset_digest=dataset_digest or "",
+            bundles=retried,
+        )
+        self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))
+        if status in {"validating", "in_progress", "cancelling", "finalizing", "failed"}:
+            raise JobNotRetryableError(f"job {job_id} is {status}; completed and cancelled jobs are retried")
         return await self._registry.get(job_id)
 
     async def claim(
@@ -164,8 +168,7 @@ class JobQueue:
         lost: list[Lease] = []
         for worker in {lease.worker for lease in leases}:
             held = [lease for lease in leases if lease.worker == worker]
-            pairs = (part for lease in held for part in (lease.stream, lease.entry_id))
-            renewed = await self._scripts.run("renew", worker, *pairs)
+            renewed = await self._calls.renew(worker, [(lease.stream, lease.entry_id) for lease in held])
             lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
         return lost
 
@@ -175,12 +178,18 @@ class JobQueue:
         It is dropped instead when its job is being cancelled, and acknowledged when all its requests are recorded.
         Does nothing when the lease was lost.
         """
-        ids = (request.id for request in lease.bundle.requests)
-        await self._scripts.run("hand_back", *self._held(lease), lease.deliveries, *self._named(lease), *ids)
+        await self._calls.hand_back(
+            _held(lease),
+            deliveries=lease.deliveries,
+            job_id=lease.job_id,
+            bundle_id=lease.bundle.id,
+            request_ids=[request.id for request in lease.bundle.requests],
+        )
 
     async def begin_probation(self, lease: Lease, request_id: str) -> bool:
         """Mark the request that runs next; it takes the blame if workers die of it. False when the lease was lost."""
-        return bool(await self._scripts.run("suspect", *self._held(lease), *self._named(lease), request_id))
+        named = {"job_id": lease.job_id, "bundle_id": lease.bundle.id, "request_id": request_id}
+        return await self._calls.suspect(_held(lease), **named)
 
     async def cancelled(self, job_ids: Iterable[str]) -> set[str]:
         """Return which of these jobs need no more playing: being cancelled, ended, or deleted."""
@@ -201,9 +210,9 @@ class JobQueue:
 
     async def claimable(self, models: Sequence[str]) -> dict[str, Claimable]:
         """Count the bundles of each model that a claim could lease now: those that wait, and expired leases."""
-        lanes = [argument for model in models for argument in (model, *self._lanes(model), "")]
-        counts = await self._run_on_groups("claimable", models, [self._lease_ms, _COUNTED_ENTRIES, *lanes])
-        return {model: Claimable(*count) for model, count in zip(models, counts, strict=True)}
+        lanes = {model: self._lanes(model) for model in models}
+        call = partial(self._calls.claimable, lanes, lease_ms=self._lease_ms, bound=_COUNTED_ENTRIES)
+        return {model: Claimable(*count) for model, count in (await self._on_groups(models, call)).items()}
 
     async def trim(self) -> int:
         """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.
@@ -214,7 +223,7 @@ class JobQueue:
         self._grouped.clear()
         await self._ensure_groups(models)
         lanes = (lane for model in models for lane in self._lanes(model))
-        return sum([await self._scripts.run("trim", lane, self._lease_ms) for lane in lanes])
+        return sum([await self._calls.trim(lane, lease_ms=self._lease_ms) for lane in lanes])
 
     @property
     def _lease_ms(self) -> int:
@@ -223,37 +232,21 @@ class JobQueue:
     def _lanes(self, model: str) -> list[str]:
         return [*(self._keys.queue(model, priority) for priority in PRIORITIES), self._keys.probation(model)]
 
-    def _held(self, lease: Lease) -> tuple[str, str, str]:
-        return lease.worker, lease.stream, lease.entry_id
-
-    def _named(self, lease: Lease) -> tuple[str, str]:
-        return lease.bundle.job_id, lease.bundle.id
-
-    def _pack_some(self, bundles: Iterator[Bundle]) -> "_Chunk | None":
+    def _pack_some(self, bundles: Iterator[Bundle]) -> list[Packed]:
         # Each is packed as it is made, which is a fiftieth of its size.
-        chunk = _Chunk(set(), [])
-        for bundle in islice(bundles, _CHUNK_BUNDLES):
-            lane = self._keys.queue(bundle.model, bundle.priority)
-            chunk.models.add(bundle.model)
-            chunk.arguments.extend([bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle)])
-        return chunk if chunk.arguments else None
+        return [self._packed(bundle) for bundle in islice(bundles, _CHUNK_BUNDLES)]
 
-    def _reopened(self, bundles: Iterable[Bundle]) -> tuple[set[str], int, list[str | bytes | int]]:
-        models: set[str] = set()
-        requests = 0
-        arguments: list[str | bytes | int] = []
-        for bundle in bundles:
-            lane = self._keys.queue(bundle.model, bundle.priority)
-            models.add(bundle.model)
-            requests += len(bundle.requests)
-            arguments += [bundle.id, bundle.model, lane, pack(bundle), len(bundle.requests)]
-            arguments += [request.id for request in bundle.requests]
-        return models, requests, arguments
+    def _retried(self, bundles: Iterable[Bundle]) -> list[Retried]:
+        return [Retried(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
 
-    def _check_reserved(self, status: bytes, job_id: str, requests: int) -> None:
-        if status == b"missing":
+    def _packed(self, bundle: Bundle) -> Packed:
+        lane = self._keys.queue(bundle.model, bundle.priority)
+        return Packed(bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle))
+
+    def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
+        if status == "missing":
             raise JobNotFoundError(f"there is no job {job_id}")
-        if status == b"full":
+        if status == "full":
             self._refuse(f"job {job_id}", requests)
 
     def _refuse(self, job: str, requests: int) -> NoReturn:
@@ -275,40 +268,28 @@ class JobQueue:
     async def _run_claim(
         self, models: Sequence[str], worker: str, slots: int, *, probation: bool
     ) -> tuple[bool, list[Lease]]:
-        lanes = [
-            lane
-            for priority in PRIORITIES
-            for model in models
-            for lane in (self._keys.queue(model, priority), self._keys.probation(model))
-        ]
-        settings = (worker, slots, self._lease_ms, self._max_attempts, int(probation))
-        more, rows = await self._run_on_groups("claim", models, (*settings, *lanes))
-        return bool(more), [self._lease(row, worker, probation) for row in rows]
+        call = partial(
+            self._calls.claim,
+            worker,
+            slots=slots,
+            lease_ms=self._lease_ms,
+            max_attempts=self._max_attempts,
+            probation=probation,
+            lanes=[(self._keys.queue(m, priority), self._keys.probation(m)) for priority in PRIORITIES for m in models],
+        )
+        more, claimed = await self._on_groups(models, call)
+        return more, [_lease(one, worker, probation) for one in claimed]
 
-    async def _run_on_groups(self, name: Name, models: Sequence[str], arguments: Sequence[str | float]) -> Any:
+    async def _on_groups(self, models: Sequence[str], call: Callable[[], Awaitable[_ReplyT]]) -> _ReplyT:
         await self._ensure_groups(models)
         try:
-            return await self._scripts.run(name, *arguments)
+            return await call()
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
             self._grouped.clear()  # the server came back with less than it had: another, or one that lost power
             await self._ensure_groups(models)
-            return await self._scripts.run(name, *arguments)
-
-    def _lease(self, row: Sequence[Any], worker: str, probation: bool) -> Lease:
-        stream, entry_id, deliveries, queued_ms, crashes, payload, mark = row
-        return Lease(
-            bundle=read_bundle(decompress(payload)),
-            attempt=int(crashes) + deliveries,
-            probation=probation,
-            queued_seconds=max(0, queued_ms) / 1000,
-            worker=worker,
-            stream=stream.decode(),
-            entry_id=entry_id.decode(),
-            deliveries=deliveries,
-            mark=mark.decode(),
-        )
+            return await call()
 
     async def _claim_probation(self, models: Sequence[str], worker: str) -> list[Lease]:
         more = True
@@ -341,3 +322,21 @@ class JobQueue:
         # Neither an expired lease nor a hand-back adds an entry, so the wait is cut into slices.
         slice_seconds = min(seconds, self._lease_seconds / 2, 0.5, BLOCK_SECONDS)
         await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))
+
+
+def _held(lease: Lease) -> Held:
+    return Held(lease.worker, lease.stream, lease.entry_id)
+
+
+def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
+    return Lease(
+        bundle=read_bundle(decompress(claimed.payload)),
+        attempt=int(claimed.crashes) + claimed.deliveries,
+        probation=probation,
+        queued_seconds=max(0, claimed.queued_ms) / 1000,
+        worker=worker,
+        stream=claimed.lane.decode(),
+        entry_id=claimed.entry_id.decode(),
+        deliveries=claimed.deliveries,
+        mark=claimed.mark.decode(),
+    )

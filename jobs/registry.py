@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 
+from jobs.calls import Calls
 from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from jobs.keys import KEYS, Keys
 from jobs.models import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, JobUsage, RequestCounts, SpecSummary
 from jobs.parts import PartStore
-from jobs.scripts import Scripts
 from jobs.stored import read_spec
 
 IDEMPOTENCY_SECONDS = 24 * 3600
@@ -44,7 +44,7 @@ class JobRegistry:
         self._redis = redis
         self._parts = PartStore(results_uri) if results_uri else None
         self._keys = keys
-        self._scripts = Scripts(redis, keys)
+        self._calls = Calls(redis, keys)
 
     async def create(self, spec: JobSpec, idempotency_key: str | None = None) -> tuple[Job, bool]:
         """Create a job in status `validating`; an idempotency key gives its earlier job and False.
@@ -55,10 +55,12 @@ class JobRegistry:
         key = self._keys.idempotency(idempotency_key) if idempotency_key else ""
         new_id = f"job_{secrets.token_hex(10)}"
         summary = SpecSummary.of(spec).model_dump_json()
-        found, job_id = await self._scripts.run("create", new_id, text, digest, key, IDEMPOTENCY_SECONDS, summary)
-        if found == b"conflict":
+        found, job_id = await self._calls.create(
+            new_id, spec=text, summary=summary, digest=digest, idempotency=key, ttl_seconds=IDEMPOTENCY_SECONDS
+        )
+        if found == "conflict":
             raise _conflict(idempotency_key)
-        return await self.get(job_id.decode()), found == b"new"
+        return await self.get(job_id), found == "new"
 
     async def find(self, spec: JobSpec, idempotency_key: str) -> Job | None:
         """Return the job that the key already stands for, or None.
@@ -130,11 +132,11 @@ class JobRegistry:
         """Put every job among those of its status: to be run once where jobs may be older than these lists."""
         ids = await self._redis.zrange(self._keys.jobs(), 0, -1)
         for start in range(0, len(ids), _CHUNK):
-            await self._scripts.run("index", *ids[start : start + _CHUNK])
+            await self._calls.index(ids[start : start + _CHUNK])
 
     async def fail(self, job_id: str, errors: Sequence[str]) -> Job:
         """Put a job that is not final into status `failed`, with one line a problem. Raises JobNotFoundError."""
-        await self._scripts.run("fail", job_id, json.dumps(list(errors)))
+        await self._calls.fail(job_id, json.dumps(list(errors)))
         return await self.get(job_id)
 
     async def cancel(self, job_id: str) -> Job:
@@ -142,12 +144,12 @@ class JobRegistry:
 
         Responses so far are kept. A final job stays as it is. Raises JobNotFoundError.
         """
-        await self._scripts.run("cancel", job_id)
+        await self._calls.cancel(job_id)
         cursor = -1
         while cursor != 0:
             cursor, bundles = await self._redis.hscan(self._keys.bundles(job_id), max(cursor, 0), count=_CHUNK)
             if bundles:
-                await self._scripts.run("drop", job_id, *bundles)
+                await self._calls.drop(job_id, bundles)
         return await self.get(job_id)
 
     async def delete(self, job_id: str) -> None:
@@ -156,7 +158,7 @@ class JobRegistry:
         The job is gone at once. What a crash or an error leaves of it is removed by a repeated call, or by
         `finish_deletions`. Raises JobNotFoundError, JobActiveError, OSError.
         """
-        status = (await self._scripts.run("delete", job_id)).decode()
+        status = await self._calls.delete(job_id)
         if status == "missing":
             raise JobNotFoundError(f"there is no job {job_id}")
         if status != "deleting":

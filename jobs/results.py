@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
+from jobs.calls import Calls, Recorded
 from jobs.codec import decompress, pack
 from jobs.errors import PartUnreadableError, TextMissingError
 from jobs.keys import KEYS, Keys
 from jobs.leases import Lease
 from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
-from jobs.scripts import Scripts
 from jobs.stored import read_response
 
 
@@ -32,7 +32,7 @@ class ResultStore:
     def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: Keys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
-        self._scripts = Scripts(redis, keys)
+        self._calls = Calls(redis, keys)
         self._parts = PartStore(results_uri) if results_uri else None
 
     async def record(self, response: Response, lease: Lease | None) -> bool:
@@ -41,12 +41,19 @@ class ResultStore:
         The same script counts it, publishes progress, acknowledges the lease's bundle with its last request, and
         completes the job with its last bundle. It does not matter whether the lease is still held.
         """
-        place = (lease.bundle.id, lease.stream, lease.entry_id) if lease else ("", "", "")
-        outcome = "completed" if response.ok else "failed"
-        named = (response.job_id, response.request_id)
-        packed, took = pack(response), json.dumps(_took(response))
-        reply = await self._scripts.run("record", *named, *place, outcome, packed, took, *_metadata(response))
-        return bool(reply)
+        return await self._calls.record(
+            response.job_id,
+            response.request_id,
+            bundle_id=lease.bundle.id if lease else "",
+            lane=lease.stream if lease else "",
+            entry_id=lease.entry_id if lease else "",
+            response=Recorded(
+                outcome="completed" if response.ok else "failed",
+                packed=pack(response),
+                took=json.dumps(_took(response)),
+                metadata=_metadata(response),
+            ),
+        )
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
         """Return which of these requests have a response, be it an answer or a failure."""
@@ -140,7 +147,7 @@ def _took(response: Response) -> dict[str, Any]:
     }
 
 
-def _metadata(response: Response) -> list[str | int]:
+def _metadata(response: Response) -> dict[str, str | int]:
     fields: dict[str, str | int] = {
         "sample": response.sample_id,
         "attempt": response.attempt,
@@ -150,4 +157,4 @@ def _metadata(response: Response) -> list[str | int]:
     if response.failure:
         fields["failure"] = response.failure.type
         fields |= {"retryable": 1} if response.failure.retryable else {}
-    return [part for pair in fields.items() for part in pair]
+    return fields

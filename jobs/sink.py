@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 from redis.exceptions import LockError, RedisError, ResponseError
 
+from jobs.calls import Calls, Sunk
 from jobs.codec import decompress
 from jobs.keys import KEYS, Keys
 from jobs.models import Response
 from jobs.parts import PartStore
-from jobs.scripts import Scripts
 from jobs.stored import read_response
 
 GROUP = CONSUMER = "sink"
@@ -54,7 +54,7 @@ class ParquetSink:
         self._rows = rows
         self._seconds = seconds
         self._keys = keys
-        self._scripts = Scripts(redis, keys)
+        self._calls = Calls(redis, keys)
         self._lock = redis.lock(keys.sink_lock(), timeout=_LOCK_SECONDS)
         self._grouped = False
         self.errors = 0
@@ -155,15 +155,14 @@ class ParquetSink:
 
     async def _load(self, job_id: str, entries: Sequence[_Entry]) -> dict[str, Response]:
         """Responses by cursor, without those that a retry or a deletion took back since."""
-        pairs = (part for entry in entries for part in (entry.request_id, entry.cursor))
-        texts = await self._scripts.run("texts", job_id, *pairs)
+        texts = await self._calls.texts(job_id, [(entry.request_id, entry.cursor) for entry in entries])
         found = ((entry.cursor, text) for entry, text in zip(entries, texts, strict=True) if text)
         return {cursor: read_response(decompress(text)) for cursor, text in found}
 
     async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}
-        arguments = ((entry.id, entry.request_id, entry.cursor, row_of.get(entry.cursor, -1)) for entry in entries)
-        return int(await self._scripts.run("sunk", job_id, part, seal, *(part for four in arguments for part in four)))
+        sunk = [Sunk(entry.id, entry.request_id, entry.cursor, row_of.get(entry.cursor, -1)) for entry in entries]
+        return await self._calls.sunk(job_id, part=part, seal=seal, entries=sunk)
 
 
 def _entry(entry_id: bytes, fields: Mapping[bytes, bytes]) -> _Entry:

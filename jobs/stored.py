@@ -2,10 +2,13 @@
 
 A form is told by its `version`; what has none is of the first version, which had:
 - a request's name in `id`, and a response's in `request_id`;
+- a request's `views` beside its turns, before the `text` of the first one, where a turn has `parts`;
+- what a turn asks for in `step_id`;
 - `examples` beside the labels, where they have `details` for what only a benchmark knows;
 - `thumbnail` and `examples` beside the other fields of a specification, where it has `options`.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -45,7 +48,9 @@ def response_fields(given: Any) -> Any:
     """The fields of a response in the form of now; what is no object is left as it is. Raises ValueError."""
     if not isinstance(given, dict) or given.get("version") == FORM:
         return given
-    return _with_details(_known(given))
+    response = _with_details(_known(given))
+    turns = response.get("turns")
+    return {**response, "turns": [*map(_asking, turns)]} if isinstance(turns, list) else response
 
 
 def spec_fields(given: Any) -> Any:
@@ -68,8 +73,21 @@ def _known(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request_fields(given: dict[str, Any]) -> dict[str, Any]:
-    renamed = {"request_id" if name == "id" else name: value for name, value in given.items()}
-    return _with_details(renamed)
+    request = {"request_id" if name == "id" else name: value for name, value in given.items() if name != "views"}
+    shown = [given.get("views", ()), *([()] * len(given["turns"]))]
+    turns = [_with_parts(turn, views) for turn, views in zip(given["turns"], shown, strict=False)]
+    return _with_details({**request, "turns": turns})
+
+
+def _with_parts(turn: dict[str, Any], views: Iterable[Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in _asking(turn).items() if name != "text"}
+    return {**rest, "parts": [*views, turn["text"]]}
+
+
+def _asking(turn: Any) -> Any:
+    if not isinstance(turn, dict) or "step_id" not in turn:
+        return turn
+    return {"asks" if name == "step_id" else name: value for name, value in turn.items()}
 
 
 def _with_details(given: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.accuracy import Macros, Strata
+from evaluation.metrics.accuracy import Contrast, Strata
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import Floats
 
@@ -60,8 +60,8 @@ def cover(sizes: Sequence[int], rate: float, agreement: float | None, num_draws:
     ours, bootstrap = [], []
     for number in range(num_draws):
         first, second = _answers(draws, sum(sizes), rate, agreement)
-        macros = Macros({"first": first, "second": second}, strata)
-        ours.append(macros.accuracy("first") if agreement is None else macros.gap("first", "second"))
+        contrast = Contrast({"first": first, "second": second}, strata)
+        ours.append(contrast.accuracy("first") if agreement is None else contrast.gap("first", "second"))
         if number % _BOOTSTRAPPED == 0:
             values = first if agreement is None else first - second
             bootstrap.append(_bootstrap(draws, values, strata))
@@ -71,7 +71,7 @@ def cover(sizes: Sequence[int], rate: float, agreement: float | None, num_draws:
 def _strata(sizes: Sequence[int]) -> Strata:
     ends = np.cumsum(sizes)
     places = (np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True))
-    return Strata(dict(zip(_DOMAINS, places, strict=True)), {})  # type: ignore[arg-type]
+    return Strata(dict(zip(_DOMAINS, places, strict=True)), {}, balanced=True)
 
 
 def _answers(draws: np.random.Generator, count: int, rate: float, agreement: float | None) -> tuple[Floats, Floats]:
@@ -80,7 +80,7 @@ def _answers(draws: np.random.Generator, count: int, rate: float, agreement: flo
 
 
 def _bootstrap(draws: np.random.Generator, values: Floats, strata: Strata) -> Estimate:
-    means = [values[draws.choice(at, (_RESAMPLES, at.size))].mean(axis=1) for at in strata.domains.values()]
+    means = [values[draws.choice(at, (_RESAMPLES, at.size))].mean(axis=1) for at in strata.groups.values()]
     low, high = np.percentile(np.mean(means, axis=0), [2.5, 97.5])
     return Estimate(value=float(values.mean()), count=values.size, low=float(low), high=float(high))
 

@@ -3,8 +3,9 @@
     python -m performance.parser [FOLDER]
 
 A case states what a text is worth by the paper's rule (appendix D.2), and why. A folder holds final answers, or final
-answers, step answers and replies to S2 of the families (`tests/evaluation/family_answers.py` says how); left out, it is
-the tests' own. Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was found.
+answers, step answers and replies to S2 of the families (`tests/benchmarks/ultravr/family_answers.py` says how); left
+out, it is the tests' own. Values decide accuracy: a wrong one is a wrong score. Statuses only say how an answer was
+found.
 """
 
 import argparse
@@ -16,9 +17,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from evaluation.answers.final import READER_VERSION
-from tests.evaluation.family_answers import Case, read_cases
+from tests.benchmarks.ultravr.family_answers import Case, read_cases
 
-CORPUS = Path(__file__).resolve().parents[1] / "tests" / "evaluation" / "answers"
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+CORPUS, STYLES = TESTS / "evaluation" / "answers", TESTS / "benchmarks" / "ultravr" / "answers"
 _LONGEST_SHOWN = 600
 
 
@@ -39,9 +41,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="a corpus; the tests' own when left out")
     folder = parser.parse_args().folder
-    wrong = [
-        print_agreement(part) for part in ([folder] if folder else [CORPUS, CORPUS / "families", CORPUS / "held_out"])
-    ]
+    parts = [folder] if folder else [CORPUS, STYLES / "families", STYLES / "held_out"]
+    wrong = [print_agreement(part) for part in parts]
     return 1 if any(wrong) else 0
 
 

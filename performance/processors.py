@@ -30,15 +30,15 @@ from vllm.model_executor.models.phi4siglip import Phi4SiglipProcessingInfo
 from vllm.transformers_utils.processors import internvl
 from vllm.transformers_utils.processors.deepseek_vl2 import DeepseekVLV2Processor, ImageTransform
 
+from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from catalogue.families.gemma4 import Gemma4Budget
+from catalogue.families.glm4v import Glm4vBudget
+from catalogue.families.internvl import InternVLBudget
+from catalogue.families.kimi_vl import KimiVLBudget
+from catalogue.families.minicpmv import MiniCPMVBudget
+from catalogue.families.phi4 import Phi4VisionBudget
+from catalogue.families.qwen import QwenBudget
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
-from tiling.budgets.gemma4 import Gemma4Budget
-from tiling.budgets.glm4v import Glm4vBudget
-from tiling.budgets.internvl import InternVLBudget
-from tiling.budgets.kimi_vl import KimiVLBudget
-from tiling.budgets.minicpmv import MiniCPMVBudget
-from tiling.budgets.phi4 import Phi4VisionBudget
-from tiling.budgets.qwen import QwenBudget
 from tiling.geometry import Size
 
 Values = NDArray[np.float32]

@@ -54,7 +54,7 @@ class Meter:
 
 
 def make_bundles(job_id: str, number: int) -> list[Bundle]:
-    turn, sampling = Turn(text="How many people stand in the upper left quadrant? " * 4), Sampling(seed=7)
+    turn, sampling = Turn(parts=("How many people stand in the upper left quadrant? " * 4,)), Sampling(seed=7)
     fields: dict[str, Any] = {
         "model": MODEL,
         "protocol": "S0",

@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.trajectories import write_truth
 from evaluation.datasets import load_loose
-from evaluation.plans import PLANS
+from evaluation.report import Report
 from evaluation.score import score_files
-from jobs.models import Cell
+from jobs.models import FORM, Cell
 
 _FORMS = ("{}", "Final answer: {}", "**Answer:** {}", "After looking closely, the answer is {}.", "\\boxed{{{}}}")
 _THOUGHT = "<think>The image shows several regions, and each must be compared with the others. {} </think>\n"
@@ -36,15 +37,21 @@ def main() -> None:
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "responses.ndjson"
-        size = _write(path, load_loose(chosen.dataset).samples, chosen.responses)
+        size = _write(path, load_loose(chosen.dataset, "ultravr").samples, chosen.responses)
         print(f"{chosen.responses} responses, {size / 2**20:.0f} MiB")
         began, cpu = time.perf_counter(), time.process_time()
         report = score_files(chosen.dataset, path)
         took, busy = time.perf_counter() - began, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    judged = sum(sum(profile.statuses.values()) for profile in report.steps)
-    print(f"{sum(cell.answered for cell in report.cells)} answers and {judged} steps judged")
+    print(f"{sum(cell.answered for cell in report.cells)} answers and {_judged(report)} steps judged")
     print(f"{took:.1f} s, {busy:.1f} s of CPU, peak RSS {peak:.0f} MiB")
+
+
+def _judged(report: Report) -> int:
+    table = report.table("steps")
+    at = [column.key for column in table.columns].index("statuses") if table else 0
+    told = (str(row.values[at]) for row in table.rows) if table else ()
+    return sum(int(count.rpartition(" ")[2]) for statuses in told for count in statuses.split(", "))
 
 
 def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
@@ -56,7 +63,7 @@ def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
 
 
 def _lines(samples: tuple[Sample, ...], count: int, draws: random.Random) -> Iterator[dict[str, Any]]:
-    cells = PLANS["ultravr"]
+    cells = UltraVR.plans["ultravr"]
     for number in range(count):
         turn, cell = divmod(number, len(cells))
         repeat, at = divmod(turn, len(samples))
@@ -65,6 +72,7 @@ def _lines(samples: tuple[Sample, ...], count: int, draws: random.Random) -> Ite
 
 def _line(sample: Sample, cell: Cell, repeat: int, draws: random.Random) -> dict[str, Any]:
     return {
+        "version": FORM,
         "request_id": f"{sample.id}:{cell.protocol}-{cell.condition}:qwen3-vl-8b:{repeat}",
         "job_id": "job-0123456789",
         "sample_id": sample.id,
@@ -101,10 +109,10 @@ def _turns(sample: Sample, protocol: str, draws: random.Random) -> Iterator[dict
     yield _turn(thought + text)
 
 
-def _turn(text: str, step_id: str | None = None) -> dict[str, Any]:
+def _turn(text: str, asks: str | None = None) -> dict[str, Any]:
     usage = {"prompt_tokens": 5000, "completion_tokens": len(text) // 4, "cached_tokens": 4096}
     timings = {"queued": 0.1, "prefill": 0.2, "decode": 0.3}
-    return {"text": text, "finish_reason": "stop", "step_id": step_id, "usage": usage, "timings": timings}
+    return {"text": text, "finish_reason": "stop", "asks": asks, "usage": usage, "timings": timings}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tiling.budgets.qwen import QwenBudget
+from catalogue.families.qwen import QwenBudget
 from tiling.geometry import Region, Size, resolve_region
 from tiling.views import View
 

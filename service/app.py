@@ -14,11 +14,10 @@ from service.http.guard import Guard
 from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
-from service.operations import instrumentation, models, probes
+from service.operations import instrumentation, inventory, probes
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
-from service.results import following, responses, verdicts
-from service.routes import datasets, reports
+from service.results import following, reports, responses, verdicts
 from service.settings import Settings
 from service.submission import jobs
 
@@ -47,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (jobs, responses, following, reports, verdicts, models, datasets, probes, instrumentation):
+    for noun in (jobs, responses, following, reports, verdicts, inventory, probes, instrumentation):
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.

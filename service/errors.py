@@ -34,9 +34,9 @@ class Finding(BaseModel):
     detail: str = Field(examples=["answer 'E' is not one of the options A, B, C, D"])
     pointer: str | None = Field(default=None, description="JSON pointer into the body", examples=["#/models/0"])
     parameter: str | None = Field(default=None, description="name of the query parameter, path part or header")
-    file: str | None = Field(default=None, examples=["samples/cctv.jsonl"])
+    file: str | None = Field(default=None, examples=["samples/slides.jsonl"])
     line: int | None = Field(default=None, examples=[17])
-    sample: str | None = Field(default=None, description="id of the sample", examples=["cctv-0007"])
+    sample: str | None = Field(default=None, description="id of the sample", examples=["slide-0007"])
     image: str | None = Field(default=None, description="path relative to the data root")
     requests: int | None = Field(default=None, description="how many requests of the job it concerns", examples=[92])
 
@@ -47,10 +47,6 @@ class ServiceError(Exception):
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
-
-
-class SettingsInvalidError(ServiceError):
-    """An environment variable does not say what it must say; the message names it."""
 
 
 class DatasetNotFoundError(ServiceError):

@@ -19,7 +19,7 @@ from jobs.sink import ParquetSink
 from service.operations.background import Background
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
-from service.operations.models import Models
+from service.operations.inventory import Models
 from service.results.following import Followers, Watching
 from service.results.reports import Reports
 from service.settings import Settings
@@ -40,16 +40,16 @@ class Gateway:
         self._instrumentation = instrumentation
         self._stopping = stopping
         # In this thread, not in a pool's: the server may end with the thread that started it.
-        url = settings.home.redis_url or ensure_server(settings.home.server)
+        url = settings.redis_url or ensure_server(settings.server)
         self._redis = connect(url)
         self._watching = connect(url, max_connections=settings.watch_connections)
         self._background = Background(instrumentation)
-        self._registry = JobRegistry(self._redis, settings.home.results_uri)
+        self._registry = JobRegistry(self._redis, settings.results_uri)
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
-        self._results = ResultStore(self._redis, settings.home.results_uri)
-        self._sink = ParquetSink(self._redis, settings.home.results_uri)
+        self._results = ResultStore(self._redis, settings.results_uri)
+        self._sink = ParquetSink(self._redis, settings.results_uri)
         self._followers = Followers(JobNews(self._redis), settings.poll_seconds)
-        self._models = Models(settings.home.catalogue)
+        self._models = Models(settings.catalogue)
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
@@ -57,7 +57,7 @@ class Gateway:
     @property
     def parts(self) -> Mapping[type, object]:
         """What routes can be given, by class."""
-        previews = PreviewStore(self._settings.home.results_uri)
+        previews = PreviewStore(self._settings.results_uri)
         parts = (
             self._settings,
             self._instrumentation,

@@ -1,33 +1,33 @@
-"""How the gateway is set: read once from the environment, checked, frozen."""
+"""How the gateway is set."""
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, field_validator
+from pydantic import AfterValidator, Field, PositiveInt
+from pydantic_settings import SettingsConfigDict
 
 from jobs.home import Home
-from service.errors import SettingsInvalidError
-
-PREFIX = "GIGAVQA_"
+from jobs.settings import Listed, Spelt
 
 
-class Settings(BaseModel):
-    """Address, folders and limits of one gateway.
+def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
 
-    All but the folders can be set by a variable: `GIGAVQA_` and the field's name in capitals.
-    """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Settings(Home):
+    """One gateway of gigavqa: its address, its folders and its limits."""
 
-    home: Home
-    host: str = "127.0.0.1"
-    port: int = Field(default=8470, ge=0, le=65535, description="0 takes any free one")
+    model_config = SettingsConfigDict(env_prefix="GIGAVQA_")
+    program: ClassVar[str] = "python -m service"
+    table: ClassVar[str] = "gateway"
+
+    host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
+    port: int = Field(default=8470, ge=0, le=65535, description="its port; 0 takes any free one")
     allow_unauthenticated: bool = Field(
         default=False, description="listen beyond this machine though anybody who connects may do everything"
     )
-    trusted_hosts: tuple[str, ...] = Field(
-        default=(), description="names besides `localhost` and the address that clients call the gateway by"
+    trusted_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("trusted-host", "NAME")] = Field(
+        default=(),
+        description="names that clients call the gateway by, besides `localhost` and addresses: `*.example.org`",
     )
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
     body_seconds: float = Field(
@@ -40,7 +40,9 @@ class Settings(BaseModel):
     inline_requests: PositiveInt = Field(default=10_000, description="requests up to which the same holds")
     bundle_requests: PositiveInt = Field(default=64, description="most requests of a bundle, so that leases stay small")
     queue_requests: PositiveInt = Field(default=200_000, description="most requests that wait in the queue at a time")
-    waiting_jobs: PositiveInt = Field(default=64, description="most jobs that wait in `validating` to be queued")
+    waiting_jobs: PositiveInt = Field(
+        default=64, description="most jobs that wait in `validating` to be queued; more are a 429"
+    )
     header_threads: PositiveInt = Field(default=8, description="images whose headers are read at a time")
     watch_connections: PositiveInt = Field(
         default=64, description="connections to the server that event streams share; more streams take turns"
@@ -49,30 +51,7 @@ class Settings(BaseModel):
         default=0.25, gt=0, description="least time between two looks at the jobs that are followed"
     )
     trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
-    retention_days: float | None = Field(
-        default=None,
-        gt=0,
-        description="days after its submission that a job which has ended is deleted; kept when unset",
+    retention_days: Annotated[float | None, Spelt(default="all are kept")] = Field(
+        default=None, gt=0, description="days after its submission that a job which has ended is deleted"
     )
     resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")
-
-    @field_validator("trusted_hosts", mode="before")
-    @classmethod
-    def _listed(cls, given: object) -> object:
-        return tuple(name.strip().lower() for name in given.split(",")) if isinstance(given, str) else given
-
-    @property
-    def data(self) -> Path:
-        """The data root, which data sets and images are named relative to."""
-        return self.home.data
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
-        """Read the folders as `Home` does and the numbers above; raises SettingsInvalidError naming the variables."""
-        names = {f"{PREFIX}{field.upper()}": field for field in cls.model_fields if field != "home"}
-        given = {field: environ[name] for name, field in names.items() if environ.get(name)}
-        try:
-            return cls.model_validate({"home": Home.from_environment(environ), **given})
-        except ValidationError as error:
-            wrong = "; ".join(f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
-            raise SettingsInvalidError(wrong) from error

@@ -17,12 +17,12 @@ class View(BaseModel):
 
     `region` follows the IIIF grammar in level-0 pixels of the oriented image (`full`, `x,y,w,h`, `pct:x,y,w,h`).
     `sizing` is `native` (the model family's own preprocessing of the region) or `longest:N` (an external downsampling
-    of the region to a longest side of N pixels comes before it, as UltraVR's V1 asks).
+    of the region to a longest side of N pixels comes before it, as the condition V1 asks).
     """
 
     model_config = ConfigDict(frozen=True)
 
-    image: str = Field(description="path of the image relative to the data root", examples=["ultravr/images/plaza.jpg"])
+    image: str = Field(description="path of the image relative to the data root", examples=["plazas/images/plaza.jpg"])
     region: str = Field(default="full", examples=["full", "0,0,13376,7526", "pct:0,0,50,50"])
     sizing: str = Field(default="native", examples=["native", "longest:1024"])
 

@@ -18,6 +18,7 @@ from workers.patience import patiently
 from workers.player import Player
 from workers.preparation import Preparation
 from workers.responses import Outcome, make_failure, make_response
+from workers.script import FixedTurns
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ class BundlePlayer:
 
         async with self._preparation.rasters(request.views) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
-            player = Player(request, prepared.rasters, generate, self._in_history)
+            player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
             async with self._slots:
                 self.running += 1
                 try:

@@ -1,11 +1,13 @@
-"""Plays one chat: asks its turns, with a history of the model's own answers or of given ones."""
+"""Plays one chat: asks the turns that its script tells, with a history of the model's own answers or of given ones."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from jobs.models import InferenceRequest, Sampling, TurnResponse
+from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
 from tiling.rendering import Raster
+from tiling.views import View
 from workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
+from workers.script import Script
 
 Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 """Chat, sampling and an id in; the answer to the chat's last message out."""
@@ -14,20 +16,24 @@ Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 class Player:
     """One chat being played. `answers` holds what was answered so far, also when playing was broken off.
 
-    `in_history` makes of an own answer's raw text what later turns repeat of it.
+    `rasters` are those of the views that the script's turns show. `in_history` makes of an own answer's raw text what
+    later turns repeat of it.
     """
 
     def __init__(
         self,
         request: InferenceRequest,
+        script: Script,
         rasters: Sequence[Raster],
         generate: Generate,
         in_history: Callable[[str], str] = str,
     ) -> None:
         self._request = request
-        self._rasters = [PromptRaster(raster.key, raster.pixels) for raster in rasters]
+        self._script = script
+        self._rasters = {raster.view: PromptRaster(raster.key, raster.pixels) for raster in rasters}
         self._generate = generate
         self._in_history = in_history
+        self._turns: Sequence[Turn] = ()
         self._answered: dict[int, TurnResponse] = {}
 
     @property
@@ -36,30 +42,25 @@ class Player:
         return tuple(self._answered[index] for index in sorted(self._answered))
 
     async def play(self) -> tuple[TurnResponse, ...]:
-        """Ask every turn as soon as the answers that it builds on are there; given answers are there from the start.
+        """Ask every turn as soon as the script tells it; those with given answers are told from the start.
 
         Raises what the engine raises: EngineError, EngineDeadError.
         """
-        start = 0
-        for end in self._pauses():
-            await self._ask_together(range(start, end))
-            start = end
-        return self.answers
-
-    def _pauses(self) -> list[int]:
-        """Where playing must wait: after each turn whose own answer goes into the history, and at the end."""
-        turns = self._request.turns
-        return [index for index in range(1, len(turns)) if turns[index - 1].given is None] + [len(turns)]
-
-    async def _ask_together(self, indices: range) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                for index in indices:
-                    group.create_task(self._ask(index))
+                self._go_on(group)
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        return self.answers
 
-    async def _ask(self, index: int) -> None:
+    def _go_on(self, group: asyncio.TaskGroup) -> None:
+        """Ask the turns that the script tells beyond those that it told before."""
+        begun = len(self._turns)
+        self._turns = self._script.turns(self._answered)
+        for index in range(begun, len(self._turns)):
+            group.create_task(self._ask(index, group))
+
+    async def _ask(self, index: int, group: asyncio.TaskGroup) -> None:
         try:
             answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
         except ContextExceededError as error:
@@ -68,22 +69,26 @@ class Player:
                     f"what the model wrote before turn {index + 1} fills its context: {error}"
                 ) from error
             raise
-        self._answered[index] = answer.model_copy(update={"step_id": self._request.turns[index].step_id})
+        self._answered[index] = answer.model_copy(update={"asks": self._turns[index].asks})
+        self._go_on(group)
 
     def _wrote_too_much(self, index: int, excess: int | None) -> bool:
         """Whether the turn would have fitted without the answers of the model's own that stand before it."""
-        own = [number for number in range(index) if self._request.turns[number].given is None]
+        own = [number for number in range(index) if self._turns[number].given is None]
         written = sum(self._answered[number].usage.completion_tokens for number in own)
         return bool(own) if excess is None else excess <= written
 
     def _chat(self, index: int) -> list[Message]:
-        turns = self._request.turns
-        chat = [Message("system", self._request.system)] if self._request.system is not None else []
-        for number, turn in enumerate(turns[: index + 1]):
-            chat.append(Message("user", turn.text, self._rasters if number == 0 else ()))
+        system = self._request.system
+        chat = [Message("system", (system,))] if system is not None else []
+        for number, turn in enumerate(self._turns[: index + 1]):
+            chat.append(Message("user", tuple(map(self._part, turn.parts))))
             if number < index:
-                chat.append(Message("assistant", self._said(number) if turn.given is None else turn.given))
+                chat.append(Message("assistant", (self._said(number) if turn.given is None else turn.given,)))
         return chat
+
+    def _part(self, part: str | View) -> str | PromptRaster:
+        return part if isinstance(part, str) else self._rasters[part]
 
     def _said(self, number: int) -> str:
         return self._in_history(self._answered[number].text)

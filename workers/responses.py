@@ -39,27 +39,33 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
         request,
         turns=tuple(outcome.turns),
         failure=outcome.failure,
-        rasters=raster_records(outcome),
+        rasters=raster_records(request, outcome),
         engine=engine,
         rendering_seconds=outcome.rendering_seconds,
     )
 
 
-def raster_records(outcome: Outcome) -> tuple[RasterRecord, ...]:
-    """What the engine says of its prompt goes before the plan: families may count otherwise when pictures are many."""
+def raster_records(request: InferenceRequest, outcome: Outcome) -> tuple[RasterRecord, ...]:
+    """Tell where the rasters of a request's views came from, those of each turn in order.
+
+    What the engine says of its prompt goes before the plan: families may count otherwise when pictures are many.
+    """
     planned = tuple(raster.visual_tokens for raster in outcome.rasters)
-    counted = outcome.turns[0].usage.visual_tokens if outcome.turns else ()
-    if len(counted) != len(planned):
-        counted = planned
-    elif counted != planned:
+    # The prompt of a turn holds the rasters of all turns before it.
+    counted = max((turn.usage.visual_tokens for turn in outcome.turns), key=len, default=())
+    if len(counted) > len(planned):
+        counted = ()
+    if counted != planned[: len(counted)]:
         log.warning("the engine made %s visual tokens of rasters that were planned with %s", counted, planned)
-    return tuple(map(_raster_record, outcome.rasters, counted))
+    turns = [number for number, turn in enumerate(request.turns) for _ in turn.views][: len(planned)]
+    return tuple(map(_raster_record, turns, outcome.rasters, counted + planned[len(counted) :]))
 
 
-def _raster_record(raster: Raster, visual_tokens: int) -> RasterRecord:
+def _raster_record(turn: int, raster: Raster, visual_tokens: int) -> RasterRecord:
     height, width = raster.pixels.shape[:2]
     return RasterRecord(
         view=raster.view,
+        turn=turn,
         source_size=raster.source_size,
         source_format=raster.source_format,
         region=str(raster.region),

@@ -1,6 +1,5 @@
 """From the arguments to the models that a worker serves, each with a maker of its engine."""
 
-import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,21 +19,24 @@ from workers.settings import WorkerSettings
 from workers.stage import Served
 
 
-def served_models(arguments: argparse.Namespace, home: Home, settings: WorkerSettings) -> list[Served]:
+def served_models(settings: WorkerSettings) -> list[Served]:
     """Resolve the models in the order in which they are named; builds checkpoints that come as code.
 
     Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError.
     """
-    ids = list(dict.fromkeys(arguments.model))
-    names = _names(ids, arguments.model_from)
-    catalogue = load_catalogue(home.catalogue)
-    chosen = parse_engine_arguments(arguments.engine_arg)
+    ids = list(dict.fromkeys(settings.models))
+    names = _names(ids, settings.models_from)
+    catalogue = load_catalogue(settings.catalogue)
+    chosen = parse_engine_arguments(settings.engine_args)
     entries = [_entry(model, names.get(model, model), catalogue, chosen) for model in ids]
-    makers = _simulated(entries, arguments.speed) if arguments.engine == "simulated" else _real(entries, home, settings)
-    return [
-        Served(entry, make, int(arguments.max_requests or entry.engine.get("max_num_seqs") or settings.max_requests))
-        for entry, make in zip(entries, makers, strict=True)
-    ]
+    makers = _simulated(entries, settings.speed) if settings.engine == "simulated" else _real(entries, settings)
+    return [Served(entry, make, _most_requests(entry, settings)) for entry, make in zip(entries, makers, strict=True)]
+
+
+def _most_requests(entry: CatalogueEntry, settings: WorkerSettings) -> int:
+    """What the operator says goes before what the entry says, and that before the default."""
+    said = "max_requests" in settings.model_fields_set
+    return settings.max_requests if said else int(entry.engine.get("max_num_seqs") or settings.max_requests)
 
 
 def _names(ids: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
@@ -63,13 +65,13 @@ def _simulated(entries: Sequence[CatalogueEntry], speed: float) -> list[Callable
     return [maker(entry) for entry in entries]
 
 
-def _real(entries: Sequence[CatalogueEntry], home: Home, settings: WorkerSettings) -> list[Callable[[], Engine]]:
+def _real(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
     sleep_bytes = settings.sleep_bytes if len(entries) > 1 else 0
 
     def maker(entry: CatalogueEntry, weights: str) -> Callable[[], Engine]:
         return lambda: VllmEngine(entry, weights, sleep_bytes=sleep_bytes)
 
-    weights = [_weights(entry, home) for entry in entries]
+    weights = [_weights(entry, settings) for entry in entries]
     if not all(Path(each).is_dir() for each in weights):
         # A local checkpoint's engine would take the whole process off the hub, and the other models with it.
         os.environ.setdefault("HF_HUB_OFFLINE", "0")

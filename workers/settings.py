@@ -1,67 +1,111 @@
-"""What bounds a worker: requests, bytes, seconds."""
+"""How a worker is set: what it serves, and what bounds it in requests, bytes and seconds."""
 
 import os
-from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 import psutil
+from pydantic import BeforeValidator, ByteSize, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from jobs.home import Home
+from jobs.settings import Listed, Spelt
 
 _GIB = 2**30
+_INTERACTIVE_SHIFT_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class WorkerSettings:
-    """Limits of one worker. Seconds and bytes; the defaults suit one engine of one machine."""
+def _lines(given: object) -> object:
+    # Not by commas: the value of an engine's argument may be JSON.
+    return tuple(filter(None, map(str.strip, given.splitlines()))) if isinstance(given, str) else given
 
-    max_requests: int = 64
-    """Chats that are played at once. As many again may be claimed ahead of them."""
 
-    ahead_bytes: int = 2 * _GIB
-    """Rasters that claimed requests hold, rendered ahead or in play."""
+def _interactive_shift(given: dict[str, Any]) -> float:
+    return min(float(given["shift_seconds"]), _INTERACTIVE_SHIFT_SECONDS)
 
-    cache_bytes: int = _GIB
-    """Rasters that are kept for requests to come."""
 
-    render_threads: int = max(1, min(8, (os.cpu_count() or 2) - 1))
-    """One core stays free for the engine."""
+class WorkerSettings(Home):
+    """One worker of gigavqa: it plays the queued requests of one model, or of several in shifts."""
 
-    lease_seconds: float = 30.0
-    """A lease that is not renewed for so long passes to another worker; it is renewed three times as often."""
+    model_config = SettingsConfigDict(env_prefix="GIGAVQA_WORKER_")
+    program: ClassVar[str] = "python -m workers"
+    table: ClassVar[str] = "worker"
 
-    claim_block_seconds: float = 1.0
-    """Longest wait for new bundles before the claim is made again."""
-
-    cancel_poll_seconds: float = 1.0
-    """How often cancellations are looked for."""
-
-    probation_wait_seconds: float = 30.0
-    """A bundle on probation waits no longer than this for the worker to be idle by itself."""
-
-    shift_seconds: float = 600.0
-    """A worker of several models plays one of them for so long at most while another one waits."""
-
-    shift_bundles: int = 100_000
-    """Or for so many bundles."""
-
-    interactive_shift_seconds: float = 60.0
-    """As `shift_seconds`, when another model has interactive bundles."""
-
-    sleep_bytes: int = psutil.virtual_memory().total // 2
-    """Host memory for the weights of engines that sleep while another model plays; 0 ends them instead."""
-
-    set_aside_seconds: float = 60.0
-    """How long a model is left out whose engine did not start, while there are others."""
-
-    heartbeat_seconds: float = 3.0
-    """How often the worker announces itself; it is forgotten after five times as long."""
-
-    grace_seconds: float = 30.0
-    """What is begun when the worker is told to end may take so long to finish; the rest is handed back."""
-
-    max_deaths: int = 2
-    """Engine deaths that one turn lives through before its bundle is given up."""
-
-    max_starts: int = 5
-    """Attempts to start the engine again before the worker ends."""
-
-    backoff_seconds: float = 1.0
-    """Before the first of these attempts; doubled before each further one, up to 30 s."""
+    models: Annotated[Listed, Spelt("model", "ID")] = Field(
+        default=(),
+        description="whose bundles are claimed; several models share the device, one in its memory at a time",
+    )
+    models_from: Annotated[Listed, Spelt("model-from", "[ID=]NAME")] = Field(
+        default=(),
+        description="catalogue id, checkpoint folder or Hugging Face id to serve under ID; with several models say ID=",
+    )
+    engine: Literal["vllm", "simulated"] = Field(
+        default="vllm", description="`simulated` answers nothing real: for tests of scale only"
+    )
+    engine_args: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_lines), Spelt("engine-arg", "NAME=VALUE")] = (
+        Field(
+            default=(),
+            description="arguments of vLLM's AsyncEngineArgs, before those of the entries; one a line in the variable",
+        )
+    )
+    speed: NonNegativeFloat = Field(default=1.0, description="of the simulated engine; 0 takes no time")
+    metrics_host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(
+        default="127.0.0.1", description="address that metrics are shown at"
+    )
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="its port; 0 takes any free one")
+    previews: bool = Field(default=True, description="keep small pictures of what the models saw, for reports")
+    max_requests: PositiveInt = Field(
+        default=64,
+        description="chats that are played at once, unless a model's entry says `max_num_seqs`; as many may be claimed "
+        "ahead of them",
+    )
+    ahead_bytes: ByteSize = Field(
+        default=ByteSize(2 * _GIB), description="rasters that claimed requests hold, rendered ahead or in play"
+    )
+    cache_bytes: ByteSize = Field(default=ByteSize(_GIB), description="rasters that are kept for requests to come")
+    # One core stays free for the engine.
+    render_threads: Annotated[PositiveInt, Spelt(default="one less than there are cores, 8 at most")] = Field(
+        default=max(1, min(8, (os.cpu_count() or 2) - 1)), description="threads that render"
+    )
+    lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
+        default=30.0, description="a lease that is not renewed for so long passes to another worker"
+    )
+    claim_block_seconds: PositiveFloat = Field(
+        default=1.0, description="longest wait for new bundles before the claim is made again"
+    )
+    cancel_poll_seconds: PositiveFloat = Field(default=1.0, description="how often cancellations are looked for")
+    probation_wait_seconds: NonNegativeFloat = Field(
+        default=30.0, description="a bundle on probation waits no longer than this for the worker to be idle by itself"
+    )
+    shift_seconds: Annotated[NonNegativeFloat, Spelt("shift")] = Field(
+        default=600.0, description="a worker of several models plays one for so long at most while another one waits"
+    )
+    shift_bundles: PositiveInt = Field(default=100_000, description="or for so many of its bundles")
+    interactive_shift_seconds: Annotated[
+        NonNegativeFloat, Spelt("interactive-shift", default="60, or the shift where that is shorter")
+    ] = Field(
+        default_factory=_interactive_shift,
+        description="or for so long, when another model has interactive bundles",
+    )
+    sleep_bytes: Annotated[ByteSize, Spelt(default="half of the machine's memory")] = Field(
+        default=ByteSize(psutil.virtual_memory().total // 2),
+        description="host memory for the weights of engines that sleep while another model plays, on a GPU; those that "
+        "do not fit, and all with 0, are ended and started again",
+    )
+    set_aside_seconds: NonNegativeFloat = Field(
+        default=60.0, description="how long a model is left out whose engine did not start, while there are others"
+    )
+    heartbeat_seconds: PositiveFloat = Field(
+        default=3.0, description="how often the worker announces itself; it is forgotten after five times as long"
+    )
+    grace_seconds: Annotated[NonNegativeFloat, Spelt("grace")] = Field(
+        default=30.0, description="what is begun at SIGTERM may take so long to finish; the rest is handed back"
+    )
+    max_deaths: PositiveInt = Field(
+        default=2, description="engine deaths that one turn lives through before its bundle is given up"
+    )
+    max_starts: NonNegativeInt = Field(
+        default=5, description="attempts to start the engine again before the worker ends"
+    )
+    backoff_seconds: NonNegativeFloat = Field(
+        default=1.0, description="before the first of these attempts; doubled before each further one, up to 30 s"
+    )

@@ -1,13 +1,11 @@
 """Everything that plays one model's shift; made for the shift and closed with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import history_of
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.library import Library
@@ -56,7 +54,7 @@ class Stage:
         settings: WorkerSettings,
         instruments: Instruments,
     ) -> None:
-        settings = replace(settings, max_requests=served.max_requests)
+        settings = settings.model_copy(update={"max_requests": served.max_requests})
         self._preparation = Preparation(
             around.library,
             served.entry.visual_budget,
@@ -71,7 +69,7 @@ class Stage:
             preparation=self._preparation,
             instruments=instruments,
             max_requests=settings.max_requests,
-            in_history=partial(history_of, served.entry),
+            in_history=served.entry.in_history,
         )
         self.consumer = Consumer(
             model=served.entry.id,

@@ -1,12 +1,16 @@
-"""Checks of what the service keeps: the Redis server, and the data root."""
+"""Checks of what the service stands on: the Redis server, the data root, the gateway's port."""
 
 import os
 
+import httpx
 import redis
 
-from cli.checks.finding import Finding
+from cli.checks import Finding
+from cli.errors import PortTakenError
+from cli.preflight import require_free_port
 from jobs.errors import ServerUnavailableError
 from jobs.home import Home
+from jobs.server import server_binary
 
 
 def server() -> Finding:
@@ -14,8 +18,6 @@ def server() -> Finding:
     url = Home.from_environment().redis_url
     if url:
         return _operators(url)
-    from jobs.server import server_binary
-
     try:
         return Finding("server", "ok", f"embedded: {server_binary()}")
     except ServerUnavailableError as error:
@@ -36,6 +38,25 @@ def data_root() -> Finding:
     if not count:
         return Finding("data root", "warn", found, "`gigavqa dataset demo` makes one")
     return Finding("data root", "ok", found)
+
+
+def port(number: int) -> Finding:
+    """Whether the gateway's port is free, or a gateway answers there."""
+    try:
+        require_free_port("127.0.0.1", number)
+    except PortTakenError:
+        return _who_listens(number)
+    return Finding("port", "ok", f"{number} is free")
+
+
+def _who_listens(number: int) -> Finding:
+    try:
+        running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=1.0).is_success
+    except httpx.TransportError:
+        running = False
+    if running:
+        return Finding("port", "ok", f"a gateway answers on {number}")
+    return Finding("port", "warn", f"{number} is taken by another program", "use `gigavqa up --port 0`")
 
 
 def _operators(url: str) -> Finding:

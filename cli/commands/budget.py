@@ -1,15 +1,15 @@
 """`gigavqa budget`: what a model's native preprocessing makes of a picture, without a picture."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cli.completion import complete_models
 from cli.console import print_json
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from tiling.geometry import Size
+from cli.lookup import model_entry, picture_size
+from tiling.errors import BudgetError
+from tiling.geometry import Size
 
 
 def budget(
@@ -32,16 +32,11 @@ def budget(
     gigavqa budget qwen3-vl-8b 26753x15052
     gigavqa budget demo-qwen3-vl 16000x12800 | jq .visual_tokens
     """
-    from cli.lookup import picture_size
-
     print_json(describe_budget(model, picture_size(size), images))
 
 
-def describe_budget(model: str, size: "Size", images: int = 1) -> dict[str, Any]:
+def describe_budget(model: str, size: Size, images: int = 1) -> dict[str, Any]:
     """The decision of the model's visual budget for a picture of `size`, one of `images`. Raises ArgumentError."""
-    from cli.lookup import model_entry
-    from tiling.errors import BudgetError
-
     entry = model_entry(model)
     try:
         plan = entry.visual_budget.plan(size, images)

@@ -11,8 +11,13 @@ from rich.markup import escape
 from cli.arguments import Dataset, Json
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
+from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings
 from cli.errors import ArgumentError
+from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
+from evaluation.errors import DatasetInvalidError
+from jobs.home import Home
+from tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
     from tiling.headers import Header
@@ -39,7 +44,6 @@ def demo(
     gigavqa dataset demo /data/demo-11 --seed 11
     """
     from demo.ultravr.dataset import build_demo_dataset
-    from jobs.home import Home
 
     target = folder or Home.from_environment().data / "demo"
     made = build_demo_dataset(target, seed=seed, progress=lambda line: err.print(line, markup=False))
@@ -71,11 +75,8 @@ def check(
     gigavqa dataset check ~/.gigavqa/data/demo --pixels --strict
     gigavqa dataset check demo --json | jq .errors
     """
-    from cli.findings import report_findings
-    from cli.lookup import dataset_folder
     from evaluation.inspection import inspect_dataset
     from tiling.headers import read_header
-    from tiling.roots import ImageRoot
 
     path = dataset_folder(dataset)
     root = ImageRoot(path)
@@ -119,11 +120,10 @@ def show(
 
     \b
     gigavqa dataset show demo
-    gigavqa dataset show demo cctv-comparison-1
+    gigavqa dataset show slides slide-0007
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
-    from cli.lookup import dataset_folder, load_checked, sample_in
-    from cli.samples import print_sample, print_samples
+    from cli.datasets import load_checked, sample_in
 
     loaded = load_checked(dataset_folder(dataset))
     chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
@@ -160,14 +160,11 @@ def import_(
     image is bad, unless bad ones may be left out.
 
     \b
-    gigavqa dataset import ultravr/json ultravr --images ultravr/images
-    gigavqa dataset check ultravr
+    gigavqa dataset import slides/records slides --images slides/images
+    gigavqa dataset check slides
     """
-    from cli.findings import counted, lines_of
     from evaluation.datasets import reader_of
-    from evaluation.errors import DatasetInvalidError
     from evaluation.importing import import_dataset
-    from jobs.home import Home
     from tiling.headers import read_header
 
     target = Home.from_environment().data / name
@@ -193,7 +190,6 @@ def list_(json: Json = False) -> None:
     \b
     gigavqa dataset list
     """
-    from jobs.home import Home
     from service.operations.datasets import Datasets
 
     root = Home.from_environment().data

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cli.client import Gateway
 from cli.console import err, out
-
-if TYPE_CHECKING:
-    from cli.client import Gateway
-    from cli.launch import Launched
-    from jobs.home import Home
-    from jobs.models import Job
+from cli.following import follow, require_success
+from cli.launch import Launched, launched_service
+from cli.reporting import print_report, write_figures
+from evaluation.report import Report
+from jobs.home import Home
+from jobs.models import Job, JobSpec
 
 Say = Callable[[str], None]
 """Shows how far a step is."""
@@ -32,7 +33,7 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
 ) -> None:
-    """Run all of UltraVR once on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
+    """Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
 
     The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
     about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.
@@ -40,10 +41,6 @@ def demo(
     \b
     gigavqa demo
     """
-    from cli.client import Gateway
-    from cli.launch import launched_service
-    from jobs.home import Home
-
     home = Home.from_environment()
     with launched_service([_MODEL], home, port) as service:
         _build_dataset(home)
@@ -57,17 +54,14 @@ def demo(
     out.print("\neverything is ended; nothing of it runs any more.")
 
 
-def _build_dataset(home: "Home") -> None:
-    from demo.ultravr.dataset import build_demo_dataset
+def _build_dataset(home: Home) -> None:
+    from demo.ultravr.dataset import build_demo_dataset  # noqa: PLC0415 - the extra `pixels`
 
     with _step("demo data set") as say:
         build_demo_dataset(home.data / "demo", progress=say)
 
 
-def _run_job(gateway: "Gateway", seed: int) -> "Job":
-    from cli.commands.watch import follow, require_success
-    from jobs.models import JobSpec
-
+def _run_job(gateway: Gateway, seed: int) -> Job:
     job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), plan=_PLAN, seed=seed))
     err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
     job = follow(gateway, job)
@@ -75,7 +69,7 @@ def _run_job(gateway: "Gateway", seed: int) -> "Job":
     return job
 
 
-def _write_report(gateway: "Gateway", job: "Job", home: "Home") -> Path:
+def _write_report(gateway: Gateway, job: Job, home: Home) -> Path:
     folder = home.folder / "reports" / job.id
     folder.mkdir(parents=True, exist_ok=True)
     for report_format, name in _FORMATS.items():
@@ -85,18 +79,14 @@ def _write_report(gateway: "Gateway", job: "Job", home: "Home") -> Path:
     return folder
 
 
-def _print_report(gateway: "Gateway", job: "Job", folder: Path) -> None:
-    from cli.figures import write_figures
-    from cli.reports import print_report
-    from evaluation.report import Report
-
+def _print_report(gateway: Gateway, job: Job, folder: Path) -> None:
     report = Report.model_validate_json(gateway.report([job.id], "json"))
     write_figures(report, folder / "figures")
     out.print()
     print_report(report)
 
 
-def _say_where(home: "Home", folder: Path, service: "Launched") -> None:
+def _say_where(home: Home, folder: Path, service: Launched) -> None:
     out.print(
         f"""
 report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from cli.arguments import Json
+from cli.checks import Finding, hardware, software, state
 from cli.console import err, out, print_json
-
-if TYPE_CHECKING:
-    from cli.checks.finding import Finding
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 _NAME = 9  # width of the longest name
@@ -37,7 +35,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def check_one(check: "Callable[[], Finding]", *, say: bool) -> "Finding":
+def check_one(check: Callable[[], Finding], *, say: bool) -> Finding:
     """Make one check and, if wanted, print at once what it found: some take many seconds."""
     with err.status("checking ...") if say and err.is_terminal else nullcontext():
         finding = check()
@@ -49,20 +47,18 @@ def check_one(check: "Callable[[], Finding]", *, say: bool) -> "Finding":
     return finding
 
 
-def _checks(port: int) -> "list[Callable[[], Finding]]":
-    from cli.checks import cpu, engine, machine, pixels, state
-
+def _checks(port: int) -> list[Callable[[], Finding]]:
     return [
-        machine.python,
-        pixels.libvips,
-        pixels.openslide,
-        engine.torch,
-        engine.vllm,
-        cpu.cpu,
-        cpu.attention,
-        machine.gpu,
+        software.python,
+        software.libvips,
+        software.openslide,
+        software.torch,
+        software.vllm,
+        hardware.cpu,
+        software.attention,
+        hardware.gpu,
         state.server,
         state.data_root,
-        machine.disk,
-        lambda: machine.port(port),
+        hardware.disk,
+        lambda: state.port(port),
     ]

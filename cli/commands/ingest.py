@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from cli.arguments import Json
 from cli.console import err, out, print_json
+from cli.lookup import image_path
+from jobs.home import Home
+from tiling.digest import content_digest
 
 if TYPE_CHECKING:
-    from tiling.pyramid import Progress
+    from tiling import pyramid
 
 
 def ingest(
@@ -35,9 +39,7 @@ def ingest(
     gigavqa ingest ~/pictures/plaza.jpg
     gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
-    from cli.lookup import image_path
-    from jobs.home import Home
-    from tiling.ingest import is_pyramid
+    from tiling.ingest import is_pyramid  # noqa: PLC0415 - the extra `pixels`
 
     folder = output or Home.from_environment().pyramids
     for name, path in [(name, image_path(name)) for name in images]:
@@ -52,8 +54,7 @@ def ingest(
 
 
 def _make(name: str, path: Path, folder: Path) -> Path:
-    from tiling.digest import content_digest
-    from tiling.ingest import make_pyramid, pyramid_path
+    from tiling.ingest import make_pyramid, pyramid_path  # noqa: PLC0415 - the extra `pixels`
 
     with _progress(name) as progress:
         make_pyramid(path, folder, progress)
@@ -61,10 +62,8 @@ def _make(name: str, path: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def _progress(name: str) -> "Iterator[Progress | None]":
+def _progress(name: str) -> "Iterator[pyramid.Progress | None]":
     """A bar on a terminal, which leaves with the work; nothing elsewhere."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
     if not err.is_terminal:
         yield None
         return

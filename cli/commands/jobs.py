@@ -4,8 +4,10 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.table import Column, Table
 
 from cli.arguments import DEFAULT_URL, JobId, Json, Url
+from cli.client import Gateway
 from cli.console import out, print_json
 from cli.errors import ArgumentError
 
@@ -23,10 +25,6 @@ def jobs(
     gigavqa jobs
     gigavqa jobs --json | jq -r '.[] | select(.status == "in_progress") | .id'
     """
-    from rich.table import Column, Table
-
-    from cli.client import Gateway
-
     with Gateway(url) as gateway:
         found = gateway.jobs(limit)
     if json:
@@ -77,8 +75,6 @@ def delete(
     gigavqa delete job_01jd5m8q2v
     gigavqa delete latest --yes
     """
-    from cli.client import Gateway
-
     with Gateway(url) as gateway:
         job = gateway.job(job_id)
         recorded = job.request_counts.completed + job.request_counts.failed
@@ -94,8 +90,6 @@ def _require_consent(question: str) -> None:
 
 
 def _act(job_id: str, action: str, json: bool, url: str) -> None:
-    from cli.client import Gateway
-
     with Gateway(url) as gateway:
         job = gateway.act(job_id, action)
     if json:

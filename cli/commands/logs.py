@@ -7,11 +7,19 @@ from typing import Annotated
 
 import typer
 
-from cli.completion import complete_logs
+from catalogue.names import did_you_mean
+from cli.completion import offered
 from cli.console import out
 from cli.errors import ArgumentError
+from cli.supervisor import read_tail
+from jobs.home import Home
 
 _LOOK_SECONDS = 0.25
+
+
+def complete_logs(incomplete: str) -> list[str]:
+    """Logs of this installation."""
+    return offered(incomplete, lambda: log_files(Home.from_environment().folder))
 
 
 def logs(
@@ -33,8 +41,6 @@ def logs(
     gigavqa logs gateway -n 100
     gigavqa logs worker-demo-qwen3-vl -f
     """
-    from jobs.home import Home
-
     chosen = _chosen(log_files(Home.from_environment().folder), name)
     width = max(map(len, chosen))
     try:
@@ -52,8 +58,6 @@ def log_files(home: Path) -> dict[str, Path]:
 
 
 def _chosen(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:
-    from catalogue.names import did_you_mean
-
     if not known:
         raise ArgumentError("there are no logs: `gigavqa up` has not run with this GIGAVQA_HOME")
     if name is None:
@@ -65,8 +69,6 @@ def _chosen(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:
 
 
 def _lines(files: Mapping[str, Path], last: int, *, follow: bool) -> Iterator[tuple[str, str]]:
-    from cli.supervisor import read_tail
-
     read = {name: path.stat().st_size for name, path in files.items()}
     for name, path in files.items():
         yield from ((name, line) for line in read_tail(path, last))

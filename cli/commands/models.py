@@ -1,19 +1,22 @@
 """`gigavqa models`: the catalogue, what a picture demands of its models, and an entry for another checkpoint."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
+from rich.text import Text
 
+from catalogue.entry import CatalogueEntry
+from catalogue.errors import CheckpointUnavailableError
+from catalogue.resolve import describe_checkpoint, find_checkpoint
+from catalogue.write import write_entry
 from cli.arguments import Json
 from cli.console import err, out, print_json
+from cli.demands import Demands, demands_of
 from cli.errors import ArgumentError
+from cli.lookup import catalogue, picture_size
 from cli.tables import Column, print_table
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from catalogue.entry import CatalogueEntry
-    from cli.demands import Demands
+from jobs.home import Home
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -39,9 +42,6 @@ def models(
     """
     if context.invoked_subcommand:
         return
-    from cli.demands import demands_of
-    from cli.lookup import catalogue, picture_size
-
     known = catalogue()
     entries = [known[model_id] for model_id in sorted(known)]
     picture = picture_size(size) if size else None
@@ -74,9 +74,6 @@ def add(
     gigavqa models add ~/checkpoints/InternVL3_5-8B-HF
     gigavqa models add moonshotai/Kimi-VL-A3B-Instruct --revision COMMIT --trust-remote-code
     """
-    from catalogue.write import write_entry
-    from jobs.home import Home
-
     entry = _described(checkpoint, revision)
     entry = _checked(entry, {"id": model_id or entry.id, "revision": revision, "trust_remote_code": trust_remote_code})
     path = write_entry(entry, Home.from_environment().catalogue, replace=force)
@@ -85,27 +82,20 @@ def add(
     out.print(str(path), markup=False)
 
 
-def _described(name: str, revision: str | None) -> "CatalogueEntry":
-    from catalogue.errors import CheckpointUnavailableError
-    from catalogue.resolve import describe_checkpoint, find_checkpoint
-
+def _described(name: str, revision: str | None) -> CatalogueEntry:
     if found := find_checkpoint(name, revision):
         return describe_checkpoint(found)
     raise CheckpointUnavailableError(f"'{name}' is neither a checkpoint folder nor a Hugging Face id")
 
 
-def _checked(entry: "CatalogueEntry", changes: dict[str, Any]) -> "CatalogueEntry":
-    from pydantic import ValidationError
-
-    from catalogue.entry import CatalogueEntry
-
+def _checked(entry: CatalogueEntry, changes: dict[str, Any]) -> CatalogueEntry:
     try:
         return CatalogueEntry.model_validate(entry.model_dump() | changes)
     except ValidationError as error:
         raise ArgumentError("; ".join(str(problem["msg"]) for problem in error.errors())) from error
 
 
-def _describe(entry: "CatalogueEntry", demands: "Demands | None") -> dict[str, Any]:
+def _describe(entry: CatalogueEntry, demands: Demands | None) -> dict[str, Any]:
     budget, published = entry.visual_budget, entry.published_budget
     described = entry.model_dump(mode="json") | {
         "max_visual_tokens": budget.max_visual_tokens,
@@ -118,7 +108,7 @@ def _describe(entry: "CatalogueEntry", demands: "Demands | None") -> dict[str, A
     return described
 
 
-def _print_entries(entries: list["CatalogueEntry"]) -> None:
+def _print_entries(entries: list[CatalogueEntry]) -> None:
     columns = (
         Column("model"),
         Column("weights", leaves=3),
@@ -134,7 +124,7 @@ def _print_entries(entries: list["CatalogueEntry"]) -> None:
     print_table(columns, [_row(entry) for entry in entries], more="`--json` has them")
 
 
-def _row(entry: "CatalogueEntry") -> list[str]:
+def _row(entry: CatalogueEntry) -> list[str]:
     budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
     return [
         entry.id,
@@ -150,7 +140,7 @@ def _row(entry: "CatalogueEntry") -> list[str]:
     ]
 
 
-def _print_demands(entries: list["CatalogueEntry"], demands: "list[Demands | None]") -> None:
+def _print_demands(entries: list[CatalogueEntry], demands: list[Demands | None]) -> None:
     leaving = {"V0": 4, "V1": 2, "V2": 0, "V3": 1, "V4": 0}
     columns = (
         Column("model"),
@@ -162,15 +152,13 @@ def _print_demands(entries: list["CatalogueEntry"], demands: "list[Demands | Non
     print_table(columns, rows, more="`--json` has them")
 
 
-def _demand_row(entry: "CatalogueEntry", needs: "Demands") -> "list[str | Text]":
+def _demand_row(entry: CatalogueEntry, needs: Demands) -> list[str | Text]:
     visual = "refused" if needs.visual_tokens is None else f"{needs.visual_tokens:,}"
     cells = [_need(tokens, entry.max_model_len) for tokens in needs.context.values()]
     return [entry.id, visual, *cells, f"{entry.max_model_len:,}"]
 
 
-def _need(tokens: int | None, context: int) -> "str | Text":
-    from rich.text import Text
-
+def _need(tokens: int | None, context: int) -> str | Text:
     if tokens is None:
         return "refused"
     return f"{tokens:,}" if tokens <= context else Text(f"{tokens:,} !", "bold red")

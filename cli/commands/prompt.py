@@ -1,19 +1,20 @@
 """`gigavqa prompt`: the exact prompt of any request, as a job would send it."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from cli.arguments import DatasetOption, Json, Sample
+from catalogue.entry import CatalogueEntry
+from cli.arguments import DatasetOption, JobOptions, Json, Sample, parse_setting
 from cli.completion import complete_models
+from cli.conditions import request_of_sample, size_in
 from cli.console import out, print_json
 from cli.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from catalogue.entry import CatalogueEntry
-    from jobs.models import InferenceRequest
-    from tiling.roots import ImageRoot
-    from tiling.views import View
+from cli.lookup import catalogue, dataset_folder, model_entry
+from jobs.models import InferenceRequest
+from tiling.geometry import resolve_region
+from tiling.roots import ImageRoot
+from tiling.views import View
 
 _OWN_ANSWER = "(the model's own answer)"
 
@@ -21,7 +22,9 @@ _OWN_ANSWER = "(the model's own answer)"
 def prompt(
     sample: Sample,
     dataset: DatasetOption,
-    protocol: Annotated[str, typer.Option("--protocol", metavar="S0..S5", help="How it is asked.")] = "S0",
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="How it is asked; the benchmark's first protocol if omitted.")
+    ] = None,
     condition: Annotated[str, typer.Option("--condition", "-c", metavar="V0..V4", help="What is shown.")] = "V2",
     model: Annotated[
         str | None,
@@ -36,23 +39,20 @@ def prompt(
     turn: Annotated[
         int | None, typer.Option("--turn", min=1, help="Print the chat up to this turn's question, and no further.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The job's seed: it draws S3's examples and the place of an AD sheet.")] = 0,
-    examples: Annotated[int, typer.Option(min=0, help="Trajectories of other samples that S3 tells, at most.")] = 2,
-    thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
+    seed: Annotated[int, typer.Option(help="The job's seed, which every draw rests on.")] = 0,
+    option: JobOptions = None,
     json: Json = False,
 ) -> None:
     """Print what a model is shown and told: views with their regions, and the texts of all turns.
 
     \b
-    gigavqa prompt cctv-comparison-1 --dataset demo --protocol S3 --condition V2
-    gigavqa prompt wsi-comparison-1 -d demo --protocol S5 -c V2 --turn 3 --model qwen3-vl-8b
+    gigavqa prompt slide-0007 --dataset slides --protocol direct --condition V4
+    gigavqa prompt slide-0007 -d slides -c V2 --turn 3 --model qwen3-vl-8b --option thumbnail=768
     """
-    from cli.lookup import catalogue, dataset_folder, model_entry
-    from cli.requests import request_of_sample
-
     # Only ids and sampling depend on the model, and neither is printed.
     entry = model_entry(model) if model else next(iter(catalogue().values()))
-    spec = {"seed": seed, "options": {"examples": examples, "thumbnail": thumbnail}}
+    options = dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ())
+    spec = {"seed": seed, "options": options}
     request, root = request_of_sample(dataset_folder(dataset), sample, protocol, condition, entry, **spec)
     if turn is not None and turn > len(request.turns):
         raise ArgumentError(f"the chat has {len(request.turns)} turns, and no turn {turn}")
@@ -64,7 +64,7 @@ def prompt(
 
 
 def _describe(
-    request: "InferenceRequest", root: "ImageRoot", entry: "CatalogueEntry | None", num_turns: int
+    request: InferenceRequest, root: ImageRoot, entry: CatalogueEntry | None, num_turns: int
 ) -> dict[str, Any]:
     return {
         "sample": request.sample_id,
@@ -72,16 +72,13 @@ def _describe(
         "condition": request.condition,
         "prompt_version": request.prompt_version,
         "turns": len(request.turns),
-        "examples": request.details.get("examples", []),
+        "details": request.details,
         "views": [_describe_view(view, len(request.views), root, entry) for view in request.views],
         "messages": _messages(request, num_turns),
     }
 
 
-def _describe_view(view: "View", num_views: int, root: "ImageRoot", entry: "CatalogueEntry | None") -> dict[str, Any]:
-    from cli.requests import size_in
-    from tiling.geometry import resolve_region
-
+def _describe_view(view: View, num_views: int, root: ImageRoot, entry: CatalogueEntry | None) -> dict[str, Any]:
     size = size_in(root)(view.image)
     region = resolve_region(view.region, size)
     described = {"image": view.image, "source": list(size), "region": str(region), "sizing": view.sizing}
@@ -91,23 +88,23 @@ def _describe_view(view: "View", num_views: int, root: "ImageRoot", entry: "Cata
     return {**described, "raster": list(plan.raster), "visual_tokens": plan.visual_tokens}
 
 
-def _messages(request: "InferenceRequest", num_turns: int) -> list[dict[str, Any]]:
+def _messages(request: InferenceRequest, num_turns: int) -> list[dict[str, Any]]:
     """The chat up to a turn's question; the text of an answer that only the model can give is null."""
     messages: list[dict[str, Any]] = []
     if request.system is not None:
         messages.append({"role": "system", "text": request.system})
     for number, turn in enumerate(request.turns[:num_turns], start=1):
-        messages.append({"role": "user", "turn": number, "step_id": turn.step_id, "text": turn.text})
+        messages.append({"role": "user", "turn": number, "asks": turn.asks, "text": turn.text})
         if number < num_turns:
-            messages.append({"role": "assistant", "turn": number, "step_id": turn.step_id, "text": turn.given})
+            messages.append({"role": "assistant", "turn": number, "asks": turn.asks, "text": turn.given})
     return messages
 
 
 def _print(described: dict[str, Any]) -> None:
     for name in ("sample", "protocol", "condition", "prompt_version"):
         out.print(f"{name}: {described[name]}", markup=False)
-    if described["examples"]:
-        out.print(f"examples: {', '.join(described['examples'])}", markup=False)
+    for name, told in described["details"].items():
+        out.print(f"{name}: {', '.join(map(str, told)) if isinstance(told, list) else told}", markup=False)
     for number, view in enumerate(described["views"], start=1):
         out.print(f"view {number}: {_line(view)}", markup=False)
     for message in described["messages"]:
@@ -127,5 +124,5 @@ def _line(view: dict[str, Any]) -> str:
 def _title(message: dict[str, Any], num_turns: int) -> str:
     if "turn" not in message:
         return str(message["role"])
-    asked = f"step {message['step_id']}" if message["step_id"] else "the question"
+    asked = f"step {message['asks']}" if message["asks"] else "the question"
     return f"{message['role']}, turn {message['turn']} of {num_turns}: {asked}"

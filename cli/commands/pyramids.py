@@ -8,6 +8,7 @@ from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.errors import CommandError
 from cli.tables import Column, print_table
+from jobs.home import Home
 
 if TYPE_CHECKING:
     from tiling.housekeeping import Kept
@@ -54,7 +55,7 @@ def prune(
     if useless and not yes:
         _print(useless, to_delete=True)
         typer.confirm(f"Delete {_counted(useless)}?", abort=True, err=True)
-    from tiling.housekeeping import delete
+    from tiling.housekeeping import delete  # noqa: PLC0415 - the extra `pixels`
 
     deleted = [kept for kept in useless if delete(kept)]
     for kept in useless:
@@ -67,8 +68,7 @@ def prune(
 
 
 def _kept() -> "list[Kept]":
-    from jobs.home import Home
-    from tiling.housekeeping import kept_pyramids
+    from tiling.housekeeping import kept_pyramids  # noqa: PLC0415 - the extra `pixels`
 
     home = Home.from_environment()
     if not home.data.is_dir():

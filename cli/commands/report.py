@@ -1,7 +1,7 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
-from cli.arguments import DEFAULT_URL, JobIds, Url
-from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
+from cli.arguments import DEFAULT_URL, FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
+from cli.client import Gateway
 
 
 def report(
@@ -23,10 +23,9 @@ def report(
     gigavqa report latest --figures figures
     gigavqa report job_1 job_2 --format md
     """
-    from cli.client import Gateway
-    from cli.figures import write_figures
-    from cli.reports import write_report, write_text
-    from evaluation.report import Report
+    # Half a second, which completion need not wait for.
+    from cli.reporting import write_figures, write_report, write_text  # noqa: PLC0415
+    from evaluation.report import Report  # noqa: PLC0415
 
     with Gateway(url) as gateway:
         names = [gateway.job_id(name) for name in job_ids or ["latest"]]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 
 from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.client import Gateway
 from cli.completion import complete_models
 from cli.console import err, print_error
 
@@ -22,7 +23,7 @@ def results(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Only this model's.", autocompletion=complete_models)
     ] = None,
-    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as S0.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as direct.")] = None,
     condition: Annotated[
         Literal["V0", "V1", "V2", "V3", "V4"] | None, typer.Option("--condition", "-c", help="Only this condition's.")
     ] = None,
@@ -41,8 +42,6 @@ def results(
 
     Ends with status 1 where responses that are recorded cannot be read; all others are written.
     """
-    from cli.client import Gateway
-
     asked: dict[str, Any] = {
         "model": model,
         "protocol": protocol,

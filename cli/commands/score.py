@@ -1,20 +1,30 @@
 """`gigavqa score`: score recorded responses offline, without a service."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cli.arguments import (
+    FiguresOption,
+    FormatOption,
+    OutputOption,
+    PartsOption,
+    ReportFormat,
+    TextsOption,
+    verdict_form,
+)
 from cli.console import err
+from cli.datasets import records_path
 from cli.errors import ArgumentError
-from cli.report_options import FiguresOption, FormatOption, OutputOption, ReportFormat
-from cli.verdict_options import PartsOption, TextsOption, form_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from evaluation.datasets import Dataset
-    from evaluation.outcomes import SampleOutcome
+from cli.lookup import catalogue
+from cli.reporting import write_figures, write_report, write_text
+from evaluation.datasets import load_loose
+from evaluation.score import outcomes_of_files, page_of_files, score_files
+from evaluation.writers.verdicts import Layout, write_verdicts
+from jobs.home import Home
+from jobs.previews import PreviewStore
 
 
 def score(
@@ -67,24 +77,18 @@ def score(
     gigavqa score demo responses.ndjson --verdicts verdicts.parquet
     gigavqa score demo /data/results/job=JOB --format md
     """
-    from cli.figures import write_figures
-    from cli.lookup import catalogue, records_path
-    from cli.reports import write_report, write_text
-    from evaluation.datasets import load_loose
-    from evaluation.score import outcomes_of_files, page_of_files, score_files
-
     if verdicts is None and (parts or texts):
         raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
-    if verdicts:
-        form_of(verdicts)  # refused before anything is read
+    form = verdict_form(verdicts) if verdicts else None
     records, known = records_path(samples), catalogue()
     report = score_files(records, *responses, catalogue=known)
     if figures:
         write_figures(report, figures)
-    if verdicts:
+    if verdicts and form:
         dataset = load_loose(records)
         outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
-        _write_verdicts(dataset, outcomes, verdicts, parts=parts, texts=texts)
+        write_verdicts(outcomes, verdicts, form.value, Layout.of(dataset, parts=parts, texts=texts))
+        err.print(f"verdicts written to {verdicts}", markup=False)
     if format is not ReportFormat.HTML:
         write_report(report, format, output)
         return
@@ -99,22 +103,9 @@ def score(
         )
 
 
-def _write_verdicts(
-    dataset: "Dataset", outcomes: "Iterator[SampleOutcome]", file: Path, *, parts: bool, texts: bool
-) -> None:
-    from evaluation.writers.verdicts import Layout, write_verdicts
-
-    write_verdicts(outcomes, file, form_of(file).value, Layout.of(dataset, parts=parts, texts=texts))
-    err.print(f"verdicts written to {file}", markup=False)
-
-
 def _own_results() -> str:
-    from jobs.home import Home
-
     return Home.from_environment().results_uri
 
 
-def _previews(uri: str) -> "Callable[[str], bytes | None]":
-    from jobs.previews import PreviewStore
-
+def _previews(uri: str) -> Callable[[str], bytes | None]:
     return PreviewStore(uri).read

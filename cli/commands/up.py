@@ -1,70 +1,84 @@
 """`gigavqa up`: the whole service on this machine, until Ctrl-C."""
 
+import asyncio
 import json as json_text
+import os
+import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from catalogue.entry import CatalogueEntry
+from cli import preflight
 from cli.arguments import Json
 from cli.completion import complete_models
 from cli.console import err
+from cli.crews import Crew, crews_of, with_devices
+from cli.stack import Stack, StackOptions, running_stack
+from jobs.fleet import WorkerStatus
+from jobs.home import Home
 
-if TYPE_CHECKING:
-    from cli.stack import Stack, StackOptions
-    from jobs.fleet import WorkerStatus
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        autocompletion=complete_models,
+        help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
+        "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
+    ),
+]
+Host = Annotated[str, typer.Option(help="Address that the gateway listens on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")]
+Unauthenticated = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unauthenticated",
+        envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
+        help="Let --host be reached from other machines, though whoever connects may do everything.",
+    ),
+]
+Engine = Annotated[
+    Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
+]
+EngineArguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="An argument of vLLM's AsyncEngineArgs for every worker, before those of the catalogue (repeatable).",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
+        "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
+        "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
+    ),
+]
+Shift = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="SECONDS", help="With --workers: the longest shift of a model while another waits (600)."
+    ),
+]
 
 
 def up(
-    model: Annotated[
-        list[str],
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="MODEL",
-            autocompletion=complete_models,
-            help="One worker for each, unless --workers is given: a catalogue id, a local checkpoint folder, or a "
-            "Hugging Face id of a supported family (repeatable; twice the same makes two workers).",
-        ),
-    ],
-    host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 takes any free one.")] = 8470,
-    allow_unauthenticated: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unauthenticated",
-            envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
-            help="Let --host be reached from other machines, though whoever connects may do everything.",
-        ),
-    ] = False,
-    engine: Annotated[
-        Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
-    ] = "vllm",
-    engine_arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="An argument of vLLM's AsyncEngineArgs for every worker, before those of the catalogue (repeatable).",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
-            "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
-            "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
-        ),
-    ] = None,
-    shift: Annotated[
-        float | None,
-        typer.Option(
-            min=0, metavar="SECONDS", help="With --workers: the longest shift of a model while another waits (600)."
-        ),
-    ] = None,
+    model: Models,
+    host: Host = "127.0.0.1",
+    port: Port = 8470,
+    allow_unauthenticated: Unauthenticated = False,
+    engine: Engine = "vllm",
+    engine_arg: EngineArguments = None,
+    workers: Workers = None,
+    shift: Shift = None,
     json: Json = False,
 ) -> None:
     """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
@@ -81,33 +95,18 @@ def up(
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
-    import asyncio
-    import os
-
-    from cli import preflight
-    from cli.ports import free_port, require_free_port
-    from cli.served import served_entries
-    from cli.stack import StackOptions, crews_of
-    from jobs.home import Home
-
     home = Home.from_environment()
     preflight.require_packages(engine)
     preflight.require_protected(host, allow_unauthenticated)
     arguments = preflight.engine_arguments(engine, engine_arg or [])
-    require_free_port(host, port)
-    entries = served_entries(home, model, _announce)
-    crews = crews_of([entry.id for entry in entries], workers)
-    if engine == "vllm":
-        for entry in entries:
-            preflight.require_weights(entry)
-        if preflight.engine_package() == "vllm":
-            crews = preflight.with_devices(crews, entries, arguments, os.environ)
+    preflight.require_free_port(host, port)
+    entries = preflight.served_entries(home, model, _announce)
     options = StackOptions(
         home,
         entries,
-        crews,
+        _crews(entries, workers, engine, arguments),
         host=host,
-        port=port or free_port(host),
+        port=port or preflight.free_port(host),
         allow_unauthenticated=allow_unauthenticated,
         engine=engine,
         engine_arguments=tuple(engine_arg or ()),
@@ -116,12 +115,19 @@ def up(
     asyncio.run(_serve(options, json))
 
 
-async def _serve(options: "StackOptions", json: bool) -> None:
-    import asyncio
-    import signal
+def _crews(
+    entries: Sequence[CatalogueEntry], num_workers: int | None, engine: str, arguments: Mapping[str, Any]
+) -> tuple[Crew, ...]:
+    crews = crews_of([entry.id for entry in entries], num_workers)
+    if engine != "vllm":
+        return crews
+    for entry in entries:
+        preflight.require_weights(entry)
+    gives_devices = preflight.engine_package() == "vllm"
+    return with_devices(crews, entries, arguments, os.environ) if gives_devices else crews
 
-    from cli.stack import running_stack
 
+async def _serve(options: StackOptions, json: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -140,7 +146,7 @@ async def _serve(options: "StackOptions", json: bool) -> None:
     _announce("ended")
 
 
-async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> None:
+async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None:
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
@@ -166,7 +172,7 @@ async def _report_start(stack: "Stack", options: "StackOptions", json: bool) -> 
 
 
 @contextmanager
-def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]":
+def _starts(models: str) -> Iterator[Callable[[Sequence[WorkerStatus]], None]]:
     """Give what shows how far the engines are: one changing line at a terminal, elsewhere a line for every change."""
     if err.is_terminal:
         with err.status(f"loading  {models}") as status:
@@ -175,7 +181,7 @@ def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]"
     _announce(f"loading  {models}")
     said: dict[str, str] = {}
 
-    def say(workers: "Sequence[WorkerStatus]") -> None:
+    def say(workers: Sequence[WorkerStatus]) -> None:
         for worker in workers:
             # Shares change all the time; a log needs the phases.
             phase = worker.phase.name if worker.phase else worker.state
@@ -186,7 +192,7 @@ def _starts(models: str) -> "Iterator[Callable[[Sequence[WorkerStatus]], None]]"
     yield say
 
 
-def _start_of(worker: "WorkerStatus") -> str:
+def _start_of(worker: WorkerStatus) -> str:
     return f"{', '.join(worker.models)}: {worker.phase or worker.state}"
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import DEFAULT_URL, JobIds, Url
+from cli.arguments import DEFAULT_URL, JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
+from cli.client import Gateway
 from cli.console import err
 from cli.errors import ArgumentError
-from cli.report_options import OutputOption
-from cli.verdict_options import PartsOption, TextsOption, VerdictForm, form_of
+from evaluation.writers.verdicts import file_of
 
 
 def verdicts(
@@ -34,12 +34,9 @@ def verdicts(
     gigavqa verdicts job_1 job_2 --parts -o parts.parquet
     gigavqa verdicts latest --format jsonl | jq -r 'select(.correct == false).sample_id'
     """
-    form = format or (form_of(output) if output else VerdictForm.CSV)
+    form = format or (verdict_form(output) if output else VerdictForm.CSV)
     if form is VerdictForm.PARQUET and output is None and sys.stdout.isatty():
         raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
-    from cli.client import Gateway
-    from evaluation.writers.verdicts import file_of
-
     with Gateway(url) as gateway, file_of(output or sys.stdout.buffer) as file:
         for chunk in gateway.verdicts(job_ids or ["latest"], {"format": form, "parts": parts, "texts": texts}):
             file.write(chunk)

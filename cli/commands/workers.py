@@ -1,6 +1,9 @@
 """`gigavqa workers`: who serves which model, how far those are that start, and what each holds."""
 
+from rich.table import Table
+
 from cli.arguments import DEFAULT_URL, Json, Url
+from cli.client import Gateway
 from cli.console import err, out, print_json
 
 
@@ -11,10 +14,6 @@ def workers(json: Json = False, url: Url = DEFAULT_URL) -> None:
     gigavqa workers
     gigavqa workers --json | jq -r '.[] | select(.state == "starting") | .phase.name'
     """
-    from rich.table import Table
-
-    from cli.client import Gateway
-
     with Gateway(url) as gateway:
         found = gateway.workers()
     if json:

@@ -8,7 +8,7 @@ says so.
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -50,10 +50,15 @@ ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained",
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """`value` is a letter, or a coordinate "(row, column)"; None where there is no single answer."""
+    """`value` is a letter, or a coordinate "(row, column)"; None where there is no single answer.
+
+    `quoted` is the letter of the option whose words are the answer, where it names no letter (`option_text`): whether
+    that counts is for the benchmark to say.
+    """
 
     value: str | None
     status: ParseStatus
+    quoted: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ def _announced_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
             quoted = quoted or words
     if quoted:
         last = _from_the_end(text, reader)
-        return last if last and last.value == quoted else ParsedAnswer(None, "option_text")
+        return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted)
     return ParsedAnswer(None, "ambiguous") if conditional and not _unconditional(text, reader) else None
 
 
@@ -241,8 +246,8 @@ def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
     refused = abstains(sentence) and not (len(values) == 1 and commits(sentence))
     if values and (not refused or _quoted_option(sentence, reader.options)):
         return _single(values, "last")
-    if not values and _quoted_option(sentence, reader.options):
-        return ParsedAnswer(None, "option_text")
+    if not values and (quoted := _quoted_option(sentence, reader.options)):
+        return ParsedAnswer(None, "option_text", quoted)
     return ParsedAnswer(None, "abstained") if refused else None
 
 

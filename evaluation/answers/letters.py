@@ -156,7 +156,8 @@ def latin(letter: str) -> str:
     return letter.upper().translate(_HOMOGLYPHS)
 
 
-_NOT_ARTICLE = re.compile(_ARTICLE)
+_WORDS = {"A": re.compile(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
+"""Letters that are words, and what stands behind them where they are none: "A" the article, "I" who speaks."""
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
@@ -174,7 +175,7 @@ def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
     behind = text[match.end() : match.end() + 1]
     if before and before in _OPENING and behind and behind in _CLOSING:
         return True
-    if match[1] == "A" and not _NOT_ARTICLE.match(text, match.end()):
+    if match[1] in _WORDS and not _WORDS[match[1]].match(text, match.end()):
         return False
     if _stands_alone(text, match):
         return True

@@ -93,20 +93,24 @@ def counts_nothing(value: Any) -> bool:
 
 def read_integer(value: Any) -> Reading:
     """Read a whole number, or the one that a text's announcement or last sentence with a number comes to."""
-    if isinstance(value, bool):
-        return UNPARSABLE
-    if isinstance(value, int | float):
-        return parsed(value) if isinstance(value, int) else _whole(value)
-    if not isinstance(value, str):
-        return UNPARSABLE
-    return _read_number(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return parsed(value)
+    reading = read_number(value)
+    return _whole(reading.value) if reading.status == "parsed" else reading
+
+
+def read_number(value: Any) -> Reading:
+    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return parsed(float(value))
+    return _read_number(value) if isinstance(value, str) else UNPARSABLE
 
 
 def _read_number(value: str) -> Reading:
     if counts_nothing(value):
-        return parsed(0)
+        return parsed(0.0)
     if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
-        return parsed(known)
+        return parsed(float(known))
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
@@ -115,7 +119,7 @@ def _read_number(value: str) -> Reading:
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
                     return _number_of(sentence, numbers)
-    return parsed(0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
@@ -126,16 +130,16 @@ def _numbers_in(sentence: str) -> list[re.Match[str]]:
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     distinct = {_value(number[0]) for number in numbers}
     if len(distinct) == 1:
-        return _whole(distinct.pop())
+        return parsed(distinct.pop())
     result = [number for number in numbers if sentence[: number.start()].rstrip(" *_$").endswith(("=", "＝"))]
     if result:
-        return _whole(_value(result[-1][0]))
+        return parsed(_value(result[-1][0]))
     mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
     meant = settled(sentence, mentions)
     if len(meant) == 1:
-        return _whole(float(str(next(iter(meant)))))
+        return parsed(float(str(next(iter(meant)))))
     told = {_value(number[0]) for number in numbers if _SAYS.search(sentence[: number.start()])}
-    return _whole(told.pop()) if len(told) == 1 else AMBIGUOUS
+    return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
 
 
 def _value(text: str) -> float:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from catalogue.families import FAMILIES
+from catalogue.families.registry import FAMILIES
 
 _OTHER_THOUGHTS = (
     ("<thinking>", "</thinking>"),
@@ -32,15 +32,26 @@ _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
 
+def thoughts_apart(raw: str) -> tuple[str, str | None]:
+    """Return what was only thought, and what was said; None instead of that where thinking never ended."""
+    thought, text = "", raw
+    for opening, closing in _THOUGHTS:
+        if closing in text:
+            before, _, text = text.rpartition(closing)
+            thought += before.replace(opening, "", 1)
+        if opening in text:
+            text, _, after = text.partition(opening)
+            thought += after
+            if not text.strip():
+                return thought, None
+    return thought, text
+
+
 def answer_text(raw: str) -> str | None:
     """Return what follows the thinking, in Unicode's compatibility form; None where thinking never ended."""
-    text = raw
-    for opening, closing in _THOUGHTS:
-        text = text.rpartition(closing)[2] if closing in text else text
-        if opening in text:
-            text = text.partition(opening)[0]
-            if not text.strip():
-                return None
+    _, text = thoughts_apart(raw)
+    if text is None:
+        return None
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:

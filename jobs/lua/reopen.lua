@@ -1,7 +1,7 @@
--- Atomic: failure responses are set aside, and their requests are queued again, with those that a cancelled job left
+-- Atomic: failure responses go, and their requests are queued again, with those that a cancelled job left
 -- unanswered, in a job that is in progress again.
 -- ARGV: job id, limit, token of this call (repeated when its reply was lost), data set digest, then for each bundle: id,
--- model, lane, payload, number of requests, request ids
+-- number of requests, model, lane, payload, request ids
 local job, limit, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local status = call('HGET', key('job', job), 'status')
 if status and call('HGET', key('job', job), 'reopened_by') == token then return 'reopened' end
@@ -9,8 +9,8 @@ if status ~= 'completed' and status ~= 'cancelled' then return status or 'missin
 
 local bundles, requests, failures, i = {}, 0, 0, 5
 while i <= #ARGV do
-  local bundle = {id = ARGV[i], model = ARGV[i + 1], lane = ARGV[i + 2], payload = ARGV[i + 3], failed = {}, open = 0}
-  local last = i + 4 + tonumber(ARGV[i + 4])
+  local bundle = {id = ARGV[i], model = ARGV[i + 2], lane = ARGV[i + 3], payload = ARGV[i + 4], failed = {}, open = 0}
+  local last = i + 4 + tonumber(ARGV[i + 1])
   for r = i + 5, last do
     local outcome = call('HGET', key('response', job) .. ARGV[r], 'outcome')
     if outcome == 'failed' then bundle.failed[#bundle.failed + 1] = ARGV[r] end
@@ -26,10 +26,7 @@ if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return
 for _, bundle in ipairs(bundles) do
   for _, request in ipairs(bundle.failed) do
     local response = key('response', job) .. request
-    local at = call('HMGET', response, 'cursor', 'part', 'row')
-    local text = call('HGET', key('texts', job), request)
-    call('RPUSH', key('history', job), text or cjson.encode({part = at[2], row = tonumber(at[3])}))
-    call('XDEL', key('results', job), at[1])
+    call('XDEL', key('results', job), call('HGET', response, 'cursor'))
     call('HDEL', key('texts', job), request)
     count_failure(job, response, -1)
     call('UNLINK', response)

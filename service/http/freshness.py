@@ -1,4 +1,4 @@
-"""What is known of files, kept as long as they do not change, and what clients know of answers."""
+"""What is known already: of files, kept as long as they do not change, and of answers, by their ETags."""
 
 import re
 import threading
@@ -19,17 +19,6 @@ def stamp(*paths: Path) -> Stamp:
     return tuple((name, status.st_mtime_ns, status.st_size) for name, status in found)
 
 
-def is_known(tag: str, if_none_match: str | None) -> bool:
-    """Whether the header says that the client has the answer of this tag, which stands in quotes."""
-    known = if_none_match or ""
-    return known.strip() == "*" or tag in _ETAG.findall(known)
-
-
-def validators(tag: str) -> dict[str, str]:
-    """The headers of an answer that a client may keep and ask about. Weak: the bytes differ with their compression."""
-    return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
-
-
 class Kept(Generic[Value]):
     """The last `limit` values by key and stamp. Thread-safe; a value that two threads miss at once is made twice."""
 
@@ -47,3 +36,14 @@ class Kept(Generic[Value]):
         with self._lock:
             self._values[key] = (current, value)
         return value
+
+
+def validators(tag: str) -> dict[str, str]:
+    """The headers of an answer with this ETag. Weak: the bytes differ with their compression."""
+    return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
+
+
+def is_known(tag: str, if_none_match: str | None) -> bool:
+    """Whether the client has the answer with this ETag, which comes in its quotes."""
+    known = if_none_match or ""
+    return known.strip() == "*" or tag in _ETAG.findall(known)

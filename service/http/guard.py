@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.errors import ForeignOriginError, HostUntrustedError, ServiceError, SettingsInvalidError, kind_of
+from jobs.errors import SettingsInvalidError
+from service.errors import ForeignOriginError, HostUntrustedError, ServiceError, kind_of
 from service.http.problems import problem_response
 from service.settings import Settings
 

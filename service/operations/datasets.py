@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.datasets import Dataset, load_dataset, record_files
+from evaluation.datasets import Dataset, load_dataset, record_files, settings_files
 from service.errors import DatasetNotFoundError
 from service.http.freshness import Kept, Stamp, stamp
 
@@ -21,7 +21,7 @@ class DatasetSummary(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str = Field(examples=["demo"])
-    benchmark: str = Field(examples=["ultravr"])
+    benchmark: str = Field(examples=["questions"])
     title: str
     description: str = ""
 
@@ -60,7 +60,7 @@ class Datasets:
 
 
 def _stamp(folder: Path) -> Stamp:
-    files = (folder / "dataset.toml", folder / "images", *record_files(folder / "samples"))
+    files = (*settings_files(folder), folder / "images", *record_files(folder / "samples"))
     return stamp(*(path for path in files if path.exists()))
 
 

@@ -26,7 +26,7 @@ from jobs.registry import JobRegistry
 from service.http import examples
 from service.http.openapi import example, problems
 from service.http.parameters import Queue, Registry, Workers, part
-from service.operations.models import CurrentModels, Models
+from service.operations.inventory import CurrentModels, Models
 
 router = APIRouter(tags=["operations"])
 Item = TypeVar("Item")

@@ -9,25 +9,34 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response as Answer
 
 from catalogue.load import Catalogue
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.report import Report, build_report, versions_of
+from evaluation.prompts import Prompts
+from evaluation.report import JobFacts, Report, build_report, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
 from evaluation.writers.verdicts import Form, Layout, verdict_chunks
+from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
-from service.errors import DatasetsDifferError
-from service.http.freshness import Kept
-from service.http.parameters import BEGINNING
+from service.errors import DatasetNotFoundError, DatasetsDifferError
+from service.http import examples
+from service.http.freshness import Kept, is_known, validators
+from service.http.openapi import problems
+from service.http.parameters import BEGINNING, MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
 from service.operations.datasets import Datasets
 
+router = APIRouter(prefix="/v1", tags=["results"])
 Format = Literal["json", "md", "csv", "html"]
 
 _RENDERERS: dict[Format, Callable[[Report], str]] = {"json": render_json, "md": render_markdown, "csv": render_csv}
@@ -54,9 +63,7 @@ class Reports:
         self._previews = previews
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
-        self._lacking: set[str] = (
-            set()
-        )  # jobs of which responses could not be read last time, which may be readable by now
+        self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
 
     async def render(self, jobs: Sequence[Job], form: Format) -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far."""
@@ -103,7 +110,9 @@ class Reports:
         shown = choose_samples(dataset, asked, most_samples(report))
         found = self._all_responses(jobs, loop, Counter())
         responses = (response for response in found if response.sample_id in shown)
-        return render_html(report, sample_outcomes(dataset, responses, self._catalogue()), self._previews.read)
+        prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
+        outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
+        return render_html(report, outcomes, self._previews.read)
 
     def _verdicts(
         self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
@@ -127,7 +136,8 @@ class Reports:
         report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
-        return report.model_copy(update={"caveats": (*_caveats(jobs, lacking), *report.caveats)})
+        facts = tuple(JobFacts.of(job) for job in jobs)
+        return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
     def _all_responses(
         self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
@@ -158,3 +168,85 @@ def _caveats(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[Caveat]:
             recorded = job.request_counts.completed + job.request_counts.failed
             text = f"job {job.id}: {reasons.total()} of {recorded} recorded responses cannot be read: {told}{more}"
             yield Caveat(scope="report", text=text)
+
+
+CurrentReports = Annotated[Reports, part(Reports)]
+MEDIA_TYPES: dict[Format, str] = {
+    "json": "application/json",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The report of everything recorded so far",
+        "model": Report,
+        "content": {
+            "application/json": {"example": examples.REPORT},
+            "text/markdown": {"example": examples.REPORT_MARKDOWN},
+            "text/csv": {"example": examples.REPORT_CSV},
+            "text/html": {"example": examples.REPORT_PAGE},
+        },
+    },
+    304: {"description": "Nothing changed since the report with this ETag"},
+}
+_PROBLEMS = (
+    JobNotFoundError,
+    DatasetNotFoundError,
+    DatasetInvalidError,
+    AnnotationInvalidError,
+    TextMissingError,
+    ServerUnavailableError,
+)
+_Form = Annotated[
+    Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
+]
+
+
+@router.get(
+    "/jobs/{job_id}/report",
+    summary="Get a job's report",
+    response_class=Answer,
+    responses={**_RESPONSES, **problems(*_PROBLEMS)},
+)
+async def get_report(
+    registry: Registry, reports: CurrentReports, job_id: JobId, form: _Form = "json", if_none_match: IfNoneMatch = None
+) -> Answer:
+    """Score what is recorded so far, with the data set's records as they are now."""
+    return await _report(await found_jobs(registry, [job_id]), reports, form, if_none_match)
+
+
+@router.get(
+    "/reports",
+    summary="Get one report over several jobs",
+    response_class=Answer,
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+)
+async def get_joint_report(
+    registry: Registry,
+    reports: CurrentReports,
+    jobs: Annotated[
+        list[str],
+        Query(
+            alias="job",
+            min_length=1,
+            max_length=MOST_JOBS,
+            description="id of a job; repeat it for each, all over one data set",
+            examples=[[examples.JOB_ID]],
+        ),
+    ],
+    form: _Form = "json",
+    if_none_match: IfNoneMatch = None,
+) -> Answer:
+    """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
+    return await _report(await found_jobs(registry, jobs), reports, form, if_none_match)
+
+
+async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:
+    version = await asyncio.to_thread(reports.version, jobs)
+    tag = f'"{version}-{form}"'
+    headers = validators(tag)
+    if is_known(tag, known):
+        return Answer(status_code=304, headers=headers)
+    text = await reports.render(jobs, form)
+    return Answer(text, headers=headers, media_type=MEDIA_TYPES[form])

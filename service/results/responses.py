@@ -45,7 +45,7 @@ class ResultFilter(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     condition: Condition | None = Field(default=None, description="what was shown")
-    protocol: str | None = Field(default=None, description="how the sample was asked", examples=["S0"])
+    protocol: str | None = Field(default=None, description="how the sample was asked", examples=["direct"])
     model: str | None = Field(default=None, description="id of the model")
     sample_id: str | None = Field(default=None, description="id of the sample")
     status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")

@@ -16,13 +16,12 @@ from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
 from service.http.freshness import is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
+from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs
 from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
-from service.results.reports import Reports
+from service.results.reports import CurrentReports, Reports
 from service.results.responses import NDJSONResponse
 
 router = APIRouter(prefix="/v1", tags=["results"])
-CurrentReports = Annotated[Reports, part(Reports)]
 PARQUET = "application/vnd.apache.parquet"
 MEDIA_TYPES: dict[Form, str] = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": PARQUET}
 

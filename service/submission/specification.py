@@ -52,7 +52,9 @@ class SubmittedSpec(JobSpec):
     models: Annotated[tuple[_Name, ...], FailFast(), BeforeValidator(_at_least_one)] = Field(
         max_length=64, json_schema_extra={"minItems": 1}
     )
-    plan: _Name | None = Field(default=None, description="a named plan; or list `cells` instead")
+    plan: _Name | None = Field(
+        default=None, description="a named plan of the benchmark, its first one if omitted; or list `cells` instead"
+    )
     cells: Annotated[tuple[Annotated[Cell, BeforeValidator(_at_most(10))], ...], FailFast()] = Field(
         default=(), max_length=64
     )
@@ -67,8 +69,7 @@ class SubmittedSpec(JobSpec):
     ] = Field(
         default_factory=dict,
         max_length=16,
-        description="choices of the conditions (`thumbnail`: longest side of V1 in pixels) and of the benchmark, by "
-        "name (UltraVR's `examples`: trajectories of other samples that S3 tells, at most)",
+        description="choices of the conditions (`thumbnail`: longest side of V1 in pixels) and of the benchmark",
     )
     samples: Annotated[tuple[_Name, ...], FailFast()] = Field(
         default=(), max_length=_MOST_SAMPLES, description="ids of the samples to ask; all when empty"

@@ -3,7 +3,7 @@
 import pytest
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import FAMILIES, family_of, history_of
+from catalogue.families.registry import FAMILIES
 from catalogue.load import load_catalogue
 
 CATALOGUE = load_catalogue()
@@ -22,15 +22,15 @@ OPENED_BY_PROMPT = {"qwen3.5-27b", "minicpm-v-4.5"}
 @pytest.mark.parametrize("model_id", CATALOGUE)
 def test_every_shipped_model_is_of_a_known_family(model_id: str) -> None:
     """Its marks are known, and with them what ends its turns."""
-    family = family_of(CATALOGUE[model_id])
+    family = CATALOGUE[model_id].known_family
     assert family is not None
     assert family.marks.ends
 
 
-@pytest.mark.parametrize("model_type", FAMILIES)
-def test_what_ends_a_turn_is_no_text(model_type: str) -> None:
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_ends_a_turn_is_no_text(name: str) -> None:
     """No mark is both."""
-    marks = FAMILIES[model_type].marks
+    marks = FAMILIES[name].marks
     assert not {*marks.written} & {*marks.ends}
     assert len({*marks.written}) == len(marks.written)
 
@@ -41,16 +41,16 @@ def test_a_chat_repeats_what_follows_the_thought(model_id: str) -> None:
     opening, closing = THINKERS[model_id]
     entry = CATALOGUE[model_id]
     answer = "Two people, <|begin_of_box|>B<|end_of_box|>\n"
-    assert history_of(entry, f"{opening}First I count.{closing}\n\n{answer}") == answer
-    assert history_of(entry, f"First I count.{closing}\n\n{answer}") == answer
-    assert history_of(entry, f"{opening}One.{closing}{opening}Or two.{closing}{answer}") == answer
+    assert entry.in_history(f"{opening}First I count.{closing}\n\n{answer}") == answer
+    assert entry.in_history(f"First I count.{closing}\n\n{answer}") == answer
+    assert entry.in_history(f"{opening}One.{closing}{opening}Or two.{closing}{answer}") == answer
 
 
 @pytest.mark.parametrize("model_id", THINKERS)
 def test_a_thought_that_never_ended_is_not_repeated(model_id: str) -> None:
     """A chat template would repeat it whole, and as an answer."""
-    assert history_of(CATALOGUE[model_id], f"{THINKERS[model_id][0]}First I count the") == ""
-    assert history_of(CATALOGUE[model_id], f"B{THINKERS[model_id][0]}But no,") == "B"
+    assert CATALOGUE[model_id].in_history(f"{THINKERS[model_id][0]}First I count the") == ""
+    assert CATALOGUE[model_id].in_history(f"B{THINKERS[model_id][0]}But no,") == "B"
 
 
 @pytest.mark.parametrize("model_id", THINKERS)
@@ -58,11 +58,11 @@ def test_text_without_a_mark_is_a_thought_where_the_prompt_opened_it(model_id: s
     """Elsewhere, and with thinking switched off, it is the answer."""
     entry = CATALOGUE[model_id]
     quiet = entry.model_copy(update={"chat_template": {"enable_thinking": False}})
-    assert history_of(entry, "Two people.") == ("" if model_id in OPENED_BY_PROMPT else "Two people.")
-    assert history_of(quiet, "Two people.") == "Two people."
+    assert entry.in_history("Two people.") == ("" if model_id in OPENED_BY_PROMPT else "Two people.")
+    assert quiet.in_history("Two people.") == "Two people."
 
 
 def test_a_family_that_only_its_operator_knows_is_repeated_word_for_word() -> None:
     """Nothing is cut by guess."""
     own: CatalogueEntry = CATALOGUE["qwen3.5-27b"].model_copy(update={"family": "own"})
-    assert history_of(own, "<think>One.</think>Two.") == "<think>One.</think>Two."
+    assert own.in_history("<think>One.</think>Two.") == "<think>One.</think>Two."

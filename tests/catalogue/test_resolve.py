@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
+from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from catalogue.families.gemma4 import Gemma4Budget
+from catalogue.families.glm4v import Glm4vBudget
+from catalogue.families.internvl import InternVLBudget
+from catalogue.families.kimi_vl import KimiVLBudget
+from catalogue.families.minicpmv import MiniCPMVBudget
+from catalogue.families.phi4 import Phi4VisionBudget
+from catalogue.families.registry import AnyBudget
 from catalogue.load import load_catalogue, read_entry
 from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
-from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
-from tiling.budgets.gemma4 import Gemma4Budget
-from tiling.budgets.glm4v import Glm4vBudget
-from tiling.budgets.internvl import InternVLBudget
-from tiling.budgets.kimi_vl import KimiVLBudget
-from tiling.budgets.minicpmv import MiniCPMVBudget
-from tiling.budgets.phi4 import Phi4VisionBudget
-from tiling.budgets.registry import AnyBudget
 
 CATALOGUE = load_catalogue()
 SIZE = {"size": {"shortest_edge": 65536, "longest_edge": 16777216}, "patch_size": 16, "merge_size": 2}

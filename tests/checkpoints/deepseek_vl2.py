@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import deepseek_vl2
 from tests.checkpoints.language_mla import mla_config, mla_decoder
 from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
 from workers.checkpoints.writing import Design
@@ -91,7 +91,7 @@ def _mlp() -> Shapes:
 DEEPSEEK_VL2 = Design(
     image="<image>\n",
     special_tokens=_TOKENS,
-    special_marks=marks.DEEPSEEK_VL2.ends,
+    special_marks=deepseek_vl2.DEEPSEEK_VL2.marks.ends,
     config=_config,
     shapes=_shapes,
     processing={

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import gemma4
 from workers.checkpoints.tensors import (
     HEAD,
     HEADS,
@@ -133,7 +133,7 @@ _IMAGES = {
 GEMMA4 = Design(
     image="<|image|>",
     special_tokens=_TOKENS,
-    special_marks=(*marks.GEMMA4.written, *marks.GEMMA4.ends),
+    special_marks=(*gemma4.GEMMA4.marks.written, *gemma4.GEMMA4.marks.ends),
     config=_config,
     shapes=_shapes,
     processing={

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import glm4v
+from catalogue.families.family import THINK
 from workers.checkpoints.tensors import (
     HIDDEN,
     NUM_TOKENS,
@@ -125,8 +126,8 @@ _PROCESSOR = {
 GLM4V = Design(
     image="<|begin_of_image|><|image|><|end_of_image|>",
     special_tokens=_TOKENS,
-    special_marks=(*marks.BOX, *marks.GLM4V.ends[1:]),
-    plain_marks=(*marks.THINK, *marks.GLM4V.calls),
+    special_marks=(*(glm4v.GLM4V.marks.answer or ()), *glm4v.GLM4V.marks.ends[1:]),
+    plain_marks=(*THINK, *glm4v.GLM4V.marks.calls),
     config=_config,
     shapes=_shapes,
     processing={

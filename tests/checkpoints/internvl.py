@@ -5,7 +5,8 @@ Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import internvl
+from catalogue.families.family import THINK
 from workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
@@ -148,8 +149,8 @@ def _chat_block() -> Shapes:
 INTERNVL_CHAT = Design(
     image="<image>\n",
     special_tokens=_TOKENS,
-    special_marks=marks.INTERNVL.places,
-    plain_marks=(*marks.THINK, *marks.INTERNVL.calls),
+    special_marks=internvl.INTERNVL.marks.places,
+    plain_marks=(*THINK, *internvl.INTERNVL.marks.calls),
     config=_chat_config,
     shapes=_chat_shapes,
     processing={"preprocessor_config.json": {"image_processor_type": "CLIPImageProcessor", "crop_size": _TILE}},
@@ -159,8 +160,8 @@ INTERNVL_CHAT = Design(
 INTERNVL_HF = Design(
     image="<IMG_CONTEXT>",
     special_tokens=_TOKENS,
-    special_marks=marks.INTERNVL.places,
-    plain_marks=(*marks.THINK, *marks.INTERNVL.calls),
+    special_marks=internvl.INTERNVL.marks.places,
+    plain_marks=(*THINK, *internvl.INTERNVL.marks.calls),
     config=_hf_config,
     shapes=_hf_shapes,
     processing={

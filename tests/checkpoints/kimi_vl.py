@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import kimi_vl
 from tests.checkpoints.language_mla import mla_config, mla_decoder
 from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
 from workers.checkpoints.writing import Design
@@ -60,7 +60,7 @@ def _block() -> Shapes:
 KIMI_VL = Design(
     image="<|media_start|>image<|media_content|><|media_pad|><|media_end|>",
     special_tokens=_TOKENS,
-    special_marks=marks.KIMI_VL.ends[1:],  # the marks of its thought are spelled, not tokens
+    special_marks=kimi_vl.KIMI_VL.marks.ends[1:],  # the marks of its thought are spelled, not tokens
     config=_config,
     shapes=_shapes,
     processing={

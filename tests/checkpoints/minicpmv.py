@@ -5,7 +5,8 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import minicpmv
+from catalogue.families.family import THINK
 from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
 from workers.checkpoints.tensors import (
     HIDDEN,
@@ -66,8 +67,8 @@ def _resampler() -> Shapes:
 MINICPM_V = Design(
     image="(<image>./</image>)\n",
     special_tokens=_TOKENS,
-    special_marks=marks.MINICPM_V.places,
-    plain_marks=(*marks.THINK, *marks.MINICPM_V.calls),
+    special_marks=minicpmv.MINICPM_V.marks.places,
+    plain_marks=(*THINK, *minicpmv.MINICPM_V.marks.calls),
     config=_config,
     shapes=_shapes,
     processing={

@@ -5,7 +5,7 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import phi4
 from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
 from workers.checkpoints.tensors import (
     HEAD,
@@ -68,7 +68,7 @@ def _layer() -> Shapes:
 PHI4_VISION = Design(
     image="<image>\n",
     special_tokens=("<image>",),
-    special_marks=marks.PHI4_VISION.written,
+    special_marks=phi4.PHI4_VISION.marks.written,
     config=_config,
     shapes=_shapes,
     processing={

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import qwen
 from workers.checkpoints.qwen3_vl import (
     FRAMES,
     MERGE,
@@ -71,8 +71,8 @@ def _block() -> Shapes:
 QWEN2_5_VL = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
-    special_marks=marks.QWEN25_VL.places,
-    plain_marks=marks.QWEN25_VL.calls,
+    special_marks=qwen.QWEN25_VL.marks.places,
+    plain_marks=qwen.QWEN25_VL.marks.calls,
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),

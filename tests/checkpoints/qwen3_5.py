@@ -5,7 +5,8 @@ Tensors: transformers, models/qwen3_5/modeling_qwen3_5.py. vLLM's linear attenti
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import qwen
+from catalogue.families.family import THINK
 from workers.checkpoints.qwen3_vl import QWEN_TOKENS, processing, qwen_ids, tower, vision_config
 from workers.checkpoints.tensors import (
     HIDDEN,
@@ -83,8 +84,8 @@ def _linear_attention() -> Shapes:
 QWEN3_5 = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
-    special_marks=marks.QWEN35.places,
-    plain_marks=(*marks.THINK, *marks.QWEN35.calls),
+    special_marks=qwen.QWEN35.marks.places,
+    plain_marks=(*THINK, *qwen.QWEN35.marks.calls),
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import Installation, sample, write_dataset
-from tests.evaluation.good_records import good_record
 
 
 def made(installation: Installation, name: str, *records: dict[str, Any]) -> Path:

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.load import load_catalogue
-from cli.devices import assign_devices, device_environment, devices_needed, visible_devices
+from cli.crews import assign_devices, crews_of, device_environment, devices_needed, visible_devices, with_devices
 from cli.errors import DevicesTooFewError
-from cli.preflight import with_devices
-from cli.stack import StackOptions, _workers, crews_of
+from cli.stack import StackOptions, _workers
 from jobs.home import Home
 from tests.cli.installation import MODEL
 
@@ -63,7 +62,7 @@ def test_two_models_on_two_devices_see_one_each(tmp_path: Path) -> None:
     """Each worker's process is started with the GPU that is its own, out of those that were visible."""
     other = ENTRY.model_copy(update={"id": "other"})
     crews = with_devices(crews_of([MODEL, "other"], None), [ENTRY, other], {}, {"CUDA_VISIBLE_DEVICES": "3,1"})
-    programs = list(_workers(StackOptions(Home(tmp_path, tmp_path, None, str(tmp_path)), (ENTRY, other), crews), {}))
+    programs = list(_workers(StackOptions(Home(folder=tmp_path), (ENTRY, other), crews), {}))
     assert [program.environment["CUDA_VISIBLE_DEVICES"] for program in programs] == ["3", "1"]
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from cli.checks import cpu, machine, state
-from cli.checks.finding import Finding
+from cli.checks import Finding, hardware, software, state
 from cli.commands.doctor import check_one
 from jobs.server import start_server
 from tests.cli.installation import Installation
@@ -55,7 +54,7 @@ CPUS = {
 def test_a_cpu_is_named_with_what_it_has_and_lacks(name: str) -> None:
     """Cores that may be used of those that there are, and the features that vLLM's kernels differ by."""
     machine_name, flags, status, features = CPUS[name]
-    finding = cpu.describe_cpu(f"processor\t: 0\nmodel name\t: {name} 9000\n{flags}\n", machine_name, 2, 8)
+    finding = hardware.describe_cpu(f"processor\t: 0\nmodel name\t: {name} 9000\n{flags}\n", machine_name, 2, 8)
     assert finding.status == status
     assert finding.found.startswith(f"{name} 9000, 2 of 8 cores; ")
     assert features in finding.found
@@ -65,7 +64,7 @@ def test_a_cpu_is_named_with_what_it_has_and_lacks(name: str) -> None:
 def test_the_attention_of_a_cpu_is_named_by_family() -> None:
     """That of latent attention apart from the others'."""
     pytest.importorskip("vllm")
-    found = cpu.attention().found
+    found = software.attention().found
     assert found in {"CPU_ATTN; CPU_MLA for deepseek-vl2, kimi-vl", "vLLM chooses by the GPU"}
 
 
@@ -94,6 +93,6 @@ def test_a_port_that_another_program_holds_is_a_warning() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        finding = machine.port(other.getsockname()[1])
+        finding = state.port(other.getsockname()[1])
     assert finding.status == "warn"
     assert "--port 0" in finding.advice

@@ -7,6 +7,7 @@ import pytest
 
 from cli.errors import ProblemError, exit_status
 from evaluation.errors import DatasetInvalidError
+from jobs.errors import SettingsInvalidError
 from tests.cli.installation import MODEL, Installation
 from tiling.errors import ImageUnreadableError
 
@@ -75,6 +76,7 @@ def test_every_console_is_made_in_one_place() -> None:
         (DatasetInvalidError([]), 2),
         (ImageUnreadableError("x.png"), 2),
         (FileNotFoundError("x.json"), 2),
+        (SettingsInvalidError("x.toml cannot be read"), 2),
         (OSError("no space left on device"), 1),
     ],
 )

@@ -104,6 +104,49 @@ def test_what_is_listed_of_a_command_is_how_its_own_help_begins(installation: In
         assert command.help in text
 
 
+EXTRAS = {
+    "fastapi",
+    "filelock",
+    "imagecodecs",
+    "jinja2",
+    "matplotlib",
+    "openslide",
+    "prometheus_client",
+    "pyvips",
+    "sse_starlette",
+    "starlette",
+    "torch",
+    "transformers",
+    "uvicorn",
+    "vllm",
+}
+
+
+def test_help_of_every_command_needs_no_extra() -> None:
+    """Nor does calling one that needs none: a module of a command imports what every installation has."""
+    code = f"""
+import sys
+from importlib.abc import MetaPathFinder
+
+class Lacking(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {EXTRAS}:
+            raise ModuleNotFoundError(f"No module named '{{name}}'", name=name)
+
+sys.meta_path.insert(0, Lacking())
+from cli.app import COMMANDS, main
+for name in COMMANDS:
+    sys.argv[1:] = [name, "--help"]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, name
+"""
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert [name for name in app.COMMANDS if f"Usage: gigavqa {name} " not in run.stdout] == []
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_help_imports_no_command_and_no_heavy_room(arguments: list[str]) -> None:
     """The command line starts without a command's module, an engine, pixels, HTTP, Parquet, Redis or a web page."""

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.progress import Rate
-from cli.units import say_seconds
-from cli.waiting import obstacles
+from cli.following import obstacles
+from cli.progress import Rate, say_seconds
 from jobs.fleet import WorkerStatus
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import MODEL, Installation, write_dataset
-from tests.evaluation.good_records import good_record
 
 TASK = "Question: Comparing standing adults and sitting children"
 
@@ -62,7 +62,7 @@ def test_a_turn_is_printed_with_the_chat_before_it(steps: Installation) -> None:
         "true",
         "[[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]]",
     ]
-    assert messages[-1]["step_id"] == "S3"
+    assert messages[-1]["asks"] == "S3"
 
 
 def test_the_models_own_answers_are_left_open(steps: Installation) -> None:

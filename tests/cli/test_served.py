@@ -3,14 +3,17 @@
 import json
 import re
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+import tomli_w
 
+from catalogue.errors import EntryExistsError
 from catalogue.load import load_catalogue
 from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
 from cli.errors import ArgumentError
-from cli.served import served_entries
+from cli.preflight import served_entries
 from jobs.home import Home
 
 CONFIG = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": 8192}}
@@ -54,6 +57,23 @@ def test_a_write_that_fails_leaves_no_draft(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"mine\.toml"):
         write_entry(entry, home.catalogue, replace=True)
     assert [path.name for path in home.catalogue.iterdir()] == ["mine.toml"]
+
+
+def test_of_two_that_add_one_id_at_once_the_second_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process writes its entry while this one's is not whole yet: it stays, and no draft beside it."""
+    entry = resolve_model(str(checkpoint(tmp_path / "mine")), {})
+    write_whole = tomli_w.dump
+
+    def write_after_another(fields: dict[str, Any], file: IO[bytes]) -> None:
+        monkeypatch.undo()
+        write_entry(entry.model_copy(update={"title": "the other's"}), tmp_path / "entries")
+        write_whole(fields, file)
+
+    monkeypatch.setattr(tomli_w, "dump", write_after_another)
+    with pytest.raises(EntryExistsError, match=r"mine\.toml: there is an entry of this id already"):
+        write_entry(entry, tmp_path / "entries")
+    assert [path.name for path in (tmp_path / "entries").iterdir()] == ["mine.toml"]
+    assert load_catalogue(tmp_path / "entries")["mine"].title == "the other's"
 
 
 def test_an_entry_that_the_operator_edited_stays(tmp_path: Path) -> None:

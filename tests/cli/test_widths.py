@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from tests.benchmarks.ultravr.good_records import GOOD
 from tests.cli.installation import Installation, write_dataset
 from tests.cli.test_score import write_responses
-from tests.evaluation.good_records import GOOD
 
 WIDTHS = (60, 80, 120, 200)
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.examples import Examples
 from benchmarks.ultravr.step_judge import judge_step
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
-from evaluation.plans import PLANS
 from jobs.models import InferenceRequest, JobSpec
 from tiling.geometry import resolve_region
 from tiling.headers import read_header
@@ -32,12 +32,12 @@ def expanded(folder: Path, dataset: Dataset, plan: str) -> list[InferenceRequest
     return [request for _, request in pairs]
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("plan", UltraVR.plans)
 def test_every_plan_asks_every_sample_once_in_each_pair(demo_folder: Path, dataset: Dataset, plan: str) -> None:
     """As many requests as samples times pairs, each with its own id."""
     requests = expanded(demo_folder, dataset, plan)
 
-    assert len({request.id for request in requests}) == len(requests) == len(dataset.samples) * len(PLANS[plan])
+    assert len({request.id for request in requests}) == len(requests) == len(dataset.samples) * len(UltraVR.plans[plan])
 
 
 def test_every_view_of_a_plan_lies_in_its_image(demo_folder: Path, dataset: Dataset) -> None:
@@ -56,7 +56,7 @@ def test_chats_ask_every_annotated_step(demo_folder: Path, dataset: Dataset) -> 
     steps = {sample.id: [*(step.step_id for step in sample.steps), None] for sample in dataset.samples}
     chats = [request for request in expanded(demo_folder, dataset, "table3") if request.protocol in {"S4", "S5"}]
 
-    assert {request.id: [turn.step_id for turn in request.turns] for request in chats} == {
+    assert {request.id: [turn.asks for turn in request.turns] for request in chats} == {
         request.id: steps[request.sample_id] for request in chats
     }
 

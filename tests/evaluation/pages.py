@@ -1,19 +1,19 @@
 """A report's page over a few samples with every outcome, steps, pictures, and texts that try to break out."""
 
 import io
-from typing import Any
+from typing import Any, Literal
 
 from PIL import Image
 
 from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.details import sample_outcomes
 from evaluation.metrics.estimates import Estimate
-from evaluation.rendering.html import render_html
+from evaluation.outcomes import sample_outcomes
 from evaluation.report import Report, build_report
-from evaluation.reporting.models import Figure2, FirstErrors, StepAccuracies, StepErrors
+from evaluation.tables import Column, Figure, Group, Row, Table
+from evaluation.writers.page.page import render_html
 from jobs.models import RasterRecord, Response
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
+from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
 from tiling.geometry import Size
 from tiling.views import View
@@ -21,20 +21,21 @@ from tiling.views import View
 CATALOGUE = load_catalogue()
 HOSTILE = "<script>document.title='broken'</script><img src=x onerror=alert(1)></pre>\" onmouseover=\"alert(2)"
 KEY = "0123456789abcdef0123456789abcdef"
-DATASET = Dataset(
-    name="tiny <b>set</b>",
-    benchmark="ultravr",
-    title="Tiny",
-    description="",
-    samples=(
+DATASET = dataset_of(
+    [
         good_sample("cctv-comparison", id="c1"),
         good_sample("cctv-comparison", id="c2"),
         good_sample("rs-logic", id="r1"),
         good_sample("ad-coordinate", id="a1"),
         good_sample("wsi-comparison", id="w1", answer=""),
-    ),
-    digest="0" * 64,
+    ],
+    name="tiny <b>set</b>",
 )
+FORMS: dict[str, Literal["bars", "differences", "shares"]] = {
+    "figure2a": "differences",
+    "figure2b": "bars",
+    "figure2c": "shares",
+}
 
 
 def raster(key: str = KEY) -> RasterRecord:
@@ -68,16 +69,27 @@ def responses() -> list[Response]:
 
 
 def report_of(given: list[Response]) -> Report:
-    """The report of the responses, with a Figure 2 of hostile titles."""
-    half = Estimate(value=0.5, count=4, low=0.2, high=0.8)
-    named: dict[str, Any] = {"model": "m", "title": "Model <script>x</script> & $y$"}
-    operations: dict[str, Any] = dict.fromkeys(("GND", "PER", "QUA", "INT", "INF"), half)
-    figure = Figure2(
-        a=(StepErrors(**named, mean_error=half, deltas=operations),),
-        b=(StepAccuracies(**named, operations=operations),),
-        c=(FirstErrors(**named, outcomes={"GND": half, "NoErr": half}, domains={}),),
+    """The report of the responses, with three figures of hostile titles."""
+    report = build_report(DATASET, given, CATALOGUE)
+    others = (table for table in report.tables if table.name not in FORMS)
+    drawn = (
+        Figure(name=name, caption=f"{name}.", form=form, table=name, columns=("GND", "NoErr"))
+        for name, form in FORMS.items()
     )
-    return build_report(DATASET, given, CATALOGUE).model_copy(update={"figure2": figure})
+    return report.model_copy(
+        update={"tables": (*others, *(hostile_table(name) for name in FORMS)), "figures": tuple(drawn)}
+    )
+
+
+def hostile_table(name: str) -> Table:
+    """One row of a model whose title would be markup."""
+    half = Estimate(value=0.5, count=4, low=0.2, high=0.8)
+    return Table(
+        name=name,
+        title=name,
+        groups=(Group(title="", columns=tuple(Column(key=key, title=key) for key in ("GND", "NoErr"))),),
+        rows=(Row(title="Model <script>x</script> & $y$", values=(half, half)),),
+    )
 
 
 def jpeg() -> bytes:

@@ -8,8 +8,8 @@ import pytest
 
 from evaluation.datasets import Dataset, load_dataset, load_loose
 from evaluation.errors import DatasetInvalidError
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset, write_settings
-from tests.evaluation.good_records import GOOD, good_record, step_of
 
 
 def load(folder: Path, name: str, text: str) -> Dataset:
@@ -219,7 +219,7 @@ def test_a_file_without_records_is_a_problem(tmp_path: Path) -> None:
     ("settings", "told"),
     [
         ('name = "other"\nbenchmark = "ultravr"', "differs from the folder's name 'tiny'"),
-        ('name = "tiny"\nbenchmark = "imagenet"', "benchmark: 'imagenet' is not known"),
+        ('name = "tiny"\nbenchmark = "imagenet"', "dataset.toml: benchmark 'imagenet' is not known; known: .*ultravr"),
         ("name = ", "dataset.toml: Invalid value"),
     ],
 )

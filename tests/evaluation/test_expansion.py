@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation.plans import PLANS, cells_of
 
 from catalogue.errors import ModelUnknownError
 from catalogue.load import load_catalogue
+from evaluation.benchmark import cells_of, find_benchmark
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import (
     AnnotationMissingError,
@@ -22,12 +22,13 @@ from evaluation.errors import (
 )
 from evaluation.expansion import expand
 from jobs.models import Cell, InferenceRequest, JobSpec
+from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
-from tests.evaluation.good_records import GOOD, good_record
 from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
 DEMO = "demo-qwen3-vl"
+ULTRAVR = find_benchmark("ultravr")
 
 
 @pytest.fixture
@@ -44,33 +45,40 @@ def requests(dataset: Dataset, **spec: Any) -> list[InferenceRequest]:
 
 def test_table1_asks_every_sample_with_the_image_and_without() -> None:
     """Table 1 is S0 at V2 plus S0 at V0."""
-    assert PLANS["table1"] == (Cell(protocol="S0", condition="V2"), Cell(protocol="S0", condition="V0"))
+    assert ULTRAVR.plans["table1"] == (Cell(protocol="S0", condition="V2"), Cell(protocol="S0", condition="V0"))
 
 
 def test_the_plan_ultravr_holds_each_pair_once() -> None:
     """S0 at V0 to V4, and S1 to S5 at V2: ten pairs."""
-    assert len(PLANS["ultravr"]) == 10
-    assert set(PLANS["ultravr"]) == {*PLANS["table1"], *PLANS["table2"], *PLANS["table3"]}
+    assert len(ULTRAVR.plans["ultravr"]) == 10
+    assert set(ULTRAVR.plans["ultravr"]) == {
+        *ULTRAVR.plans["table1"],
+        *ULTRAVR.plans["table2"],
+        *ULTRAVR.plans["table3"],
+    }
 
 
 def test_an_unknown_plan_is_refused() -> None:
     """The message lists the plans that exist."""
     with pytest.raises(PlanUnknownError, match="table1, table2"):
-        cells_of(JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
+        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
 
 
 @pytest.mark.parametrize("cells", [(), (Cell(protocol="S0", condition="V2"),)])
 def test_a_job_names_either_a_plan_or_cells(cells: tuple[Cell, ...]) -> None:
     """Neither and both are refused."""
     with pytest.raises(PlanUnknownError, match="either a plan or cells"):
-        cells_of(JobSpec(dataset="tiny", models=(DEMO,), plan="table1" if cells else None, cells=cells))
+        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table1" if cells else None, cells=cells))
 
 
 def test_a_protocol_that_is_not_available_is_named() -> None:
     """All that are missing are named at once."""
     with pytest.raises(ProtocolUnavailableError, match="T8, T9"):
         cells_of(
-            JobSpec(dataset="t", models=(DEMO,), cells=[{"protocol": name, "condition": "V2"} for name in ("T9", "T8")])
+            ULTRAVR,
+            JobSpec(
+                dataset="t", models=(DEMO,), cells=[{"protocol": name, "condition": "V2"} for name in ("T9", "T8")]
+            ),
         )
 
 

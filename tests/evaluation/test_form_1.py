@@ -6,29 +6,45 @@ context, an answer that was cut off, and S3 chats that were told one example or 
 time on them.
 """
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_dataset
 from evaluation.errors import ResponsesInvalidError
+from evaluation.expansion import expand
 from evaluation.recorded import read_replies
-from evaluation.report import render_csv
 from evaluation.score import score_files
+from evaluation.writers.exports import render_csv
+from jobs.stored import read_bundle, read_spec
+from tests.benchmarks.ultravr.good_records import good_record
+from tests.evaluation.folders import write_dataset
+from tests.evaluation.tables import caveats_of
+from tiling.geometry import Size
 
 FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
 PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"
 
 
+def numbers(report: str) -> set[tuple[str, ...]]:
+    """The lines of a CSV report; a part of a table is called by the table's name and a word behind it."""
+    lines = csv.DictReader(io.StringIO(report))
+    return {(line.pop("table").partition("_")[0], *line.values()) for line in lines}
+
+
 def test_a_part_scores_as_it_did() -> None:
-    """Every number of the report is the same to its last digit."""
+    """Every number of the report is the same to its last digit, in the table that it stood in, or a part of it."""
     report = score_files(FORM_1 / "samples.jsonl", PART)
-    assert render_csv(report).splitlines() == (FORM_1 / "report.csv").read_text().splitlines()
+    assert numbers((FORM_1 / "report.csv").read_text()) - numbers(render_csv(report)) == set()
 
 
 def test_examples_that_were_told_are_still_counted() -> None:
     """One of the S3 chats was told no example, for want of one on another image; the report says so."""
-    warnings = score_files(FORM_1 / "samples.jsonl", PART).warnings
+    warnings = caveats_of(score_files(FORM_1 / "samples.jsonl", PART))
     assert any("S3 V2: 1 of 5 responses were told no example" in warning for warning in warnings)
 
 
@@ -56,3 +72,17 @@ def test_a_line_of_a_form_to_come_is_refused(tmp_path: Path) -> None:
         ResponsesInvalidError, match=r"line.ndjson:1: is of version 3; this release reads versions 1 to 2"
     ):
         list(read_replies([line]))
+
+
+def test_a_job_asks_what_it_asked(tmp_path: Path) -> None:
+    """Prompts, views and draws of a job of that time are the same to the letter, five views of V4 among them."""
+    asked = read_bundle((FORM_1 / "bundle.json").read_bytes()).requests
+    record = good_record("rs-logic")
+    folder = write_dataset(tmp_path / "tiny", record, record | {"id": "rs-other", "image": "images/other.png"})
+    spec = read_spec((FORM_1 / "spec.json").read_text())
+    pairs = expand(load_dataset(folder), spec, load_catalogue(), lambda _: Size(1000, 600))
+    now = [request for _, request in pairs]
+    assert [request.model_dump(exclude={"details"}) for request in now] == [
+        request.model_dump(exclude={"details"}) for request in asked
+    ]
+    assert now[0].details == asked[0].details == {"examples": ["rs-other"]}

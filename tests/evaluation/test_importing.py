@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from evaluation.datasets import load_dataset
+from evaluation.datasets import load_dataset, reader_of
 from evaluation.errors import DatasetInvalidError
 from evaluation.importing import Imported, import_dataset
 from evaluation.inspection import inspect_dataset
-from tests.evaluation.good_records import GOOD, good_record
+from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tiling.geometry import Size
 from tiling.headers import read_header
 
@@ -35,7 +35,9 @@ def bring(tmp_path: Path, images: Path, files: dict[str, Any], **settings: Any) 
     source.mkdir()
     for name, content in files.items():
         (source / name).write_text(json.dumps(content), encoding="utf-8")
-    return import_dataset(source, images, tmp_path / "data" / "real", check_image=read_header, **settings)
+    return import_dataset(
+        reader_of(source), source, images, tmp_path / "data" / "real", check_image=read_header, **settings
+    )
 
 
 def without(record: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -90,9 +92,8 @@ def test_images_are_linked_unless_copies_are_asked_for(tmp_path: Path, images: P
     """A link is the same file; a copy is not."""
     record = [good_record("cctv-comparison") | {"image": "plaza.png"}]
     linked = bring(tmp_path, images, {"a.json": record})
-    copied = import_dataset(
-        tmp_path / "json" / "a.json", images, tmp_path / "data" / "copy", check_image=read_header, copy=True
-    )
+    source, target = tmp_path / "json" / "a.json", tmp_path / "data" / "copy"
+    copied = import_dataset(reader_of(source), source, images, target, check_image=read_header, copy=True)
 
     assert (linked.folder / "images/plaza.png").samefile(images / "plaza.png")
     assert not (copied.folder / "images/plaza.png").samefile(images / "plaza.png")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from evaluation.inspection import Inspection, inspect_dataset
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset
-from tests.evaluation.good_records import GOOD, good_record, step_of
 from tiling.errors import ImageNotFoundError
 from tiling.geometry import Size
 

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.accuracy import Macros, Strata
+from benchmarks.ultravr.benchmark import UltraVR
+from evaluation.metrics.accuracy import Contrast, Strata
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import Z, proportion, wilson
-from evaluation.metrics.operations import OPERATIONS, OperationAccuracies
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
+
+GROUPING = UltraVR.grouping
 
 
 def test_wilson_of_eight_in_ten() -> None:
@@ -36,16 +38,15 @@ def test_a_sample_without_a_value_counts_in_no_proportion() -> None:
 def strata_of(**domains: int) -> Strata:
     """So many samples of each domain."""
     records = {"rs": "rs-logic", "ad": "ad-choice", "cctv": "cctv-comparison", "wsi": "wsi-comparison"}
-    return Strata.of(
-        [good_sample(records[name], id=f"{name}{at}") for name, count in domains.items() for at in range(count)]
-    )
+    samples = [good_sample(records[name], id=f"{name}{at}") for name, count in domains.items() for at in range(count)]
+    return Strata.of(samples, GROUPING)
 
 
 def test_a_macro_average_of_many_has_the_normal_interval() -> None:
     """Two domains of 400, half of them right: 1.96 standard errors of sqrt(0.25 / 400 / 2), but for one degree each."""
     correct = np.array([0.0, 1.0] * 400)
 
-    macro = Macros({"V2": correct}, strata_of(rs=400, ad=400)).accuracy("V2")
+    macro = Contrast({"V2": correct}, strata_of(rs=400, ad=400)).accuracy("V2")
 
     error = (0.25 / 399 / 2) ** 0.5
     assert (macro.low, macro.high) == (pytest.approx(0.5 - Z * error), pytest.approx(0.5 + Z * error))
@@ -53,7 +54,7 @@ def test_a_macro_average_of_many_has_the_normal_interval() -> None:
 
 def test_nothing_right_may_still_be_some() -> None:
     """0 of 10 in each of two domains: Wilson's 27.75 % of either, divided by the root of two."""
-    macro = Macros({"V2": np.zeros(20)}, strata_of(rs=10, ad=10)).accuracy("V2")
+    macro = Contrast({"V2": np.zeros(20)}, strata_of(rs=10, ad=10)).accuracy("V2")
 
     assert (macro.value, macro.low, macro.high) == (0.0, 0.0, pytest.approx(0.2775 / 2**0.5, abs=1e-4))
 
@@ -62,7 +63,7 @@ def test_a_macro_of_one_domain_is_that_domains_accuracy() -> None:
     """The same number has the same interval."""
     correct = np.array([1.0, 0.0, 1.0, 1.0])
 
-    assert Macros({"V2": correct}, strata_of(rs=4)).accuracy("V2") == proportion(correct)
+    assert Contrast({"V2": correct}, strata_of(rs=4)).accuracy("V2") == proportion(correct)
 
 
 @given(
@@ -75,9 +76,9 @@ def test_a_macro_of_one_domain_is_that_domains_accuracy() -> None:
 def test_no_interval_has_zero_width(rights: list[tuple[float, float]], constant: float | None, *, same: bool) -> None:
     """Nor does any leave out its own number, or what an accuracy or a gap can be: also where all agree."""
     full, text_only = np.array(rights).T if constant is None else np.full((2, len(rights)), constant)
-    macros = Macros({"V2": full, "V0": full if same else text_only}, strata_of(rs=1, ad=len(rights) - 1))
+    contrast = Contrast({"V2": full, "V0": full if same else text_only}, strata_of(rs=1, ad=len(rights) - 1))
 
-    for estimate, least in ((macros.accuracy("V2"), 0.0), (macros.gap("V2", "V0"), -1.0)):
+    for estimate, least in ((contrast.accuracy("V2"), 0.0), (contrast.gap("V2", "V0"), -1.0)):
         assert None not in (estimate.value, estimate.low, estimate.high)
         low, value, high = (float(end or 0.0) for end in (estimate.low, estimate.value, estimate.high))
         assert least - 1e-9 <= low <= value + 1e-9
@@ -88,8 +89,8 @@ def test_no_interval_has_zero_width(rights: list[tuple[float, float]], constant:
 def test_gaps_are_paired() -> None:
     """Two conditions that are right about the same samples differ less surely than two that are not."""
     first = np.array([1.0, 0.0] * 20)
-    macros = Macros({"V2": first, "same": first.copy(), "other": 1 - first}, strata_of(rs=40))
-    same, other = macros.gap("V2", "same"), macros.gap("V2", "other")
+    contrast = Contrast({"V2": first, "same": first.copy(), "other": 1 - first}, strata_of(rs=40))
+    same, other = contrast.gap("V2", "same"), contrast.gap("V2", "other")
 
     assert (same.value, same.count, other.value) == (0.0, 40, 0.0)
     assert width(same) < width(other) / 3
@@ -104,7 +105,7 @@ def test_a_gap_and_its_count_are_over_the_same_samples() -> None:
     """V2 has four samples, right twice; V0 the last two, right once: over these two V2 is right both times, gap 0.5."""
     full, text_only = np.array([0.0, 0.0, 1.0, 1.0]), np.array([np.nan, np.nan, 1.0, 0.0])
 
-    gap = Macros({"V2": full, "V0": text_only}, strata_of(rs=4)).gap("V2", "V0")
+    gap = Contrast({"V2": full, "V0": text_only}, strata_of(rs=4)).gap("V2", "V0")
 
     assert (gap.value, gap.count) == (0.5, 2)
 
@@ -116,8 +117,8 @@ def test_an_interval_depends_on_its_own_numbers_alone() -> None:
     third[draws.random(30) < 0.3] = np.nan
     strata = strata_of(rs=15, ad=15)
 
-    alone = Macros({"V2": first, "V1": second}, strata)
-    among = Macros({"V4": third, "V1": second, "V3": 1 - first, "V2": first}, strata)
+    alone = Contrast({"V2": first, "V1": second}, strata)
+    among = Contrast({"V4": third, "V1": second, "V3": 1 - first, "V2": first}, strata)
 
     assert alone.accuracy("V2") == among.accuracy("V2")
     assert alone.gap("V2", "V1") == among.gap("V2", "V1")
@@ -133,27 +134,15 @@ def test_scores_below_zero_are_no_missing_ones() -> None:
     assert score.high == pytest.approx(2 * (third.high or 0.0) - 1)
 
 
-def test_step_intervals_have_a_width_where_all_steps_are_right() -> None:
-    """Two steps of every operation in each of eight samples: no error, and as far as 0 goes none for certain."""
-    steps = np.full((8, len(OPERATIONS)), 2.0)
-    accuracies = OperationAccuracies(steps, steps, strata_of(rs=4, ad=4))
-
-    mean, deltas = accuracies.errors()
-
-    assert (mean.value, mean.low) == (0.0, 0.0)
-    for estimate in (mean, *accuracies.macro().values(), *deltas.values()):
-        assert width(estimate) > 0.05
-
-
 def test_a_gap_covers_only_the_domains_that_both_conditions_have() -> None:
-    """RS 1.0 and AD 0.0 under V2, RS 0.5 alone under V0: the macros are 0.5 and 0.5, the gap is RS's 0.5."""
+    """RS 1.0 and AD 0.0 under V2, RS 0.5 alone under V0: the contrast are 0.5 and 0.5, the gap is RS's 0.5."""
     samples = [good_sample("rs-logic", id="r1"), good_sample("rs-logic", id="r2"), good_sample("ad-choice", id="a1")]
     full, text_only = np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, np.nan])
 
-    macros = Macros({"V2": full, "V0": text_only}, Strata.of(samples))
+    contrast = Contrast({"V2": full, "V0": text_only}, Strata.of(samples, GROUPING))
 
-    assert (macros.accuracy("V2").value, macros.accuracy("V0").value) == (0.5, 0.5)
-    assert (macros.gap("V2", "V0").value, macros.gap("V2", "V0").count) == (0.5, 2)
+    assert (contrast.accuracy("V2").value, contrast.accuracy("V0").value) == (0.5, 0.5)
+    assert (contrast.gap("V2", "V0").value, contrast.gap("V2", "V0").count) == (0.5, 2)
 
 
 def test_a_gap_counts_scored_samples_alone() -> None:
@@ -161,7 +150,7 @@ def test_a_gap_counts_scored_samples_alone() -> None:
     samples = [good_sample("rs-logic", id="r1"), good_sample("wsi-comparison", id="w1", answer="")]
     both = np.array([1.0, 0.0])
 
-    assert Macros({"V2": both, "V1": both.copy()}, Strata.of(samples)).gap("V2", "V1").count == 1
+    assert Contrast({"V2": both, "V1": both.copy()}, Strata.of(samples, GROUPING)).gap("V2", "V1").count == 1
 
 
 @given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0, np.nan]), min_size=1, max_size=30))

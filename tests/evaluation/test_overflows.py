@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from evaluation.report import Report, build_report, render_markdown
+from evaluation.report import Report, build_report
+from evaluation.writers.markdown import render_markdown
 from jobs.models import Failure, Response, Sampling, TurnResponse, Usage
-from tests.evaluation.responders import answer, everything
+from tests.benchmarks.ultravr.responders import answer, everything
+from tests.benchmarks.ultravr.test_process import CATALOGUE, SAMPLES
+from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
-from tests.evaluation.test_process import CATALOGUE, SAMPLES, dataset_of
+from tests.evaluation.tables import caveats_of, estimates_of, values_of
 
 DATASET = dataset_of([SAMPLES["r1"], SAMPLES["v1"]])
 OURS = Failure(type="EngineLostError", message="gone")
@@ -34,20 +37,20 @@ def test_an_overflow_counts_as_wrong_and_stays_in_the_denominator() -> None:
     report = report_of(answer(SAMPLES["r1"], "S4", knows=everything), broken_off("v1", OVERFLOW, 3))
     (cell,) = report.cells
 
-    assert (cell.macro.value, cell.macro.count, cell.answered, cell.overflowed) == (0.5, 2, 2, 1)
+    assert (cell.accuracy.value, cell.accuracy.count, cell.answered, cell.overflowed) == (0.5, 2, 2, 1)
     assert cell.statuses == {"marker": 1, "overflowed": 1}
     assert not any("failed" in part.reason for part in cell.excluded)
     told = "1 of 2 chats (50 %) outgrew the model's context"
-    assert any(told in warning for warning in report.warnings)
+    assert any(told in warning for warning in caveats_of(report))
     assert told in render_markdown(report)
 
 
 def test_steps_that_were_answered_before_stay_judged() -> None:
     """Of v1's seven steps the first three are right, the others were never answered."""
-    (profile,) = report_of(broken_off("v1", OVERFLOW, 3)).steps
+    report = report_of(broken_off("v1", OVERFLOW, 3))
 
-    assert profile.statuses == {"missing": 4, "parsed": 3}
-    assert {name: found.value for name, found in profile.domains["cctv"].items()} == {
+    assert values_of(report, "steps")["statuses"] == "missing 4, parsed 3"
+    assert {name: found.value for name, found in estimates_of(report, "steps_domains", domain="cctv").items()} == {
         "GND": 1.0, "PER": 0.5, "INT": 0.0, "INF": 0.0,
     }  # fmt: skip
 
@@ -57,7 +60,7 @@ def test_failures_of_ours_stay_out(failure: Failure) -> None:
     """An engine that died, and a prompt that never fitted, say nothing about the model."""
     report = report_of(answer(SAMPLES["r1"], "S4", knows=everything), broken_off("v1", failure, 3))
 
-    assert (report.cells[0].macro.value, report.cells[0].macro.count, report.cells[0].overflowed) == (1.0, 1, 0)
+    assert (report.cells[0].accuracy.value, report.cells[0].accuracy.count, report.cells[0].overflowed) == (1.0, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_an_answer_that_ends_because_the_context_is_full_is_told_apart(
 
     (cell,) = report_of(response("r1", "", **fields)).cells
 
-    assert (cell.macro.value, {name: getattr(cell, name) for name in counted}) == (1.0, counted)
+    assert (cell.accuracy.value, {name: getattr(cell, name) for name in counted}) == (1.0, counted)
 
 
 def test_responses_that_were_stored_before_stay_readable() -> None:

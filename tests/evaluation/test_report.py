@@ -11,33 +11,31 @@ import random
 from typing import Any
 
 import pytest
-from evaluation.reporting.models import CellScore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalogue.load import load_catalogue
 from evaluation.answers.final import READER_VERSION
-from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report, render_csv, render_json, render_markdown
+from evaluation.cells import CellScore
+from evaluation.report import Report, build_report
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
-from tests.evaluation.good_records import good_sample
+from tests.benchmarks.ultravr.good_records import good_sample
+from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import raster
 from tests.evaluation.responses import MODEL, response
+from tests.evaluation.tables import caveats_of, estimates_of, row_of, value_of, values_of
 
 CATALOGUE = load_catalogue()
-DATASET = Dataset(
-    name="tiny",
-    benchmark="ultravr",
-    title="Tiny",
-    description="",
-    samples=(
+DATASET = dataset_of(
+    [
         good_sample("cctv-comparison", id="c1"),
         good_sample("cctv-comparison", id="c2"),
         good_sample("rs-logic", id="r1"),
         good_sample("ad-coordinate", id="a1"),
         good_sample("wsi-comparison", id="w1", answer=""),
-    ),
-    digest="0" * 64,
+    ]
 )
 FULL = [
     response("c1", "Final answer: B"),
@@ -71,20 +69,23 @@ def test_table1_holds_the_worked_numbers() -> None:
 
     The visual gap is 0.6667; 2 of 5 text-only responses abstain.
     """
-    (row,) = report_of(FULL + TEXT_ONLY).table1
+    row = estimates_of(report_of(FULL + TEXT_ONLY), "table1")
 
-    assert {name: score.overall.value for name, score in row.domains.items()} == {"cctv": 0.5, "rs": 1.0, "ad": 1.0}
-    assert row.macro.value == pytest.approx(5 / 6)
-    assert row.text_only.value == pytest.approx(1 / 6)
-    assert row.visual_gap.value == pytest.approx(4 / 6)
-    assert (row.abstention.value, row.abstention.count) == (0.4, 5)
+    assert {name: row[name].value for name in ("cctv", "rs", "ad")} == {"cctv": 0.5, "rs": 1.0, "ad": 1.0}
+    assert "wsi" not in row
+    assert row["macro"].value == pytest.approx(5 / 6)
+    assert row["text_only"].value == pytest.approx(1 / 6)
+    assert row["visual_gap"].value == pytest.approx(4 / 6)
+    assert (row["abstention"].value, row["abstention"].count) == (0.4, 5)
 
 
 def test_table1_takes_the_budget_from_the_catalogue() -> None:
     """Qwen3-VL: 16,777,216 pixels are 16,384 tokens of 32 x 32, a square of 4,096."""
-    (row,) = report_of(FULL).table1
+    report = report_of(FULL)
+    row = values_of(report, "table1")
 
-    assert (row.title, row.max_visual_tokens, row.effective_resolution) == ("Qwen3-VL-8B-Instruct", 16384, 4096)
+    assert row_of(report, "table1").title == "Qwen3-VL-8B-Instruct"
+    assert (row["max_visual_tokens"], row["effective_resolution"]) == (16384, 4096)
 
 
 def test_table2_holds_the_worked_gaps() -> None:
@@ -94,18 +95,19 @@ def test_table2_holds_the_worked_gaps() -> None:
     local = [response(name, f"Final answer: {answer}", "V3") for name, answer in right.items()]
     together = [response(name, f"Final answer: {'B' if name == 'r1' else 'C'}", "V4") for name in right]
 
-    (row,) = report_of(FULL + thumbnails + local + together).table2
+    row = estimates_of(report_of(FULL + thumbnails + local + together), "table2")
 
-    assert [row.conditions[name].value for name in ("V1", "V2", "V3", "V4")] == pytest.approx([0, 5 / 6, 1, 1 / 3])
-    assert [row.gaps[name].value for name in ("res", "access", "aug")] == pytest.approx([5 / 6, 1 / 6, -1 / 2])
+    assert [row[name].value for name in ("V1", "V2", "V3", "V4")] == pytest.approx([0, 5 / 6, 1, 1 / 3])
+    gaps = [row[f"gap_{name}"].value for name in ("res", "access", "aug")]
+    assert gaps == pytest.approx([5 / 6, 1 / 6, -1 / 2])
 
 
 def test_a_domain_without_samples_is_left_out_and_named() -> None:
     """WSI has no sample with an answer: it is no zero in the macro average."""
     report = report_of(FULL)
 
-    assert cell(report, "V2").absent_domains == ("wsi",)
-    assert any("leave out wsi" in warning for warning in report.warnings)
+    assert cell(report, "V2").absent_groups == ("wsi",)
+    assert any("leave out wsi" in warning for warning in caveats_of(report))
 
 
 def test_a_sample_that_awaits_its_answer_is_counted_but_not_scored() -> None:
@@ -115,15 +117,15 @@ def test_a_sample_that_awaits_its_answer_is_counted_but_not_scored() -> None:
 
     assert report.awaiting_expert == ("w1",)
     assert (exclusion.reason, exclusion.count, exclusion.samples) == ("the answer awaits an expert", 1, ("w1",))
-    assert cell(report, "V2").macro.count == 4
+    assert cell(report, "V2").accuracy.count == 4
 
 
 def test_unparsable_is_wrong_but_failed_is_left_out() -> None:
     """c1 answers nonsense: CCTV is 0/2. r1 failed: RS has no value, and the failure is listed by its type."""
     score = cell(report_of([response("c1", "hmm"), *FULL[1:2], response("r1", None), *FULL[3:]]), "V2")
 
-    assert (score.domains["cctv"].overall.value, score.domains["cctv"].overall.count) == (0.0, 2)
-    assert score.domains["rs"].overall.value is None
+    assert (score.groups["cctv"].overall.value, score.groups["cctv"].overall.count) == (0.0, 2)
+    assert score.groups["rs"].overall.value is None
     assert {(exclusion.reason, exclusion.samples) for exclusion in score.excluded} >= {
         ("failed: EngineDiedError", ("r1",))
     }
@@ -138,7 +140,7 @@ def test_missing_responses_are_counted_against_the_job() -> None:
         ("V2", 10, 5),
         ("V0", 10, 0),
     ]
-    assert "15 of 20 requests have no response (qwen3-vl-8b S0 V2, qwen3-vl-8b S0 V0)" in report.warnings
+    assert "15 of 20 requests have no response (qwen3-vl-8b S0 V2, qwen3-vl-8b S0 V0)" in caveats_of(report)
 
 
 def test_samples_that_the_job_did_not_ask_are_not_missing() -> None:
@@ -155,25 +157,25 @@ def test_repeats_are_averaged() -> None:
 
     score = cell(report_of([*repeats, FULL[1]]), "V2")
 
-    assert (score.domains["cctv"].overall.value, score.domains["cctv"].overall.count) == (0.375, 2)
+    assert (score.groups["cctv"].overall.value, score.groups["cctv"].overall.count) == (0.375, 2)
 
 
 def test_a_second_copy_of_a_response_counts_nothing() -> None:
     """And where one copy is a failure, the answer stands."""
     score = cell(report_of([*FULL, response("c1", None), FULL[0]]), "V2")
 
-    assert score.domains["cctv"].overall.value == 0.5
+    assert score.groups["cctv"].overall.value == 0.5
     assert (score.answered, score.duplicates) == (5, 2)
 
 
 def test_the_last_turn_is_the_answer() -> None:
     """Earlier turns of a chat answer steps."""
     turns = [
-        {"text": "Final answer: A", "finish_reason": "stop", "step_id": "S1"},
+        {"text": "Final answer: A", "finish_reason": "stop", "asks": "S1"},
         {"text": "B", "finish_reason": "stop"},
     ]
 
-    assert cell(report_of([response("r1", "", turns=turns)]), "V2").domains["rs"].overall.value == 1.0
+    assert cell(report_of([response("r1", "", turns=turns)]), "V2").groups["rs"].overall.value == 1.0
 
 
 def test_a_response_to_an_unknown_sample_is_listed() -> None:
@@ -198,19 +200,19 @@ def test_what_a_reader_must_know_is_said_plainly(changes: dict[str, Any], told: 
     """Random weights, a simulated engine, cut-off answers, and mixed conditions."""
     report = report_of([*FULL[1:], response("c1", "B", **changes)])
 
-    assert any(told in warning for warning in report.warnings)
+    assert any(told in warning for warning in caveats_of(report))
     assert told in render_markdown(report)
 
 
 def test_provenance_says_what_made_the_responses() -> None:
-    """Engine, version and sampling, without the seeds, and the parser's version."""
+    """Engine, version and sampling, without the seeds, and the reader's version."""
     report = report_of(FULL)
     (origin,) = report.provenance
 
     assert (origin.engine, origin.version, origin.responses) == ("vllm", "0.32.0", 5)
     assert origin.sampling["temperature"] == 0.7
     assert "seed" not in origin.sampling
-    assert report.parser_version == READER_VERSION
+    assert report.versions["answers"] == READER_VERSION
 
 
 def test_json_round_trips() -> None:
@@ -254,8 +256,8 @@ def test_a_perfect_responder_scores_everything(names: set[str]) -> None:
     answers = {sample.id: sample.answer for sample in DATASET.samples}
     score = cell(report_of([response(name, f"Final answer: {answers[name]}") for name in sorted(names)]), "V2")
 
-    assert score.macro.value == 1.0
-    assert score.macro.count == len(names)
+    assert score.accuracy.value == 1.0
+    assert score.accuracy.count == len(names)
 
 
 def test_unreadable_answers_have_a_rate_and_a_warning() -> None:
@@ -264,25 +266,25 @@ def test_unreadable_answers_have_a_rate_and_a_warning() -> None:
 
     report = report_of(answers)
 
-    (row,) = report.table1
-    assert (row.unreadable.value, row.unreadable.count) == (0.4, 5)
+    unreadable = value_of(report, "table1", "unreadable")
+    assert (unreadable.value, unreadable.count) == (0.4, 5)
     assert [score.unreadable.value for score in report.cells] == [0.0, 0.4]
-    warnings = [warning for warning in report.warnings if "no single clear answer" in warning]
+    warnings = [warning for warning in caveats_of(report) if "no single clear answer" in warning]
     assert len(warnings) == 1
     assert "40 % of 5 in S0 V2" in warnings[0]
     assert "V0" not in warnings[0]
     assert "unreadable_rate,0.400000" in render_csv(report)
-    assert "| Unreadable |" in render_markdown(report)
+    assert "| unreadable (V2) |" in render_markdown(report)
 
 
 def test_an_unfinished_job_is_one_warning() -> None:
     """Of a whole plan nothing is there yet but one answer: no dozen of lines."""
     report = report_of(FULL[:1], plan="ultravr")
 
-    told = [warning for warning in report.warnings if "no response" in warning]
+    told = [warning for warning in caveats_of(report) if "no response" in warning]
     assert len(told) == 1
     assert told[0].startswith("49 of 50 requests have no response (")
-    assert len(report.warnings) <= 3
+    assert len(caveats_of(report)) <= 3
 
 
 def test_a_picture_that_was_replaced_is_told() -> None:
@@ -295,7 +297,7 @@ def test_a_picture_that_was_replaced_is_told() -> None:
         response("c2", "B", "V4", rasters=(old,)),
     ]
 
-    (told,) = [warning for warning in report_of(asked).warnings if "different contents" in warning]
+    (told,) = [warning for warning in caveats_of(report_of(asked)) if "different contents" in warning]
 
     assert told.startswith("1 of 5 samples")
     assert "c1 over 'tiny/images/plaza.jpg' with the digests a1b2a1b2a1b2 and c3d4c3d4c3d4" in told
@@ -307,9 +309,9 @@ def test_the_same_number_has_the_same_interval_everywhere() -> None:
     steps = [response(name, "Final answer: D", protocol="S1") for name in ("c1", "r1")]
     alone, among = report_of(FULL), report_of(FULL + TEXT_ONLY + more + steps)
 
-    macro = alone.table1[0].macro
-    assert macro == among.table1[0].macro == cell(among, "V2").macro
-    assert macro == among.table2[0].conditions["V2"] == among.table3[0].protocols["S0"]
+    macro = value_of(alone, "table1", "macro")
+    assert macro == value_of(among, "table1", "macro") == cell(among, "V2").accuracy
+    assert macro == value_of(among, "table2", "V2") == value_of(among, "table3", "S0")
 
 
 def test_texts_of_a_csv_are_no_formulas() -> None:

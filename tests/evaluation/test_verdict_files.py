@@ -20,8 +20,8 @@ from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.report import build_report
 from evaluation.writers.verdicts import FORMS, MOST_ROWS, Form, Layout, verdict_chunks, write_verdicts
 from jobs.models import Response
-from tests.evaluation.good_records import good_sample
-from tests.evaluation.responders import all_but, answer, everything
+from tests.benchmarks.ultravr.good_records import good_sample
+from tests.benchmarks.ultravr.responders import all_but, answer, everything
 from tests.evaluation.responses import response
 
 CATALOGUE = load_catalogue()

@@ -35,7 +35,7 @@ def make_request(number: int, model: str = MODEL) -> InferenceRequest:
         model=model,
         protocol="S0",
         condition="V2",
-        turns=(Turn(text="How many?"),),
+        turns=(Turn(parts=("How many?",)),),
         sampling=Sampling(seed=number),
     )
 

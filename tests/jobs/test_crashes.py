@@ -45,7 +45,8 @@ def poisoned(bundles: list[Bundle], request_id: str) -> list[Bundle]:
     """The bundles with one request that kills whoever runs it."""
     for index, bundle in enumerate(bundles):
         requests = [
-            r.model_copy(update={"turns": (Turn(text="poison"),)}) if r.id == request_id else r for r in bundle.requests
+            r.model_copy(update={"turns": (Turn(parts=("poison",)),)}) if r.id == request_id else r
+            for r in bundle.requests
         ]
         bundles[index] = bundle.model_copy(update={"requests": tuple(requests)})
     return bundles

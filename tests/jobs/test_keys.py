@@ -69,3 +69,11 @@ async def test_deleting_a_job_leaves_none_of_its_keys(redis: Redis, tmp_path: Pa
     assert not [status for status in JobStatus if await redis.exists(KEYS.in_status(status))]
     assert await redis.get(KEYS.outstanding()) == b"0"
     assert parts_of(tmp_path) == []
+
+
+async def test_deleting_a_job_removes_what_an_older_release_kept_of_it(redis: Redis) -> None:
+    """The list of failures that retries had replaced, which nothing writes any more."""
+    job = await run_job(redis, 1)
+    await redis.rpush(f"{KEYS.job(job.id)}:history", "text")
+    await JobRegistry(redis).delete(job.id)
+    assert [key async for key in redis.scan_iter(f"{KEYS.job(job.id)}*")] == []

@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
+from jobs.calls import Calls, Packed
 from jobs.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS
 from jobs.leases import Lease
@@ -15,7 +16,6 @@ from jobs.models import Bundle, Job, JobStatus
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.scripts import Scripts
 from jobs.server import ServerProcess
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.waiting import async_wait_until
@@ -128,17 +128,17 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
     """A gateway that dies between two chunks leaves a job that a second call completes: each bundle once."""
     monkeypatch.setattr("jobs.queue._CHUNK_BUNDLES", 2)
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
-    run, appended = Scripts.run, 0
+    append, appended = Calls.append, 0
 
-    async def dying_run(self: Scripts, name: str, *arguments: object) -> object:
+    async def dying_append(self: Calls, job_id: str, bundles: Iterable[Packed]) -> str | None:
         nonlocal appended
-        appended += name == "append"
+        appended += 1
         if appended == 3:
             raise KeyboardInterrupt
-        return await run(self, name, *arguments)  # type: ignore[arg-type]
+        return await append(self, job_id, bundles)
 
     with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-        patch.setattr(Scripts, "run", dying_run)
+        patch.setattr(Calls, "append", dying_append)
         await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     (early,) = await queue.claim([MODEL], "w", 1, 0)
     await results.record(answer(job.id, early.bundle.requests[0]), early)
@@ -188,15 +188,14 @@ async def test_an_enqueue_repeated_after_the_job_ended_adds_nothing(redis: Redis
 async def test_responses_may_come_before_the_last_bundle_is_in(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job whose requests are all recorded while it is still being enqueued is completed when it starts."""
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
-    run = Scripts.run
+    start = Calls.start
 
-    async def answering_run(self: Scripts, name: str, *arguments: object) -> object:
-        if name == "start":
-            for lease in await queue.claim([MODEL], "w", 10, 0):
-                await results.record(answer(job.id, lease.bundle.requests[0]), lease)
-        return await run(self, name, *arguments)  # type: ignore[arg-type]
+    async def start_after_answers(self: Calls, job_id: str) -> None:
+        for lease in await queue.claim([MODEL], "w", 10, 0):
+            await results.record(answer(job.id, lease.bundle.requests[0]), lease)
+        await start(self, job_id)
 
-    monkeypatch.setattr(Scripts, "run", answering_run)
+    monkeypatch.setattr(Calls, "start", start_after_answers)
     assert (await queue.enqueue(job.id, make_bundles(job.id, 2), None)).status is JobStatus.COMPLETED
 
 
@@ -316,13 +315,12 @@ async def test_trimming_forgets_workers_that_are_gone_and_hold_nothing(redis: Re
 
 
 async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: Redis) -> None:
-    """Only failures are forgotten, into the job's history; the counts follow; the job completes again."""
+    """Only failures are forgotten; the counts follow; the job completes again."""
     queue, results = JobQueue(redis), ResultStore(redis)
     job = await run_job(redis, 4, failing={"r1", "r3"})
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 2, 2)
     reopened = await queue.reopen(job.id, make_bundles(job.id, 4))
     assert (reopened.status, reopened.request_counts.failed) == (JobStatus.IN_PROGRESS, 0)
-    assert await redis.llen(KEYS.history(job.id)) == 2
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert bundles_of(leases) == ["b1", "b3"]
     for lease in leases:

@@ -18,6 +18,7 @@ from jobs.results import ResultStore
 from jobs.stored import read_bundle, read_response, read_spec
 from tests.jobs.examples import MODEL, SPEC, make_bundles, run_job
 from tests.jobs.parts import parts_of, sink_all
+from tiling.views import View
 
 FORM_1 = Path(__file__).parent / "form_1"
 TEXTS: list[str] = pyarrow.parquet.read_table(FORM_1 / "part.parquet")["response"].to_pylist()
@@ -26,6 +27,10 @@ TEXTS: list[str] = pyarrow.parquet.read_table(FORM_1 / "part.parquet")["response
 def told(response: Response) -> dict[str, Any]:
     """A response as the first form told it."""
     fields = response.model_dump(mode="json", exclude={"version", "details"})
+    for turn in fields["turns"]:
+        turn["step_id"] = turn.pop("asks")
+    for raster in fields["rasters"]:
+        assert raster.pop("turn") == 0
     return fields | {"examples": response.details.get("examples")}
 
 
@@ -91,7 +96,15 @@ async def test_a_bundle_that_was_queued_in_the_first_form_is_claimed(redis: Redi
     few_shot, given = lease.bundle.requests
     assert (few_shot.id, few_shot.details) == (old["requests"][0]["id"], {"examples": ["rs-other"]})
     assert [view.model_dump() for view in few_shot.views] == old["requests"][0]["views"]
-    assert [turn.given for turn in given.turns] == [turn["given"] for turn in old["requests"][1]["turns"]]
+    asked = [(turn["text"], turn["step_id"], turn["given"]) for turn in old["requests"][1]["turns"]]
+    assert [(turn.text, turn.asks, turn.given) for turn in given.turns] == asked
+
+
+def test_views_of_the_first_form_come_before_the_first_text() -> None:
+    """As they did in every prompt then."""
+    old = json.loads((FORM_1 / "bundle.json").read_text())["requests"][0]
+    (turn,) = read_bundle((FORM_1 / "bundle.json").read_bytes()).requests[0].turns
+    assert turn.parts == (*(View.model_validate(view) for view in old["views"]), old["turns"][0]["text"])
 
 
 def test_a_bundle_of_the_form_of_now_comes_back_equal() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 
-from jobs.home import Home
 from service.app import create_app
 from service.server import GatewayServer
 from service.settings import Settings
@@ -34,7 +33,7 @@ class RunningGateway:
     @property
     def redis_url(self) -> str:
         """The server that holds the gateway's state."""
-        url = self.settings.home.redis_url
+        url = self.settings.redis_url
         assert url is not None
         return url
 
@@ -77,7 +76,7 @@ def settings_of(folder: Path, redis_url: str, **changes: Any) -> Settings:
     """Settings of a gateway whose every folder lies below `folder`."""
     environ = {"GIGAVQA_HOME": str(folder), "REDIS_URL": redis_url}
     settings = Settings.from_environment(environ)
-    return settings.model_copy(update={"poll_seconds": 0.02, "home": Home.from_environment(environ), **changes})
+    return settings.model_copy(update={"poll_seconds": 0.02, **changes})
 
 
 @contextmanager

@@ -22,8 +22,10 @@ def chat(num_turns: int, max_tokens: int, num_views: int = 1) -> InferenceReques
         model=MODEL,
         protocol="S4",
         condition="V2",
-        views=tuple(View(image=f"town/{number}.png") for number in range(num_views)),
-        turns=tuple(Turn(text=f"Step {number}") for number in range(num_turns)),
+        turns=(
+            Turn(parts=(*(View(image=f"town/{number}.png") for number in range(num_views)), "Step 0")),
+            *(Turn(parts=(f"Step {number}",)) for number in range(1, num_turns)),
+        ),
         sampling=Sampling(max_tokens=max_tokens),
     )
 
@@ -62,7 +64,7 @@ def test_earlier_answers_may_have_been_short() -> None:
 def test_given_answers_count_with_their_words() -> None:
     """An answer that is put into the history is text as long as it is."""
     contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
-    given = Turn(text="How many people?", given="there are four of them")
+    given = Turn(parts=("How many people?",), given="there are four of them")
     request = chat(1, ENTRY.max_model_len - VISUAL - 10)
     request = request.model_copy(update={"turns": (given, *request.turns)})
 

@@ -6,7 +6,6 @@ import pytest
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
 from service.operations.instrumentation import Instrumentation
-from service.settings import PREFIX, Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
 
@@ -18,12 +17,6 @@ PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
 def test_every_problem_is_documented(slug: str) -> None:
     """A client can look each type up."""
     assert f"`{slug}`" in PAGE
-
-
-@pytest.mark.parametrize("field", [name for name in Settings.model_fields if name != "home"])
-def test_every_setting_is_documented(field: str) -> None:
-    """An operator can look each variable up."""
-    assert f"`{PREFIX}{field.upper()}`" in PAGE
 
 
 def test_every_metric_is_documented() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import SettingsInvalidError
+from jobs.errors import SettingsInvalidError
 from service.http.guard import require_protected
 from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of

@@ -25,7 +25,7 @@ def test_a_model_shows_its_backlog(gateway: RunningGateway) -> None:
 def test_an_entry_that_the_operator_adds_can_be_asked_for(gateway: RunningGateway) -> None:
     """The folder of entries is read again when it changes."""
     problem_of(gateway.client.get("/v1/models/mine"), 404, "model-not-found")
-    folder: Path = gateway.settings.home.catalogue
+    folder: Path = gateway.settings.catalogue
     folder.mkdir(parents=True)
     text = (SHIPPED / f"{MODEL}.toml").read_text().replace(f'id = "{MODEL}"', 'id = "mine"')
     (folder / "mine.toml").write_text(text)

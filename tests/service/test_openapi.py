@@ -10,11 +10,10 @@ from evaluation.report import Report
 from jobs.models import Job, JobSpec
 from service.app import create_app
 from service.http import examples
-from service.operations.models import ModelCard, ModelList, WorkerList
+from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from service.operations.probes import Health, Index, Readiness
 from service.results.responses import ResultLine
 from service.results.verdicts import VerdictLine
-from service.routes.datasets import DatasetCard, DatasetList
 from service.settings import Settings
 from service.submission.jobs import Deletion, JobList
 from tests.service.gateways import RunningGateway

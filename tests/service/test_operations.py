@@ -161,4 +161,4 @@ def test_without_a_server_of_the_operators_the_embedded_one_is_started(tmp_path:
         assert gateway.submit().status_code == 201
     import redis  # noqa: PLC0415 - only to end the server that this test left running
 
-    redis.Redis.from_url(f"unix://{settings.home.server}/server.sock").shutdown(nosave=True)
+    redis.Redis.from_url(f"unix://{settings.server}/server.sock").shutdown(nosave=True)

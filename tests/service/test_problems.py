@@ -91,7 +91,7 @@ def test_a_failure_of_the_gateway_gives_nothing_away(gateway: RunningGateway) ->
 
 def test_a_broken_catalogue_is_named(gateway: RunningGateway) -> None:
     """A file of the operator's that cannot be read is the gateway's failure, not the client's."""
-    folder = gateway.settings.home.catalogue
+    folder = gateway.settings.catalogue
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("id = 7")
     problem = problem_of(gateway.client.get("/v1/models"), 500, "catalogue-invalid")

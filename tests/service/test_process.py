@@ -28,7 +28,7 @@ Launch = Callable[..., tuple["subprocess.Popen[bytes]", str]]
 def launch(settings: Settings, tmp_path: Path) -> Iterator[Launch]:
     """Starts gateway processes; what is left of them ends with the test."""
     started: list[subprocess.Popen[bytes]] = []
-    environ = {"GIGAVQA_HOME": str(settings.home.folder), "REDIS_URL": str(settings.home.redis_url)}
+    environ = {"GIGAVQA_HOME": str(settings.folder), "REDIS_URL": str(settings.redis_url)}
 
     def start(**variables: str) -> tuple["subprocess.Popen[bytes]", str]:
         with socket.socket() as probe:
@@ -96,7 +96,7 @@ def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, 
     assert status(url, second) == "validating"
     process.kill()
     process.wait()
-    play(str(settings.home.redis_url))
+    play(str(settings.redis_url))
     _, url = launch(**limits)
     wait_until(lambda: answers(url), timeout=60, what="readiness")
     wait_until(lambda: status(url, second) == "in_progress", what="the second job's progress")
@@ -107,7 +107,7 @@ def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launc
     process, url = launch()
     wait_until(lambda: answers(url), timeout=60, what="readiness")
     job_id = httpx.post(f"{url}/v1/jobs", json={**BODY, "repeats": 10_000}).json()["id"]
-    with Redis.from_url(str(settings.home.redis_url)) as redis:
+    with Redis.from_url(str(settings.redis_url)) as redis:
         wait_until(lambda: redis.hlen(KEYS.bundles(job_id)), timeout=60, what="the first bundles")
         process.kill()
         process.wait()

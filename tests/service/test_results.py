@@ -123,7 +123,7 @@ def test_a_deleted_job_leaves_no_parquet_part(
     """What the sink wrote for a job goes with it."""
     gateway.stop()
     drain(settings)
-    parts = Path(settings.home.results_uri)
+    parts = Path(settings.results_uri)
     assert list(parts.rglob("*.parquet"))
     start().client.delete(f"/v1/jobs/{job_id}").raise_for_status()
     assert not list(parts.rglob("*.parquet"))
@@ -132,7 +132,7 @@ def test_a_deleted_job_leaves_no_parquet_part(
 def lose_a_part(settings: Settings) -> Path:
     """Put a job's eight responses into two parts, and take the first of them away."""
     drain(settings, rows=4)
-    first, _ = sorted(Path(settings.home.results_uri).rglob("*.parquet"))
+    first, _ = sorted(Path(settings.results_uri).rglob("*.parquet"))
     first.rename(first.with_suffix(".kept"))
     return first
 
@@ -160,12 +160,12 @@ def test_a_report_says_what_could_not_be_read_until_it_is_back(
     gateway.stop()
     part, client, path = lose_a_part(settings), start().client, f"/v1/jobs/{job_id}/report"
     lacking = client.get(path)
-    said = [warning for warning in lacking.json()["warnings"] if "cannot be read" in warning]
+    said = [told["text"] for told in lacking.json()["caveats"] if "cannot be read" in told["text"]]
     reason = f"the Parquet part {part.stem} is gone (4)"
     assert said == [f"job {job_id}: 4 of 8 recorded responses cannot be read: {reason}"]
     part.with_suffix(".kept").rename(part)
     whole = client.get(path, headers={"If-None-Match": lacking.headers["ETag"]})
-    assert not [warning for warning in whole.json()["warnings"] if "cannot be read" in warning]
+    assert not [told for told in whole.json()["caveats"] if "cannot be read" in told["text"]]
     known = client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]})
     assert known.status_code == 304
 
@@ -174,8 +174,8 @@ def drain(settings: Settings, rows: int = 512) -> int:
     """Move everything that is recorded to Parquet parts; returns the number of responses."""
 
     async def sink() -> int:
-        redis = connect(settings.home.redis_url or "")
-        moved = await ParquetSink(redis, settings.home.results_uri, rows=rows).run_until_drained()
+        redis = connect(settings.redis_url or "")
+        moved = await ParquetSink(redis, settings.results_uri, rows=rows).run_until_drained()
         await redis.aclose()
         return moved
 

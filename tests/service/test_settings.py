@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import SettingsInvalidError
+from jobs.errors import SettingsInvalidError
 from service.settings import Settings
 
 

@@ -237,7 +237,7 @@ def test_a_job_left_validating_is_taken_up_after_a_restart(
     wait_until(lambda: first.job(running["id"])["status"] == "in_progress", what="the first job's progress")
     left = first.submit().json()
     first.stop()
-    play(settings.home.redis_url or "")
+    play(settings.redis_url or "")
     second = start(queue_requests=6)
     wait_until(lambda: second.job(left["id"])["status"] == "in_progress", what="the job's progress")
     assert len(claim_all(second.redis_url)) == 4

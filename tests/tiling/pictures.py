@@ -7,7 +7,7 @@ import pyvips
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from tiling.budgets.qwen import QwenBudget
+from catalogue.families.qwen import QwenBudget
 from tiling.geometry import Region, Size
 from tiling.sources import open_source
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, textured
-from tiling.budgets.qwen import QwenBudget
 from tiling.digest import content_digest
 from tiling.errors import ImageUnreadableError, PathEscapesError
 from tiling.library import Library

@@ -15,7 +15,7 @@ GIB = 2**30
 MEASURE = """
 import re, sys
 from pathlib import Path
-from tiling.budgets.qwen import QwenBudget
+from catalogue.families.qwen import QwenBudget
 from tiling.rendering import render
 from tiling.views import View
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
+from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, textured
-from tiling.budgets.qwen import QwenBudget
 from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Region, Size, resolve_region
 from tiling.recipes import identify, plan_raster

@@ -44,8 +44,7 @@ def make_request(
         "model": ENTRY.id,
         "protocol": "S0",
         "condition": "V2" if view else "V0",
-        "views": (View(image=view),) if view else (),
-        "turns": (Turn(text=text),),
+        "turns": (Turn(parts=(View(image=view), text) if view else (text,)),),
         "sampling": Sampling(max_tokens=NUM_TOKENS, seed=1),
     }
     return InferenceRequest.model_validate(fields | changes)

@@ -15,7 +15,6 @@ from PIL import Image
 from tokenizers import Tokenizer
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import family_of
 from catalogue.load import read_entry
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
 from tests.checkpoints.build import ensure_checkpoint
@@ -27,6 +26,7 @@ from workers.engines.vllm_engine import VllmEngine
 from workers.player import Player
 from workers.preparation import Preparation
 from workers.responses import Outcome, raster_records
+from workers.script import FixedTurns
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
@@ -65,7 +65,7 @@ class Play:
     """An engine, and what is needed to show it pictures."""
 
     def __init__(self, entry: CatalogueEntry, folder: Path) -> None:
-        family = family_of(entry)
+        family = entry.known_family
         assert family is not None
         self._marks = family.marks
         checkpoint = ensure_checkpoint(entry.weights, folder)
@@ -111,7 +111,7 @@ class Play:
 
     async def _take_dictation(self, number: int) -> dict[str, Any]:
         sampling = Sampling(temperature=1.0, max_tokens=200, seed=FIRST_DICTATED + number)
-        turn = await self._engine.generate([Message("user", "Say it.")], sampling, f"dictated-{number}")
+        turn = await self._engine.generate([Message("user", ("Say it.",))], sampling, f"dictated-{number}")
         return {"text": turn.text, "finish_reason": turn.finish_reason}
 
     async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
@@ -121,13 +121,13 @@ class Play:
             model="tiny",
             protocol="S0",
             condition="V2",
-            views=tuple(views),
-            turns=(Turn(text="How many people are there? A. one B. two"),),
+            turns=(Turn(parts=(*views, "How many people are there? A. one B. two")),),
             sampling=sampling,
         )
         async with self._preparation.rasters(request.views) as prepared:
-            (turn,) = await Player(request, prepared.rasters, self._generate).play()
-            records = raster_records(Outcome(rasters=prepared.rasters, turns=(turn,)))
+            player = Player(request, FixedTurns(request.turns), prepared.rasters, self._generate)
+            (turn,) = await player.play()
+            records = raster_records(request, Outcome(rasters=prepared.rasters, turns=(turn,)))
         return {
             "text": turn.text,
             "prompt_tokens": turn.usage.prompt_tokens,

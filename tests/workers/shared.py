@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -132,7 +131,7 @@ async def shared_worker(
     redis: Redis, data: Path, pyramids: Path, make: Make = NotedEngine, **changes: Any
 ) -> AsyncIterator[SharedRig]:
     """Run a worker of three models for as long as the block lasts, then drain it."""
-    settings = replace(SETTINGS, **{"sleep_bytes": 3 * WEIGHTS, **changes})
+    settings = SETTINGS.model_copy(update={"sleep_bytes": 3 * WEIGHTS, **changes})
     rig = SharedRig(redis, (data, pyramids), make, settings)
     running = asyncio.create_task(rig.worker.run())
     try:

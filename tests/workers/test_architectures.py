@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tiling.budgets.kimi_vl import KimiVLBudget
-from tiling.budgets.minicpmv import MiniCPMVBudget
-from tiling.budgets.phi4 import Phi4VisionBudget
+from catalogue.families.kimi_vl import KimiVLBudget
+from catalogue.families.minicpmv import MiniCPMVBudget
+from catalogue.families.phi4 import Phi4VisionBudget
 from tiling.geometry import Size
 from workers.engines.compat.torch_companions import repair_torch_companions
 

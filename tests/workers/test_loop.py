@@ -80,7 +80,7 @@ class ThinkingEngine(SimulatedEngine):
 
 async def test_thoughts_are_recorded_and_not_repeated(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Raw text keeps the thought and its marks; the chat's next turn repeats what follows."""
-    job_id = await submit_requests(redis, make_request("r", None, turns=(Turn(text="one"), Turn(text="two"))))
+    job_id = await submit_requests(redis, make_request("r", None, turns=(Turn(parts=("one",)), Turn(parts=("two",)))))
     async with running_worker(redis, data, tmp_path, lambda: ThinkingEngine(ENTRY, speed=0)) as rig:
         await rig.until_final(job_id)
     (response,) = await responses_of(redis, job_id)
@@ -90,13 +90,17 @@ async def test_thoughts_are_recorded_and_not_repeated(redis: Redis, data: Path, 
 
 async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Every turn names its step, the question none; the examples that were told are those of the request."""
-    turns = (Turn(text="Step 1?", step_id="S1"), Turn(text="Step 2?", step_id="S2", given="4"), Turn(text="Answer?"))
+    turns = (
+        Turn(parts=("Step 1?",), asks="S1"),
+        Turn(parts=("Step 2?",), asks="S2", given="4"),
+        Turn(parts=("Answer?",)),
+    )
     told: dict[str, Any] = {"prompt_version": "sequential/1", "details": {"examples": ["other"]}}
     job_id = await submit_requests(redis, make_request("chat", image(1), turns=turns, protocol="S5", **told))
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
     (response,) = await responses_of(redis, job_id)
-    assert [turn.step_id for turn in response.turns] == ["S1", "S2", None]
+    assert [turn.asks for turn in response.turns] == ["S1", "S2", None]
     assert all(turn.text for turn in response.turns)
     assert (response.prompt_version, response.details) == ("sequential/1", {"examples": ["other"]})
 
@@ -126,12 +130,12 @@ async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, 
 
 async def test_a_chat_that_fills_its_own_context_is_laid_to_the_model(redis: Redis, data: Path, tmp_path: Path) -> None:
     """Text and questions alone would fit; what was answered is kept. One whose second question is too long is ours."""
-    first = Turn(text="word " * 8184, step_id="S1")
+    first = Turn(parts=("word " * 8184,), asks="S1")
     job_id = await submit_requests(
         redis,
-        make_request("own", None, turns=(first, Turn(text="So?"))),
-        make_request("ours", None, turns=(first, Turn(text="word " * 100))),
-        make_request("given", None, turns=(Turn(text="word " * 8184, given="1"), Turn(text="word " * 100))),
+        make_request("own", None, turns=(first, Turn(parts=("So?",)))),
+        make_request("ours", None, turns=(first, Turn(parts=("word " * 100,)))),
+        make_request("given", None, turns=(Turn(parts=("word " * 8184,), given="1"), Turn(parts=("word " * 100,)))),
     )
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
@@ -142,7 +146,7 @@ async def test_a_chat_that_fills_its_own_context_is_laid_to_the_model(redis: Red
         "ours": ("ContextExceededError", False),
         "given": ("ContextExceededError", False),
     }
-    assert [turn.step_id for turn in responses["own"].turns] == ["S1"]
+    assert [turn.asks for turn in responses["own"].turns] == ["S1"]
 
 
 async def test_recorded_requests_are_not_played_again(redis: Redis, data: Path, tmp_path: Path) -> None:

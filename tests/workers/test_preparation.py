@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image
-from tiling.budgets.deepseek_vl2 import DeepseekVL2Budget
 from tiling.errors import ImageNotFoundError
 from tiling.library import Library
 from tiling.roots import ImageRoot

@@ -2,45 +2,53 @@
 
 import logging
 
-import numpy as np
 import pytest
 
-from jobs.models import TurnResponse, Usage
-from tiling.geometry import Region, Size
-from tiling.rendering import Raster
+from jobs.models import InferenceRequest, Turn, TurnResponse, Usage
+from tests.workers.examples import make_request
+from tests.workers.rasters import raster_of
 from tiling.views import View
 from workers.responses import Outcome, raster_records
 
-
-def outcome(counted: tuple[int, ...]) -> Outcome:
-    """Two rasters planned with 64 visual tokens each, and a turn of which the engine counted others."""
-    raster = Raster(
-        pixels=np.zeros((8, 16, 3), np.uint8),
-        key="key",
-        view=View(image="demo/images/1.png"),
-        source_size=Size(160, 80),
-        source_format="png",
-        region=Region(0, 0, 160, 80),
-        level=0,
-        downsample=1.0,
-        digest="digest",
-        visual_tokens=64,
-    )
-    turn = TurnResponse(text="A", finish_reason="stop", usage=Usage(visual_tokens=counted))
-    return Outcome(rasters=(raster, raster), turns=(turn,))
+ONE, TWO, THREE = (View(image=f"demo/images/{number}.png") for number in (1, 2, 3))
+CHAT = make_request("r", None, turns=(Turn(parts=(ONE, TWO, "How many?")), Turn(parts=("And here?", THREE))))
 
 
-def test_the_engines_count_goes_before_the_plan(caplog: pytest.LogCaptureFixture) -> None:
-    """Where it differs it is recorded, and logged as a warning."""
+def outcome(request: InferenceRequest, *counted: tuple[int, ...]) -> Outcome:
+    """Rasters planned with 64 visual tokens each, and turns of which the engine counted others."""
+    turns = [TurnResponse(text="A", finish_reason="stop", usage=Usage(visual_tokens=counts)) for counts in counted]
+    return Outcome(rasters=[raster_of(view) for view in request.views], turns=turns)
+
+
+@pytest.mark.parametrize(
+    ("counted", "recorded"),
+    [
+        (((64, 421), (64, 421, 64)), [64, 421, 64]),
+        (((64, 421),), [64, 421, 64]),  # broken off before the second turn
+        (((64, 64), (64, 64, 99)), [64, 64, 99]),
+    ],
+)
+def test_the_engines_count_goes_before_the_plan(
+    caplog: pytest.LogCaptureFixture, counted: tuple[tuple[int, ...], ...], recorded: list[int]
+) -> None:
+    """Where it differs it is recorded, and logged as a warning; what was not shown is recorded as planned."""
     with caplog.at_level(logging.WARNING):
-        records = raster_records(outcome((64, 421)))
-    assert [record.visual_tokens for record in records] == [64, 421]
-    assert "421" in caplog.text
+        records = raster_records(CHAT, outcome(CHAT, *counted))
+    assert [record.visual_tokens for record in records] == recorded
+    assert "visual tokens" in caplog.text
 
 
-@pytest.mark.parametrize("counted", [(), (64, 64)])
-def test_without_another_count_the_plan_is_recorded(caplog: pytest.LogCaptureFixture, counted: tuple[int, ...]) -> None:
-    """Silently."""
-    records = raster_records(outcome(counted))
-    assert [record.visual_tokens for record in records] == [64, 64]
+@pytest.mark.parametrize("counted", [(), ((), ()), ((64, 64), (64, 64, 64)), ((1, 2, 3, 4),)])
+def test_without_another_count_the_plan_is_recorded(
+    caplog: pytest.LogCaptureFixture, counted: tuple[tuple[int, ...], ...]
+) -> None:
+    """Silently, also where an engine counts what is no raster of the chat."""
+    records = raster_records(CHAT, outcome(CHAT, *counted))
+    assert [record.visual_tokens for record in records] == [64, 64, 64]
     assert not caplog.text
+
+
+def test_rasters_are_recorded_with_the_turn_that_showed_them() -> None:
+    """In the order in which the chat shows them."""
+    records = raster_records(CHAT, outcome(CHAT))
+    assert [(record.turn, record.view) for record in records] == [(0, ONE), (0, TWO), (1, THREE)]

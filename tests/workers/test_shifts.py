@@ -1,6 +1,5 @@
 """Whose shift it is, by what waits on a real server."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ SETTINGS = WorkerSettings(shift_bundles=4)
 
 def shifts_of(redis: Redis, **changes: Any) -> Shifts:
     """Shifts of the three models."""
-    return Shifts(MODELS, JobQueue(redis), replace(SETTINGS, **changes))
+    return Shifts(MODELS, JobQueue(redis), SETTINGS.model_copy(update=changes))
 
 
 async def test_the_model_with_most_waiting_bundles_is_chosen(redis: Redis) -> None:

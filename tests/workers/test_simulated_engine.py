@@ -25,7 +25,7 @@ async def engine() -> AsyncIterator[SimulatedEngine]:
 
 def question(key: str, text: str = QUESTION) -> list[Message]:
     """A chat about one raster of 256 visual tokens."""
-    return [Message("user", text, [PromptRaster(key, np.zeros((512, 512, 3), np.uint8))])]
+    return [Message("user", (PromptRaster(key, np.zeros((512, 512, 3), np.uint8)), text))]
 
 
 async def test_text_is_a_function_of_seed_and_prompt(engine: SimulatedEngine) -> None:
@@ -48,14 +48,14 @@ async def test_a_repeated_prefix_is_cached(engine: SimulatedEngine) -> None:
 async def test_visual_tokens_are_those_of_the_budget(engine: SimulatedEngine) -> None:
     """A raster adds exactly its visual tokens to the prompt."""
     with_raster = await engine.generate(question("k"), Sampling(), "1")
-    without = await engine.generate([Message("user", QUESTION)], Sampling(), "2")
+    without = await engine.generate([Message("user", (QUESTION,))], Sampling(), "2")
     assert with_raster.usage.prompt_tokens - without.usage.prompt_tokens == 256
 
 
 async def test_a_long_prompt_is_refused_with_counts(engine: SimulatedEngine) -> None:
     """The error names the prompt's tokens and the context."""
     with pytest.raises(EngineError, match=r"\d+ tokens; the context holds 8192"):
-        await engine.generate([Message("user", "word " * 10000)], Sampling(), "1")
+        await engine.generate([Message("user", ("word " * 10000,))], Sampling(), "1")
 
 
 async def test_a_stopped_engine_is_dead(engine: SimulatedEngine) -> None:

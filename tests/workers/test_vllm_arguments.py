@@ -1,26 +1,14 @@
-"""What vLLM is told on which device, so that it depends on no feature of the CPU, and what a command line may add."""
+"""What vLLM is told on which device, and that it then depends on no feature of the CPU."""
 
 import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue, read_entry
-from jobs.home import Home
-from tests.workers.examples import ENTRY
-from workers.arguments import parse_arguments, settings_of
-from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.vllm_arguments import (
-    cpu_environment,
-    engine_arguments,
-    known_engine_arguments,
-    parse_engine_arguments,
-)
-from workers.errors import EngineArgumentError
-from workers.serving import served_models
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments
 
 CATALOGUE = load_catalogue()
 SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]
@@ -74,44 +62,3 @@ def test_one_core_stays_free_for_rendering(monkeypatch: pytest.MonkeyPatch, core
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
     assert cpu_environment(small=False)["OMP_NUM_THREADS"] == threads
     assert cpu_environment(small=True)["OMP_NUM_THREADS"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("gpu_memory_utilization=0.8", ("gpu_memory_utilization", 0.8)),
-        ("tensor-parallel-size=2", ("tensor_parallel_size", 2)),
-        ("kv_cache_dtype=fp8", ("kv_cache_dtype", "fp8")),
-        ("enforce_eager=True", ("enforce_eager", True)),
-    ],
-)
-def test_values_of_the_command_line_are_read_as_json_and_else_as_text(text: str, value: tuple[str, Any]) -> None:
-    """Also with the hyphens of vLLM's own command line."""
-    assert tuple(parse_engine_arguments([text]).items()) == (value,)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="no vLLM is installed")
-def test_known_arguments_are_those_of_the_installed_vllm() -> None:
-    """What its source declares is what its class takes."""
-    from dataclasses import fields
-
-    repair_torch_companions()
-    from vllm.engine.arg_utils import AsyncEngineArgs
-
-    assert known_engine_arguments() == {field.name for field in fields(AsyncEngineArgs)}
-
-
-@pytest.mark.parametrize("text", ["model=other", "gpu_memory=0.8", "seed", "=1"])
-def test_what_cannot_be_given_is_refused(text: str) -> None:
-    """Arguments of the entry, unknown ones, and what is no pair."""
-    with pytest.raises(EngineArgumentError):
-        parse_engine_arguments([text])
-
-
-def test_arguments_of_the_command_line_go_before_those_of_the_entry(tmp_path: Path) -> None:
-    """Of the worker's own command line, for every model that it serves."""
-    options = ["--model", ENTRY.id, "--engine", "simulated", "--engine-arg", "max_num_seqs=3"]
-    arguments = parse_arguments(options)
-    (served,) = served_models(arguments, Home(tmp_path, tmp_path, None, str(tmp_path)), settings_of(arguments))
-    assert served.entry.engine == {**ENTRY.engine, "max_num_seqs": 3}
-    assert served.max_requests == 3

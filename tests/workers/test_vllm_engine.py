@@ -7,7 +7,6 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import psutil
@@ -19,13 +18,15 @@ from prometheus_client import CollectorRegistry
 from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, make_request
+from tests.workers.rasters import raster_of
 from tiling.geometry import Size
-from tiling.rendering import Raster
+from tiling.views import View
 from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
 from workers.engines.keeper import EngineKeeper
 from workers.engines.vllm_engine import VllmEngine
 from workers.instrumentation import Instruments
 from workers.player import Player
+from workers.script import FixedTurns
 from workers.settings import WorkerSettings
 
 pytestmark = [
@@ -51,7 +52,7 @@ class Engines:
         self, raster: PromptRaster | None, text: str = "How many?", sampling: Sampling = GREEDY
     ) -> TurnResponse:
         """Ask one question."""
-        chat = [Message("user", text, [raster] if raster else [])]
+        chat = [Message("user", (raster, text) if raster else (text,))]
         return await self.keeper.generate(chat, sampling, text)
 
     def _make(self) -> VllmEngine:
@@ -136,17 +137,17 @@ async def test_questions_at_once_process_their_raster_once(engines: Engines) -> 
 async def test_several_rasters_keep_their_order(engines: Engines) -> None:
     """Two pictures in the other order are another prompt: only what precedes them is cached."""
     one, two = raster("order-1"), raster("order-2")
-    await engines.keeper.generate([Message("user", "Compare.", [one, two])], GREEDY, "1")
-    turned = await engines.keeper.generate([Message("user", "Compare.", [two, one])], GREEDY, "2")
-    again = await engines.keeper.generate([Message("user", "Compare.", [one, two])], GREEDY, "3")
+    await engines.keeper.generate([Message("user", (one, two, "Compare."))], GREEDY, "1")
+    turned = await engines.keeper.generate([Message("user", (two, one, "Compare."))], GREEDY, "2")
+    again = await engines.keeper.generate([Message("user", (one, two, "Compare."))], GREEDY, "3")
     assert turned.usage.cached_tokens < 256 < again.usage.cached_tokens
 
 
 async def test_history_and_system_reach_the_prompt(engines: Engines) -> None:
     """A chat with a system message and an earlier answer is longer by them, and reuses its beginning."""
-    first = [Message("system", "You are precise."), Message("user", "How many?", [raster("chat")])]
+    first = [Message("system", ("You are precise.",)), Message("user", (raster("chat"), "How many?"))]
     answer = await engines.keeper.generate(first, GREEDY, "1")
-    longer = [*first, Message("assistant", answer.text), Message("user", "Are you sure?")]
+    longer = [*first, Message("assistant", (answer.text,)), Message("user", ("Are you sure?",))]
     second = await engines.keeper.generate(longer, GREEDY, "2")
     assert second.usage.prompt_tokens > answer.usage.prompt_tokens
     assert second.usage.cached_tokens >= 256
@@ -167,22 +168,27 @@ async def test_a_prompt_beyond_the_context_is_refused_with_counts(engines: Engin
     assert refused.value.excess is None or refused.value.excess > 0
     pictures = [raster(f"many-{number}") for number in range(34)]
     with pytest.raises(ContextExceededError, match=r"\d{4}.*8192"):
-        await engines.keeper.generate([Message("user", "Compare.", pictures)], GREEDY, "many")
+        await engines.keeper.generate([Message("user", (*pictures, "Compare."))], GREEDY, "many")
     assert (await engines.ask(None)).text
 
 
 async def _play(engines: Engines, key: str, *, given: bool) -> list[Usage]:
     """Play a chat of six steps and a question about one picture; returns the counts of each turn."""
+    view = View(image=key)
     steps = [
-        Turn(text=f"Step {n}: how many people are there?", given=f"{n} people" if given else None) for n in range(6)
+        Turn(
+            parts=(*([view] if n == 0 else []), f"Step {n}: how many people are there?"),
+            given=f"{n} people" if given else None,
+        )
+        for n in range(6)
     ]
-    request = make_request(key, None, turns=(*steps, Turn(text="Final answer?")))
+    request = make_request(key, None, turns=(*steps, Turn(parts=("Final answer?",))))
 
     async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
         return await engines.keeper.generate(chat, GREEDY, turn_id)
 
-    picture = cast(Raster, raster(key))  # a player looks at key and pixels alone
-    return [answer.usage for answer in await Player(request, [picture], generate).play()]
+    picture = raster_of(view, pixels=raster(key).pixels)
+    return [answer.usage for answer in await Player(request, FixedTurns(request.turns), [picture], generate).play()]
 
 
 async def test_a_chat_carries_its_own_answers_on(engines: Engines) -> None:
@@ -208,13 +214,13 @@ async def test_turns_with_given_answers_share_one_prefill_though_they_go_out_tog
 async def test_an_interactive_question_overtakes_waiting_ones(engines: Engines) -> None:
     """With the engine full and a queue behind it, a question of higher priority is answered before that queue."""
     places = ENTRY.engine["max_num_seqs"]
-    chats = [[Message("user", f"Long question {number}?")] for number in range(3 * places)]
+    chats = [[Message("user", (f"Long question {number}?",))] for number in range(3 * places)]
     sampling = Sampling(temperature=0, max_tokens=200)
     batch = [
         asyncio.create_task(engines.keeper.generate(chat, sampling, f"batch-{i}", 1)) for i, chat in enumerate(chats)
     ]
     await asyncio.wait(batch, return_when=asyncio.FIRST_COMPLETED)
-    await engines.keeper.generate([Message("user", "Quick?")], GREEDY, "interactive", 0)
+    await engines.keeper.generate([Message("user", ("Quick?",))], GREEDY, "interactive", 0)
     assert sum(task.done() for task in batch) <= 2 * places
     await asyncio.gather(*batch)
 
@@ -233,7 +239,7 @@ async def test_cancelling_aborts_the_generation(engines: Engines) -> None:
 async def test_a_killed_engine_is_dead_and_another_takes_over(engines: Engines) -> None:
     """After SIGKILL of its process the engine says that it is dead; the keeper answers on a new one."""
     dying = engines.made[-1]
-    direct = asyncio.create_task(dying.generate([Message("user", "Go on and on.")], LONG, "direct"))
+    direct = asyncio.create_task(dying.generate([Message("user", ("Go on and on.",))], LONG, "direct"))
     kept = asyncio.create_task(engines.ask(raster("survivor"), "And on.", LONG.model_copy(update={"max_tokens": 500})))
     await engines.ask(None, "Running?")
     for child in psutil.Process().children(recursive=True):

@@ -39,12 +39,12 @@ class VisualBudget(Protocol):
 
     @property
     def nominal_visual_tokens(self) -> int:
-        """Visual tokens as the field counts them (UltraVR table 1): without thumbnail and padding."""
+        """Visual tokens as papers count them: without thumbnail and padding."""
         ...
 
     @property
     def effective_resolution(self) -> int:
-        """Side, in pixels, of the largest square that keeps its resolution (UltraVR table 1, Max Res.)."""
+        """Side, in pixels, of the largest square that keeps its resolution."""
         ...
 
     @property
@@ -87,6 +87,9 @@ class NativeBudget(BaseModel, ABC):
     raster_factor: ClassVar[int] = 1
     """Area of the largest raster, in areas of the largest target: 1 where targets are always fixed points."""
 
+    pillow_only: ClassVar[bool] = False
+    """Whether the family's processor takes pictures of Pillow alone, and no tensors."""
+
     @property
     @abstractmethod
     def max_visual_tokens(self) -> int:
@@ -94,7 +97,7 @@ class NativeBudget(BaseModel, ABC):
 
     @property
     def nominal_visual_tokens(self) -> int:
-        """Visual tokens as UltraVR table 1 counts them."""
+        """Visual tokens as papers count them."""
         return self.max_visual_tokens
 
     @property

@@ -1,4 +1,4 @@
-"""The rule that Qwen and GLM share: both sides rounded to a multiple of a factor, the area kept within two limits."""
+"""A rule that families share: both sides rounded to a multiple of a factor, the area kept within two limits."""
 
 import math
 

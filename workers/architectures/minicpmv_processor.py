@@ -1,6 +1,6 @@
 """MiniCPM-V 4.5's preprocessing: a small view of the whole picture, and slices of it, each reshaped to rows of patches.
 
-Behaviour: openbmb/MiniCPM-V-4_5, image_processing_minicpmv.py; grids and sizes as in `tiling.budgets.minicpmv`.
+Behaviour: openbmb/MiniCPM-V-4_5, image_processing_minicpmv.py; grids and sizes as in `catalogue.families.minicpmv`.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from torch.nn.functional import unfold
 
-from tiling.budgets.minicpmv import MiniCPMVBudget
+from catalogue.families.minicpmv import MiniCPMVBudget
 from tiling.geometry import Size
 from workers.architectures.processing import OwnProcessor, Picture, as_pillow, normalized
 

@@ -5,7 +5,8 @@ Tensor names and shapes: transformers, models/qwen3_vl/modeling_qwen3_vl.py.
 
 from typing import Any
 
-from catalogue import marks
+from catalogue.families import qwen
+from catalogue.families.family import THINK
 from workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
@@ -121,8 +122,8 @@ def _block() -> Shapes:
 QWEN3_VL = Design(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
-    special_marks=marks.QWEN3_VL.places,
-    plain_marks=(*marks.THINK, *marks.QWEN3_VL.calls),
+    special_marks=qwen.QWEN3_VL.marks.places,
+    plain_marks=(*THINK, *qwen.QWEN3_VL.marks.calls),
     config=_config,
     shapes=_shapes,
     processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),

@@ -1,7 +1,7 @@
 """The interface of everything that generates text: a chat with rasters in, raw text and counts out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -21,11 +21,20 @@ class PromptRaster:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a chat. Rasters come before the text."""
+    """One message of a chat: texts and rasters in the order in which the model gets them."""
 
     role: Literal["system", "user", "assistant"]
-    text: str
-    rasters: Sequence[PromptRaster] = ()
+    parts: tuple[str | PromptRaster, ...]
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def rasters(self) -> tuple[PromptRaster, ...]:
+        """All that it shows."""
+        return tuple(part for part in self.parts if isinstance(part, PromptRaster))
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,6 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
-    extra: dict[str, float] = field(default_factory=dict)
 
 
 class EngineError(Exception):

@@ -262,9 +262,11 @@ class SimulatedEngine:
 def _tokens(chat: Sequence[Message], rasters: dict[str, int]) -> Iterator[str]:
     for message in chat:
         yield f"<{message.role}>"
-        for raster in message.rasters:
-            yield from (f"{raster.key}#{index}" for index in range(rasters[raster.key]))
-        yield from re.findall(r"\s*\S{1,4}", message.text)
+        for part in message.parts:
+            if isinstance(part, str):
+                yield from re.findall(r"\s*\S{1,4}", part)
+            else:
+                yield from (f"{part.key}#{index}" for index in range(rasters[part.key]))
     yield "<assistant>"
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import family_of
 from catalogue.names import did_you_mean
 from workers.errors import EngineArgumentError
 
@@ -86,7 +85,7 @@ def cpu_environment(*, small: bool) -> dict[str, str]:
 
 
 def _cpu_arguments(entry: CatalogueEntry) -> dict[str, Any]:
-    family = family_of(entry)
+    family = entry.known_family
     common = {
         "attention_backend": "CPU_ATTN",
         "enforce_eager": True,  # compiling for a CPU takes minutes and a C++ compiler

@@ -14,7 +14,6 @@ from importlib import metadata
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families import family_of
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
@@ -34,7 +33,6 @@ from workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
 
-_PILLOW_ONLY = {"deepseek-vl2", "internvl"}  # budgets whose processors know no tensors
 _TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
 _INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
 
@@ -123,7 +121,6 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
-            extra={"raster_queries": figures.raster_queries, "raster_hits": figures.raster_hits},
         )
 
     async def healthy(self) -> bool:
@@ -167,7 +164,7 @@ class VllmEngine:
 
         # Without add_generation_prompt the assistant's header would be missing, silently.
         template = {"add_generation_prompt": True, **self._entry.chat_template}
-        picture = _pillow if self._entry.visual_budget.kind in _PILLOW_ONLY else _tensor
+        picture = _pillow if self._entry.visual_budget.pillow_only else _tensor
         messages = [_message(message, picture) for message in chat]
         _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
         params = SamplingParams(
@@ -266,7 +263,7 @@ def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
 
 def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
     """Tokens that end a turn of the family, also where a checkpoint's own files do not name all of them."""
-    family = family_of(entry)
+    family = entry.known_family
     return [vocabulary[mark] for mark in (family.marks.ends if family else ()) if mark in vocabulary]
 
 
@@ -290,8 +287,13 @@ def _visual_tokens(prompt: Any) -> tuple[int, ...]:
 def _message(message: Message, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
     if not message.rasters:
         return {"role": message.role, "content": message.text}
-    pictures = [{"type": "image_pil", "image_pil": picture(raster), "uuid": raster.key} for raster in message.rasters]
-    return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
+    return {"role": message.role, "content": [_content(part, picture) for part in message.parts]}
+
+
+def _content(part: str | PromptRaster, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "image_pil", "image_pil": picture(part), "uuid": part.key}
 
 
 def _tensor(raster: PromptRaster) -> Any:

@@ -36,5 +36,5 @@ class Protocol(StructuralType):
         ...
 
     def turns(self, asking: Asking) -> tuple[Turn, ...]:
-        """Write the turns of the chat; the showing's views come before the first of them."""
+        """Write the turns of the chat without what they show; the showing's views come before the first text."""
         ...

@@ -14,4 +14,4 @@ class DirectQuestion:
 
     def turns(self, asking: Asking) -> tuple[Turn, ...]:
         """One turn: context, question, options, form of the answer."""
-        return (Turn(text=join(asking.showing.context, task(asking.sample), answer_form(asking))),)
+        return (Turn(parts=(join(asking.showing.context, task(asking.sample), answer_form(asking)),)),)

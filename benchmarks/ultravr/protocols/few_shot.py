@@ -22,7 +22,7 @@ class FewShot:
         """One turn: context, examples, question, options, form of the answer."""
         now = _TEXTS["now"] if asking.examples else ""
         parts = (asking.showing.context, _examples(asking.examples), now, task(asking.sample))
-        return (Turn(text=join(*parts, _TEXTS["instruction"], answer_form(asking))),)
+        return (Turn(parts=(join(*parts, _TEXTS["instruction"], answer_form(asking)),)),)
 
 
 def _examples(examples: tuple[Sample, ...]) -> str:

@@ -18,4 +18,4 @@ class GenericReasoning:
     def turns(self, asking: Asking) -> tuple[Turn, ...]:
         """One turn: that of S0, then the instruction."""
         text = join(asking.showing.context, task(asking.sample), answer_form(asking), _TEXTS["instruction"])
-        return (Turn(text=text),)
+        return (Turn(parts=(text,)),)

@@ -23,7 +23,7 @@ class SchemaCompletion:
         sample = asking.sample
         steps = "\n".join([_TEXTS["steps_heading"], *(_line(sample, step) for step in sample.steps)])
         schema = join(_TEXTS["instruction"], steps, box_note(sample))
-        return (Turn(text=join(asking.showing.context, task(sample), schema, _object(asking))),)
+        return (Turn(parts=(join(asking.showing.context, task(sample), schema, _object(asking)),)),)
 
 
 def _line(sample: Sample, step: Step) -> str:

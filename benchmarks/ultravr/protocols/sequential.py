@@ -22,8 +22,8 @@ class OwnAnswers:
         sample = asking.sample
         texts = [_ask(sample, step) for step in sample.steps]
         texts[0] = join(asking.showing.context, task(sample), _TEXTS["introduction"], box_note(sample), texts[0])
-        turns = [Turn(text=text, step_id=step.step_id) for text, step in zip(texts, sample.steps, strict=True)]
-        return (*turns, Turn(text=join(_TEXTS["final"], answer_form(asking))))
+        turns = [Turn(parts=(text,), asks=step.step_id) for text, step in zip(texts, sample.steps, strict=True)]
+        return (*turns, Turn(parts=(join(_TEXTS["final"], answer_form(asking)),)))
 
 
 def _ask(sample: Sample, step: Step) -> str:

@@ -30,9 +30,7 @@
     for (const name of ["model", "protocol", "condition"]) {
       if (wanted[name] && response.dataset[name] !== wanted[name]) return false;
     }
-    const has = (list) => wanted.operation ? list.split(" ").includes(wanted.operation) : list !== "";
-    if (wanted.outcome === "step") return has(response.dataset.wrong);
-    if (wanted.operation && !has(response.dataset.operation)) return false;
+    if (wanted.outcome === "part") return response.dataset.wrong === "1";
     return !wanted.outcome || response.dataset.outcome === wanted.outcome;
   };
 

@@ -1,0 +1,108 @@
+"""Anybody's own questions, as the host sees them: records of any shape in, accuracies by whatever sorts them out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks.questions.asking import (
+    DIRECT,
+    OWN,
+    STEPS,
+    TEMPLATE,
+    Template,
+    direct_template,
+    local_views,
+    no_evidence,
+    read_template,
+    show,
+    texts_of,
+)
+from benchmarks.questions.columns import FIELDS
+from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
+from benchmarks.questions.reading import read_question, record_of
+from benchmarks.questions.report import report
+from benchmarks.questions.samples import Question
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.errors import EvidenceMissingError
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.tables import Findings
+from evaluation.verdicts import Judge, Verdicts
+from jobs.models import Cell, Turn
+
+
+class Questions(Benchmark[Question]):
+    """Questions of anybody's own; with a `template`, also asked by that."""
+
+    name = "questions"
+    title = "Questions"
+    sample_type = Question
+    plans: Mapping[str, tuple[Cell, ...]] = {
+        "direct": plan_of(DIRECT, "V2"),
+        "conditions": plan_of(DIRECT, "V0 V1 V2"),
+        "evidence": plan_of(DIRECT, "V1 V2 V3 V4"),
+        "formats": plan_of(f"{DIRECT} {STEPS}", "V2"),
+    }
+    general = True
+    grouping = Grouping(("category",))
+    versions: Mapping[str, str] = {"questions": JUDGE_VERSION}
+    fields = FIELDS
+
+    def __init__(self, template: Template | None = None) -> None:
+        self._template = template
+        own = {OWN: f"by {TEMPLATE}, {template.version}"} if template else {}
+        self.protocols: Mapping[str, str] = {DIRECT: "directly", STEPS: "step by step", **own}
+
+    def settled(self, texts: Mapping[str, str]) -> "Questions":
+        """With the prompt of one's own that lies beside the data set."""
+        return Questions(read_template(texts[TEMPLATE])) if TEMPLATE in texts else self
+
+    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+        """Yield the questions of a record, whatever its columns are called."""
+        return read_question(record, origin)
+
+    def record(self, sample: Question) -> dict[str, Any]:
+        """Write a question as a record that reads as the same question."""
+        return record_of(sample)
+
+    def describe(self, sample: Question) -> Iterator[str]:
+        """Tell how it is answered, and where its evidence lies."""
+        within = f", ± {sample.tolerance:g}" if sample.tolerance else ""
+        within += f", ± {100 * sample.relative_tolerance:g} %" if sample.relative_tolerance else ""
+        yield f"type: {sample.kind}{within}"
+        if sample.hint:
+            yield f"hint: {sample.hint}"
+        for one in sample.evidence:
+            yield f"evidence: {one.region} of {sample.images[one.image]}"
+
+    def admit(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
+        """Refuse local evidence of questions without any."""
+        local = any(cell.condition in LOCAL_CONDITIONS for cell in cells)
+        if local and (missing := [no_evidence(sample) for sample in samples if not sample.evidence]):
+            raise EvidenceMissingError("\n".join(missing))
+
+    def doubts(self, sample: Question, scene: Scene) -> Iterator[str]:
+        """Say where evidence lies outside the picture; questions without any need none."""
+        if sample.evidence and scene.images:
+            try:
+                local_views(sample, scene)
+            except EvidenceMissingError as error:
+                reason = str(error).removeprefix(f"sample '{sample.id}': ")
+                yield f"V3 and V4 cannot show it: {reason}"
+
+    def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
+        """Write the one turn of a protocol behind what the condition shows."""
+        views, shown = show(sample, scene, cell.condition)
+        template = self._template if cell.protocol == OWN and self._template else direct_template()
+        text, version = template.text(sample, shown, blind=not views), template.version
+        if cell.protocol == STEPS:
+            steps = texts_of(STEPS)
+            text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"
+        return Chat(views, (Turn(parts=(text,)),), f"{version}+{texts_of('conditions')['version']}")
+
+    def judge(self, sample: Question) -> Judge:
+        """Make a question ready to judge replies to it."""
+        return QuestionJudge(sample)
+
+    def report(self, verdicts: Verdicts) -> Findings:
+        """Accuracies by category and group, what letters are answered, and which differences are more than chance."""
+        return report(verdicts)

@@ -1,0 +1,137 @@
+"""What the columns of anybody's records are called, and what of them a question is made of.
+
+Names are compared without case, and with spaces and hyphens as underscores. Of several names of one field, the first
+in the list that a record has is taken.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from math import isnan
+from typing import Any
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "index", "idx", "question_id", "qid", "sample_id", "uid"),
+    "images": (
+        "images", "image", "image_path", "image_paths", "img", "imgs", "img_path", "picture", "pictures", "file_name",
+        "filename", "image_file", "image_name", "file", "pages",
+    ),
+    "question": ("question", "query", "prompt", "instruction"),
+    "hint": ("hint", "context"),
+    "options": ("options", "choices", "candidates"),
+    "answer": (
+        "answer", "answers", "label", "gt", "ground_truth", "gt_answer", "correct_answer", "correct_option", "target",
+    ),
+    "answer_index": ("answer_index", "answer_idx", "correct_index"),
+    "answer_from_1": ("answer_from_1",),
+    "answer_text": ("answer_text",),
+    "type": ("question_type", "answer_type", "kind", "type"),
+    "tolerance": ("tolerance", "absolute_tolerance"),
+    "relative_tolerance": ("relative_tolerance",),
+    "category": ("category", "categories", "type", "task", "topic", "subject", "domain", "class", "capability"),
+    "groups": ("groups",),
+    "boxes": ("boxes", "box", "bbox", "bboxes", "evidence_boxes"),
+    "regions": ("regions", "region", "evidence_regions"),
+    "evidence": ("evidence",),
+}  # fmt: skip
+"""The fields of a question, and what files call them."""
+
+GROUPS = ("l2_category", "subcategory", "split", "difficulty", "level", "source", "subset", "subtask", "subfield")
+"""Columns that sort questions beside their category, and are reported by."""
+IGNORED = "ignored"
+_USUAL = (
+    "image", "question", "options", "answer", "category", "hint", "id", "type", "answer_index", "answer_from_1",
+    "answer_text", "tolerance", "relative_tolerance", "group_*", "boxes", "regions", "option_*", "image_*", IGNORED,
+)  # fmt: skip
+FIELDS = tuple(dict.fromkeys((*_USUAL, *(name for names in NAMES.values() for name in names))))
+"""What `--map` may call a column: * stands for a letter or number, or for what a group is called."""
+_LONGEST_GROUP = 100
+
+
+class Columns:
+    """One record's columns, from which fields are taken; what nobody takes is left over."""
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
+        self._known: dict[str, str] = {}
+        for name in self._left:
+            self._known.setdefault(plain_name(name), name)
+
+    def all(self, field: str) -> Iterator[tuple[str, Any]]:
+        """Yield the columns that a field may be called, each with its own name, without taking them."""
+        for known in NAMES[field]:
+            if (name := self._known.get(known)) in self._left:
+                yield name, self._left[name]
+
+    def first(self, field: str) -> tuple[str, Any]:
+        """Take the first column of a field: its own name and its value, which is None where there is none."""
+        name, value = next(self.all(field), (field, None))
+        self.drop(name)
+        return name, value
+
+    def named(self, pattern: str) -> dict[str, Any]:
+        """Take the columns whose plain names match, by what the pattern's group matches."""
+        found = {match[1]: name for known, name in self._known.items() if (match := re.fullmatch(pattern, known))}
+        return {key: self._left.pop(name) for key, name in found.items() if name in self._left}
+
+    @property
+    def plain_names(self) -> frozenset[str]:
+        """The names of what is left, as they are compared."""
+        return frozenset(known for known, name in self._known.items() if name in self._left)
+
+    def drop(self, name: str) -> None:
+        """Take a column away."""
+        self._left.pop(name, None)
+
+    def groups(self) -> dict[str, str]:
+        """Take the columns that sort a question, whatever its category is."""
+        names = [name for known, name in self._known.items() if known in GROUPS or known in NAMES["category"]]
+        found = {name: text_of(self._left[name]) for name in names if name in self._left}
+        short = {name: text for name, text in found.items() if text and len(text) <= _LONGEST_GROUP}
+        for name in short:
+            self.drop(name)
+        return short
+
+    def left(self) -> dict[str, Any]:
+        """What nobody took, as JSON can say it; bytes are left out."""
+        return {name: _plain(value) for name, value in self._left.items() if not isinstance(value, bytes)}
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and isnan(value))
+
+
+def plain_name(name: str) -> str:
+    """A column's name as names are compared."""
+    return re.sub(r"[\s_\-]+", "_", str(name).strip().lower())
+
+
+def text_of(value: Any) -> str:
+    """A value as a text: whole floats without their point; nothing for what is none, such as a list."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() if isinstance(value, str | int | float) else ""
+
+
+def listed(value: Any) -> Any:
+    """The list that a text writes, as JSON or as Python does; any other value as it is."""
+    text = value.strip() if isinstance(value, str) else ""
+    if text[:1] + text[-1:] not in ("[]", "{}"):
+        return value
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return value
+
+
+def _plain(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return value

@@ -1,0 +1,105 @@
+"""Judges a reply to a question by rules alone; an open question's reply is kept for a reader to judge.
+
+An option's own words count as its letter, where no other option is meant: whoever asks questions of their own wants the
+answer, and not the form. The parse status says how an answer was found.
+"""
+
+import re
+from math import isclose
+
+from benchmarks.questions.samples import Question
+from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.choices import Space, key_of, read_choice
+from evaluation.answers.final import parse_answer
+from evaluation.answers.readings import Reading
+from evaluation.answers.scalars import read_boolean, read_number
+from evaluation.answers.text import lines_backwards
+from evaluation.answers.utterances import json_value, passages, said
+from evaluation.replies import Reply
+from evaluation.verdicts import ABSTAINED, Verdict
+
+JUDGE_VERSION = "questions/1"
+RECORDED = "recorded"
+"""Parse status of a reply to an open question: it was written down, and nothing of it was read."""
+_ARTICLE = re.compile(r"\b(?:an?|the)\s+")
+_LIKE_EXACT = 1e-9
+_Read = tuple[str | None, str]
+
+
+class QuestionJudge:
+    """One question, made ready to judge any number of replies to it."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._texts = {phrase_key(answer) for answer in question.answers}
+        options = question.options or {}
+        self._options = Space(list(options.values()), {}) if options else None
+        self._letters = {key_of(text): letter for letter, text in options.items()}
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+        """Judge a reply; one without a text outgrew its context before its answer."""
+        value, status = (None, "overflowed") if reply.text is None else self._read(reply.text)
+        score = float(value is not None and self._is_right(value)) if self._question.scored else None
+        return Verdict(value, status, score, kept=(value,) if self._question.kind == "choice" else ())
+
+    def _read(self, text: str) -> _Read:
+        if self._question.kind == "choice":
+            return self._read_choice(text)
+        told = said(text)
+        if told is None:
+            return None, "unfinished"
+        if self._question.kind == "open":
+            return (told.strip() or None), RECORDED if told.strip() else "none"
+        if self._question.kind == "text":
+            return read_phrase(told)
+        value = json_value(told)
+        reading = read_boolean(value) if self._question.kind == "yes_no" else read_number(_without_percent(value))
+        return _written(reading, told)
+
+    def _read_choice(self, text: str) -> _Read:
+        found = parse_answer(text, self._question.options)
+        if found.status != "option_text" or self._options is None:
+            return found.value, found.status
+        # Twice read, since the words of an option may also be denied: "it is no dog".
+        reading = read_choice(said(text), self._options)
+        letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
+        return (letter if letter == found.quoted else None), found.status
+
+    def _is_right(self, value: str) -> bool:
+        question = self._question
+        if question.kind == "text":
+            return phrase_key(value) in self._texts
+        if question.kind != "number":
+            return value == question.answers[0]
+        answer, truth = float(value), float(question.answers[0])
+        allowed = max(question.tolerance, question.relative_tolerance * abs(truth))
+        return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_LIKE_EXACT, abs_tol=_LIKE_EXACT)
+
+
+def phrase_key(text: str) -> str:
+    """The form in which short answers are compared: without case, articles, markup and outer punctuation."""
+    return " ".join(_ARTICLE.sub("", key_of(text)).split())
+
+
+def read_phrase(text: str) -> _Read:
+    """Read a short answer: the line behind the last announcement, else the last line of all."""
+    for passage in passages(text):
+        announced = passage is not text
+        lines = passage.splitlines() if announced else list(lines_backwards(passage))
+        if line := next((line.strip() for line in lines if phrase_key(line)), ""):
+            if abstains(line) and not commits(line):
+                return None, ABSTAINED
+            return line, "marker" if announced else "last"
+    return None, "none"
+
+
+def _without_percent(value: object) -> object:
+    return re.sub(r"\s*[%％]", "", value) if isinstance(value, str) else value
+
+
+def _written(reading: Reading, text: str) -> _Read:
+    if reading.status == "parsed":
+        value = reading.value
+        return (("yes" if value else "no") if isinstance(value, bool) else f"{value:.15g}"), reading.status
+    return None, ABSTAINED if abstains(text) and not commits(text) else reading.status

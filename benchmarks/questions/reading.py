@@ -1,0 +1,165 @@
+"""Turns a record of any shape into the fields of a question, and a question into the record that reads as the same."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from benchmarks.questions.columns import IGNORED, Columns, listed, text_of
+from benchmarks.questions.pictures import pictures_of
+from benchmarks.questions.samples import NO_CATEGORY, Question
+from benchmarks.questions.truths import options_of, truth_of
+from evaluation.benchmark import Origin
+from evaluation.records import Record
+
+_WRAPPERS = ("questions", "samples", "records", "data", "annotations")
+_PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
+_NOT_IN_IDS = re.compile(r"[\s/]+")
+
+
+def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each question in one record; raises ValueError naming the column that is wrong."""
+    value = record.value
+    if not isinstance(value, dict):
+        raise ValueError(f"a record must be a JSON object, or a row, not {type(value).__name__}")
+    wrapped = next((value[name] for name in _WRAPPERS if _is_list_of_records(value.get(name))), None)
+    if record.alone and wrapped:
+        for at, one in enumerate(wrapped):
+            yield _fields(one, f"{origin.stem}-{at + 1}", origin, typed=True)
+    else:
+        yield _fields(value, f"{origin.stem}-{record.index + 1}", origin, typed=record.typed)
+
+
+def _is_list_of_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _fields(value: Mapping[str, Any], default_id: str, origin: Origin, *, typed: bool) -> dict[str, Any]:
+    columns = Columns(value)
+    columns.drop(IGNORED)
+    images = pictures_of(columns, origin)
+    question = columns.first("question")[1]
+    if not text_of(question):
+        raise ValueError("question: is missing; `--map COLUMN=question` says which column holds it")
+    options = options_of(columns)
+    truth = truth_of(columns, options, typed=typed)
+    fields = {
+        "id": _NOT_IN_IDS.sub("-", text_of(columns.first("id")[1]) or default_id),
+        "images": images,
+        "question": _PLACE_OF_IMAGE.sub(_image_in_words, text_of(question)).strip(),
+        "hint": text_of(columns.first("hint")[1]),
+        "options": options if truth["kind"] == "choice" else None,
+        **truth,
+        "evidence": list(_evidence(columns, images)),
+        "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
+        "sorted_by": _groups(columns),
+    }
+    return {**fields, "extra": columns.left()}
+
+
+def _image_in_words(place: re.Match[str]) -> str:
+    # Some families' templates would take the mark for a picture.
+    return f" (image {place[1]}) " if place[1] else " "
+
+
+def _groups(columns: Columns) -> dict[str, str]:
+    name, value = columns.first("groups")
+    named = listed(value)
+    given = {**(named if isinstance(named, dict) else {name: named}), **columns.named(r"group_(.+)")}
+    return {**columns.groups(), **{str(level): text for level, one in given.items() if (text := text_of(one))}}
+
+
+def _evidence(columns: Columns, images: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for field in ("evidence", "regions", "boxes"):
+        name, value = columns.first(field)
+        for one in _one_by_one(listed(value)):
+            try:
+                image, region = _place(one, images) if isinstance(one, dict) else (0, _region(one, field == "boxes"))
+                yield {"image": image, "region": region}
+            except (TypeError, ValueError) as error:
+                form = "a region is x,y,w,h in pixels, or pct:x,y,w,h; a box [x1, y1, x2, y2] in pixels, or from 0 to 1"
+                raise ValueError(f"{name}: {form}; not {one!r}") from error
+
+
+def _one_by_one(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [part for part in re.split(r"[;|]", value) if part.strip()]
+    if isinstance(value, list) and value and not all(isinstance(side, int | float) for side in value):
+        return value
+    return [value] if value else []
+
+
+def _place(one: dict[str, Any], images: tuple[str, ...]) -> tuple[int, str]:
+    """The number of the image, which may be named by its file, and the region of it."""
+    image = one.get("image", 0)
+    if isinstance(image, str) and not image.isdecimal():
+        image = [PurePosixPath(name).name for name in images].index(PurePosixPath(image).name)
+    for names, corners in _FORMS:
+        if all(name in one for name in names):
+            sides = one[names[0]] if len(names) == 1 else [one[name] for name in names]
+            return int(image), _region(sides, corners)
+    raise ValueError("names no region")
+
+
+_FORMS = (
+    (("region",), False),
+    (("box",), True),
+    (("bbox",), True),
+    (("x", "y", "w", "h"), False),
+    (("x", "y", "width", "height"), False),
+    (("x1", "y1", "x2", "y2"), True),
+)
+"""How one place may be written, and whether its numbers are two corners."""
+
+
+def _region(place: Any, corners: bool) -> str:
+    percent = isinstance(place, str) and place.strip().startswith("pct:")
+    numbers = place.strip(" []()").removeprefix("pct:").split(",") if isinstance(place, str) else place
+    first, second, third, fourth = map(float, numbers)
+    if percent:
+        return _percent([first, second, third, fourth])
+    if not corners:
+        return _pixels([first, second, third, fourth])
+    if max(first, second, third, fourth) <= 1:
+        return _percent([100 * first, 100 * second, 100 * (third - first), 100 * (fourth - second)])
+    left, top = math.floor(first), math.floor(second)
+    return _pixels([left, top, math.ceil(third) - left, math.ceil(fourth) - top])
+
+
+def _pixels(sides: list[float]) -> str:
+    x, y, width, height = map(round, sides)
+    _require_area([x, y], [width, height])
+    return f"{x},{y},{width},{height}"
+
+
+def _percent(sides: list[float]) -> str:
+    _require_area(sides[:2], sides[2:])
+    x, y, width, height = (f"{side:.6f}".rstrip("0").rstrip(".") for side in sides)
+    return f"pct:{x},{y},{width},{height}"
+
+
+def _require_area(corner: list[float], size: list[float]) -> None:
+    if min(corner) < 0 or min(size) <= 0:
+        raise ValueError("holds no pixel")
+
+
+def record_of(question: Question) -> dict[str, Any]:
+    """Write a question as a record that reads as the same question."""
+    said: dict[str, Any] = {
+        "id": question.id,
+        "images": list(question.images),
+        "question": question.question,
+        "hint": question.hint,
+        "options": question.options,
+        "question_type": question.kind,
+        "answer": list(question.answers) if len(question.answers) > 1 else "".join(question.answers),
+        "tolerance": question.tolerance,
+        "relative_tolerance": question.relative_tolerance,
+        "category": "" if question.category == NO_CATEGORY else question.category,
+        "groups": question.sorted_by,
+        "evidence": [{"image": one.image, "region": one.region} for one in question.evidence],
+    }
+    return {**question.extra, **{name: value for name, value in said.items() if value}}

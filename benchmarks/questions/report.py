@@ -1,0 +1,280 @@
+"""What a report says of one's own questions: accuracies, letters, and the differences between models and conditions."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.questions.samples import LETTERS, Question
+from evaluation.cells import outcome_rate
+from evaluation.metrics.accuracy import Contrast, Grouping, Strata
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats, Indices, proportion
+from evaluation.metrics.paired import holm, paired_test
+from evaluation.tables import Caveat, Column, Figure, Findings, Group, Row, Table
+from evaluation.verdicts import CellKey, Verdicts
+
+_MOST_GROUPS = 200
+"""Groups of one kind that have a row: a column of other names, such as file names, sorts nothing."""
+
+
+def report(verdicts: Verdicts) -> Findings:
+    """Fill the tables that have any row."""
+    accuracy = _accuracy(verdicts)
+    tables = (
+        accuracy,
+        *_by_group(verdicts),
+        _differences(verdicts, "models", _pairs_of_models(verdicts)),
+        _differences(verdicts, "conditions", _pairs_of_cells(verdicts)),
+        _letters(verdicts),
+    )
+    figure = Figure(
+        name="accuracy",
+        caption="Accuracy by model, protocol and condition, beside that of guessing.",
+        form="bars",
+        axis="accuracy (%)",
+        table="accuracy",
+        columns=("accuracy", "chance"),
+    )
+    return Findings(
+        tables=tuple(table for table in tables if table.rows),
+        figures=(figure,) if accuracy.rows else (),
+        caveats=tuple(_caveats(verdicts)),
+    )
+
+
+def _caveats(verdicts: Verdicts) -> Iterator[Caveat]:
+    questions = _questions(verdicts)
+    if unscored := sum(question.kind == "open" for question in questions):
+        text = f"{unscored} of {len(questions)} questions are open: their answers are kept, and no number counts them"
+        yield Caveat(scope="report", text=text)
+
+
+def _questions(verdicts: Verdicts) -> Sequence[Question]:
+    return [sample for sample in verdicts.samples if isinstance(sample, Question)]
+
+
+def _accuracy(verdicts: Verdicts) -> Table:
+    """One row for every cell that was asked."""
+    chance = _chance(_questions(verdicts))
+    return Table(
+        name="accuracy",
+        title="Accuracy",
+        caption="Right answers in %, with 95 % intervals. Chance is the mean over questions of one in as many as there "
+        "are options, one half for yes or no, and nothing for answers that cannot be guessed so.",
+        groups=(
+            Group(
+                title="",
+                columns=(
+                    Column(key="accuracy", title="accuracy", keys={"metric": "accuracy"}, strong=True),
+                    Column(key="chance", title="chance", keys={"metric": "chance"}),
+                    Column(key="above", title="above chance", unit="difference", keys={"metric": "above_chance"}),
+                    Column(key="abstention", title="abstains", keys={"metric": "abstention_rate"}),
+                    Column(key="unreadable", title="unreadable", unit="loss", keys={"metric": "unreadable_rate"}),
+                ),
+            ),
+        ),
+        rows=tuple(_accuracy_row(verdicts, cell, chance) for cell in verdicts.cells),
+    )
+
+
+def _accuracy_row(verdicts: Verdicts, cell: CellKey, chance: Floats) -> Row:
+    scores, tally = verdicts.scores(*cell), verdicts.cell(*cell)
+    known = ~np.isnan(scores)
+    accuracy = proportion(scores)
+    guessed = float(chance[known].mean()) if known.any() else None
+    return Row(
+        title=_title(verdicts, cell),
+        keys=cell._asdict(),
+        values=(
+            accuracy,
+            Estimate(value=guessed, count=accuracy.count),
+            _less(accuracy, guessed),
+            outcome_rate(tally, "abstained"),
+            outcome_rate(tally, "unreadable"),
+        ),
+    )
+
+
+def _chance(questions: Sequence[Question]) -> Floats:
+    return np.array([question.chance for question in questions], dtype=np.float64)
+
+
+def _less(accuracy: Estimate, guessed: float | None) -> Estimate:
+    """An accuracy less a number that is known exactly."""
+    if guessed is None or accuracy.value is None or accuracy.low is None or accuracy.high is None:
+        return NOTHING
+    ends = {"low": accuracy.low - guessed, "high": accuracy.high - guessed}
+    return Estimate(value=accuracy.value - guessed, count=accuracy.count, **ends)
+
+
+def _title(verdicts: Verdicts, cell: CellKey) -> str:
+    return f"{verdicts.title_of(cell.model)} · {cell.protocol} {cell.condition}"
+
+
+def _by_group(verdicts: Verdicts) -> Iterator[Table]:
+    """For every kind of group: one row a group, one column a cell. Groups beside the category stand in long forms."""
+    kinds = dict.fromkeys(kind for question in _questions(verdicts) for kind in question.groups)
+    for kind in kinds:
+        members = _members(_questions(verdicts), kind)
+        if 1 < len(members) <= _MOST_GROUPS:
+            yield _group_table(verdicts, kind, members)
+
+
+def _members(questions: Sequence[Question], kind: str) -> dict[str, Indices]:
+    found: dict[str, list[int]] = {}
+    for position, question in enumerate(questions):
+        if question.scored and kind in question.groups:
+            found.setdefault(question.groups[kind], []).append(position)
+    return {name: np.array(found[name], dtype=np.intp) for name in sorted(found)}
+
+
+def _group_table(verdicts: Verdicts, kind: str, members: Mapping[str, Indices]) -> Table:
+    scores = {cell: verdicts.scores(*cell) for cell in verdicts.cells}
+    columns = (
+        Group(
+            title=verdicts.title_of(model),
+            columns=tuple(
+                Column(
+                    key=str(cell),
+                    title=f"{cell.protocol} {cell.condition}",
+                    label=_title(verdicts, cell),
+                    keys={**cell._asdict(), "metric": "accuracy"},
+                )
+                for cell in verdicts.cells
+                if cell.model == model
+            ),
+        )
+        for model in verdicts.models
+    )
+    cells = [cell for model in verdicts.models for cell in verdicts.cells if cell.model == model]
+    return Table(
+        name=f"by_{kind}",
+        title=f"Accuracy by {kind}",
+        caption=f"Right answers in %, with 95 % intervals, of the questions of each {kind}.",
+        groups=tuple(columns),
+        rows=tuple(
+            Row(title=name, keys={kind: name}, values=tuple(proportion(scores[cell][at]) for cell in cells))
+            for name, at in members.items()
+        ),
+        detail=kind != "category",
+    )
+
+
+class _Pair(NamedTuple):
+    """Two cells that are compared, and what the comparison is called."""
+
+    first: CellKey
+    second: CellKey
+    title: str
+    keys: dict[str, str]
+
+
+def _pairs_of_models(verdicts: Verdicts) -> Iterator[_Pair]:
+    """Every two models that were asked alike."""
+    for first, second in combinations(verdicts.models, 2):
+        for cell in (cell for cell in verdicts.cells if cell.model == first):
+            other = cell._replace(model=second)
+            if other in verdicts.cells:
+                how = f"{cell.protocol} {cell.condition}"
+                title = f"{verdicts.title_of(first)} − {verdicts.title_of(second)} · {how}"
+                yield _Pair(cell, other, title, {**cell._asdict(), "less": second})
+
+
+def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_Pair]:
+    """Every two conditions of one protocol, and every two protocols under one condition, of each model."""
+    for model in verdicts.models:
+        for one, other in combinations([cell for cell in verdicts.cells if cell.model == model], 2):
+            if (one.protocol == other.protocol) != (one.condition == other.condition):
+                less, more = sorted((one, other), key=lambda cell: cell.condition)
+                title = (
+                    f"{verdicts.title_of(model)} · {more.protocol} {more.condition} − {less.protocol} {less.condition}"
+                )
+                yield _Pair(more, less, title, {**more._asdict(), "less": f"{less.protocol} {less.condition}"})
+
+
+def _differences(verdicts: Verdicts, of: str, pairs: Iterable[_Pair]) -> Table:
+    pairs = list(pairs)
+    strata = Strata.of(verdicts.samples, Grouping())
+    scores = {cell: verdicts.scores(*cell) for pair in pairs for cell in pair[:2]}
+    tests = [paired_test(scores[pair.first], scores[pair.second]) for pair in pairs]
+    corrected = holm([test.p for test in tests])
+    return Table(
+        name=f"{of}_paired",
+        title=f"Differences between {of}",
+        caption=_CAPTION.format(count=len(pairs)),
+        groups=(Group(title="", columns=_DIFFERENCE),),
+        rows=tuple(
+            Row(
+                title=pair.title,
+                keys=pair.keys,
+                values=(
+                    Contrast({"one": scores[pair.first], "other": scores[pair.second]}, strata).gap("one", "other"),
+                    test.first_better,
+                    test.second_better,
+                    _p_value(test.p),
+                    _p_value(p),
+                ),
+            )
+            for pair, test, p in zip(pairs, tests, corrected, strict=True)
+        ),
+    )  # fmt: skip
+
+
+_CAPTION = (
+    "Over the questions that both answered: the difference in points with its 95 % interval, the questions that only "
+    "one of both has right, and McNemar's exact test of these. This table makes {count} comparisons: the last column "
+    "is corrected for that (Holm); the intervals are not."
+)
+_DIFFERENCE = (
+    Column(key="difference", title="difference", unit="difference", keys={"metric": "paired_difference"}, strong=True),
+    Column(key="first", title="only the first", unit="count", keys={"metric": "first_better"}),
+    Column(key="second", title="only the second", unit="count", keys={"metric": "second_better"}),
+    Column(key="p", title="p", unit="text", keys={"metric": "p"}),
+    Column(key="p_holm", title="p (Holm)", unit="text", keys={"metric": "p_holm"}),
+)
+
+
+def _p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _letters(verdicts: Verdicts) -> Table:
+    """One row for every true letter of a cell: how often each letter was answered to it, and how often none."""
+    questions = _questions(verdicts)
+    used = [letter for letter in LETTERS if any(letter in (question.options or ()) for question in questions)]
+    columns = [Column(key=letter, title=letter, unit="count", keys={"answered": letter}) for letter in used]
+    rows = [row for cell in verdicts.cells for row in _letter_rows(verdicts, cell, questions, used)]
+    return Table(
+        name="letters",
+        title="Letters answered",
+        caption="Replies to choices by the true letter (rows) and the letter that was answered (columns). The last row "
+        "of each cell sums up: a model that prefers a letter answers it more often than it is true.",
+        groups=(
+            Group(title="Answered", columns=(*columns, Column(key="none", title="no letter", unit="count"))),
+            Group(title="", columns=(Column(key="true", title="true", unit="count"),)),
+        ),
+        rows=tuple(rows),
+        detail=True,
+    )
+
+
+def _letter_rows(
+    verdicts: Verdicts, cell: CellKey, questions: Sequence[Question], used: Sequence[str]
+) -> Iterator[Row]:
+    counts: dict[str, Counter[str | None]] = {}
+    for verdict in verdicts.cell(*cell).answered:
+        question = questions[verdict.sample]
+        if question.kind == "choice" and question.scored:
+            counts.setdefault(question.answers[0], Counter())[verdict.kept[0] if verdict.kept else None] += 1
+    sums = sum(counts.values(), Counter())
+    for letter in (*(letter for letter in used if letter in counts), *([""] if counts else ())):
+        found = counts[letter] if letter else sums
+        yield Row(
+            title=f"{_title(verdicts, cell)} · {letter or 'all'}",
+            keys={**cell._asdict(), "truth": letter or "all"},
+            values=(*(found[other] for other in used), found[None], found.total()),
+            summary=not letter,
+        )

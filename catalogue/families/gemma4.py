@@ -1,0 +1,90 @@
+"""Gemma 4: every picture is scaled, up or down, until its soft tokens fill the budget."""
+
+import math
+from typing import Any, ClassVar, Literal
+
+from pydantic import PositiveInt
+
+from catalogue.families.family import THINKING, Config, Family, Marks
+from tiling.budgets.base import NativeBudget
+from tiling.budgets.resolver import Decision
+from tiling.errors import BudgetError
+from tiling.geometry import Size
+
+
+class Gemma4Budget(NativeBudget):
+    """`get_aspect_ratio_preserving_size` of Gemma 4: at most `max_soft_tokens`, one for `pooling` x `pooling` patches.
+
+    The processor knows 70, 140, 280, 560 and 1120 soft tokens; 280 (803 pixels square) is published, 1120 the paper's.
+    Source: transformers, models/gemma4/image_processing_gemma4.py.
+    """
+
+    raster_factor: ClassVar[int] = 10
+
+    kind: Literal["gemma4"] = "gemma4"
+    max_soft_tokens: Literal[70, 140, 280, 560, 1120] = 280
+    patch_size: PositiveInt = 16
+    pooling: PositiveInt = 3
+
+    @property
+    def unit(self) -> int:
+        """Side, in pixels, of the square that becomes one token."""
+        return self.patch_size * self.pooling
+
+    @property
+    def max_visual_tokens(self) -> int:
+        """The most visual tokens that one picture can cost."""
+        return self.max_soft_tokens
+
+    @property
+    def max_pixels_kept(self) -> int:
+        """Area, in pixels, of the largest picture that keeps its resolution."""
+        return self.max_soft_tokens * self.unit**2
+
+    def decide(self, size: Size, num_images: int = 1) -> Decision:
+        """Scale to the budget's area, then round both sides down."""
+        scale = math.sqrt(self.max_pixels_kept / size.area)
+        width, height = (math.floor(scale * side / self.unit) * self.unit for side in size)
+        if height == 0:
+            height, width = self.unit, self._longest(size.width / size.height)
+        elif width == 0:
+            width, height = self.unit, self._longest(size.height / size.width)
+        if width * height > self.max_pixels_kept:
+            raise BudgetError(f"a picture of {size.width}x{size.height} exceeds Gemma's budget whatever its scale")
+        return Decision(Size(width, height), Size(width, height))
+
+    def count_tokens(self, decision: Decision) -> int:
+        """One token for each square of `unit` pixels."""
+        return decision.target.area // self.unit**2
+
+    def processor_kwargs(self) -> dict[str, Any]:
+        """The budget is an argument of the processor."""
+        return {"max_soft_tokens": self.max_soft_tokens}
+
+    def _longest(self, aspect: float) -> int:
+        """Long side of a picture whose short side is one unit, in pixels."""
+        return min(math.floor(aspect), self.max_soft_tokens) * self.unit
+
+
+def _declared(config: Config, processing: Config) -> Gemma4Budget:
+    """Gemma 4: the image processor's soft tokens."""
+    return Gemma4Budget(
+        max_soft_tokens=processing.get("max_soft_tokens", 280),
+        patch_size=processing.get("patch_size", 16),
+        pooling=processing.get("pooling_kernel_size", 3),
+    )
+
+
+GEMMA4 = Family(
+    "gemma-4",
+    model_types=("gemma4",),
+    box_convention="thousand",
+    budget=_declared,
+    marks=Marks(
+        thought=("<|channel>", "<channel|>"),
+        calls=("<|tool_call>", "<tool_call|>", '<|"|>'),
+        ends=("<turn|>", "<eos>"),
+    ),
+    chat_template=THINKING,
+)
+FAMILIES = (GEMMA4,)

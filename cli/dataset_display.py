@@ -1,0 +1,121 @@
+"""What people see of a data set: its samples, one of them whole, and what a check has found."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.console import err, out, print_json
+from cli.errors import ArgumentError
+from cli.tables import Column, print_table
+from evaluation.errors import Problem
+
+if TYPE_CHECKING:
+    from evaluation.datasets import Dataset
+    from evaluation.inspection import Inspection
+    from evaluation.samples import Sample
+
+_MOST_LINES = 50
+
+
+def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bool) -> None:
+    """Print what was found; raises ArgumentError where there are errors, or warnings that count."""
+    counting = [*found.errors, *(found.warnings if strict else ())]
+    if json:
+        print_json(_describe(folder, found, ok=not counting))
+    elif found.dataset:
+        _print_counts(found.dataset)
+    if found.warnings and not strict and not json:
+        err.print(f"{counted(len(found.warnings), 'warning')}: these samples can be asked, but not in every way")
+        for line in lines_of(found.warnings):
+            err.print(f"  {line}", markup=False)
+    if counting:
+        lines = "" if json else "".join(f"\n  {line}" for line in lines_of(counting))
+        raise ArgumentError(f"{_totals(found, strict=strict)} in {folder}{lines}")
+    if not json:
+        out.print("no error found" if found.warnings else "no problem found")
+
+
+def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
+    """One line for each message: the place of the first record that it is about, and how many more there are."""
+    by_message: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_message.setdefault(problem.message, []).append(problem)
+    for first, *others in list(by_message.values())[:_MOST_LINES]:
+        yield f"{first} ({counted(len(others), 'other')} too)" if others else str(first)
+    if len(by_message) > _MOST_LINES:
+        yield f"... and {len(by_message) - _MOST_LINES} more"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun: "1 problem", "2 problems"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _totals(found: "Inspection", *, strict: bool) -> str:
+    parts = [counted(len(found.errors), "error")] if found.errors else []
+    parts += [counted(len(found.warnings), "warning")] if found.warnings and strict else []
+    return " and ".join(parts)
+
+
+def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
+    samples = found.dataset.samples if found.dataset else ()
+    return {
+        "folder": str(folder),
+        "ok": ok,
+        "digest": found.dataset.digest if found.dataset else None,
+        "samples": Counter("/".join(filter(None, found.dataset.benchmark.grouping.place(sample))) for sample in samples)
+        if found.dataset
+        else {},
+        "errors": [asdict(problem) for problem in found.errors],
+        "warnings": [asdict(problem) for problem in found.warnings],
+    }
+
+
+def _print_counts(dataset: "Dataset") -> None:
+    grouping = dataset.benchmark.grouping
+    counts = Counter(grouping.place(sample)[: len(grouping.levels)] for sample in dataset.samples)
+    columns = (*map(Column, grouping.levels), Column("samples", right=True))
+    rows = [(*place, str(count)) for place, count in sorted(counts.items())]
+    out.print(dataset.title, markup=False)
+    print_table(columns, rows)
+
+
+def print_samples(dataset: "Dataset") -> None:
+    """Print a line a sample; the question takes the width that is left."""
+    levels = dataset.benchmark.grouping.levels
+    columns = (
+        Column("sample"),
+        *(Column(level, leaves=2 + at) for at, level in enumerate(levels)),
+        Column("image", leaves=5),
+        Column("question", least=24),
+    )
+    rows = [_row(sample, levels) for sample in dataset.samples]
+    print_table(columns, rows, more="`--json` has them")
+
+
+def _row(sample: "Sample", levels: tuple[str, ...]) -> list[str]:
+    groups = [sample.groups.get(level, "") or "-" for level in levels]
+    return [sample.id, *groups, ", ".join(sample.images) or "-", " ".join(sample.question.split())]
+
+
+def print_sample(dataset: "Dataset", sample: "Sample") -> None:
+    """Print everything of a sample that is asked or judged."""
+    groups = " / ".join(name for name in sample.groups.values() if name)
+    _say(f"{sample.id}: {groups}" if groups else sample.id)
+    for image in sample.images:
+        _say(f"image: {image}")
+    _say(f"\n{sample.question}")
+    for letter, text in (sample.options or {}).items():
+        _say(f"  {letter}. {text}")
+    _say(f"answer: {sample.truth or '(awaits an expert)'}")
+    for line in dataset.benchmark.describe(sample):
+        _say(line)
+    if sample.extra:
+        _say(f"\nalso in the record: {json.dumps(sample.extra, ensure_ascii=False)}")
+
+
+def _say(line: str) -> None:
+    out.print(line, markup=False, emoji=False)

@@ -1,0 +1,142 @@
+"""Follows a job by its server-sent events until it ends, and says meanwhile what it waits for."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import typer
+from httpx_sse import EventSource
+
+from cli.client import Gateway
+from cli.console import err
+from cli.errors import CommandError, GatewayUnreachableError, JobUnsuccessfulError
+from cli.progress import failure_lines, open_progress, summary
+from jobs.fleet import WorkerStatus
+from jobs.models import Job, JobStatus
+
+_PATIENCE_SECONDS = 60.0
+_PAUSE_SECONDS = 0.5
+_LOOK_SECONDS = 2.0
+_INTERRUPTED = 130
+
+
+def follow(gateway: Gateway, job: Job) -> Job:
+    """Show a job's progress until its final status, then what it took, and return the job as it ended."""
+    with open_progress(job) as show:
+        if not job.status.final:
+            with obstacles_told(gateway, job.spec.models, show.note):
+                for data in events(gateway, job.id):
+                    show(_updated(job, data))
+            job = gateway.job(job.id)
+        show(job)
+    for line in summary(job):
+        err.print(line)
+    return job
+
+
+@contextmanager
+def leaving(job: Job) -> Iterator[None]:
+    """Say what Ctrl-C means, and end with status 130 when it comes."""
+    come_back = f"job {job.id} goes on; `gigavqa watch {job.id}` comes back to it"
+    if err.is_terminal and not job.status.final:
+        err.print("Ctrl-C leaves the job running")
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(come_back)
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def say_next(job: Job) -> None:
+    """Name the command that shows what a job has brought."""
+    if job.request_counts.completed:
+        err.print(f"next      gigavqa report {job.id}")
+
+
+def require_success(job: Job) -> None:
+    """Raise JobUnsuccessfulError unless every request of the job is answered."""
+    if job.status is JobStatus.CANCELLED:
+        raise JobUnsuccessfulError(f"job {job.id} was cancelled; `gigavqa retry {job.id}` goes on with it")
+    if job.status is not JobStatus.COMPLETED:
+        reasons = "".join(f"\n  {error}" for error in job.errors)
+        raise JobUnsuccessfulError(f"job {job.id} ended as {job.status}{reasons}")
+    if job.request_counts.failed:
+        raise JobUnsuccessfulError("\n".join(failure_lines(job)))
+
+
+def events(gateway: Gateway, job_id: str) -> Iterator[dict[str, Any]]:
+    """Data of a job's events until its last one; a lost connection is opened again behind the last event seen.
+
+    Raises GatewayUnreachableError when no gateway has answered for a minute.
+    """
+    last_id: str | None = None
+    given_up_at = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            for event_id, data in _stream(gateway, job_id, last_id):
+                last_id, given_up_at = event_id or last_id, time.monotonic() + _PATIENCE_SECONDS
+                yield data
+        except httpx.TransportError as error:
+            if time.monotonic() > given_up_at:
+                raise GatewayUnreachableError(f"the gateway at {gateway.url} is gone: {error}") from error
+        else:
+            # The stream also ends when the gateway stops; only the job says whether it is over.
+            if gateway.job(job_id).status.final:
+                return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _stream(gateway: Gateway, job_id: str, after: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    with gateway.events(job_id, after) as response:
+        for event in EventSource(response).iter_sse():
+            if event.data:  # pings have none
+                yield event.id, json.loads(event.data)
+
+
+def _updated(job: Job, data: dict[str, Any]) -> Job:
+    return job.model_validate(job.model_dump() | {name: data[name] for name in ("status", "request_counts")})
+
+
+def obstacles(models: Sequence[str], workers: Sequence[WorkerStatus]) -> Iterator[str]:
+    """Say for each model that nobody can ask now what it waits for."""
+    for model in dict.fromkeys(models):
+        serving = [worker for worker in workers if model in worker.models]
+        if not serving:
+            yield (
+                f"no worker serves {model}: its requests wait. `gigavqa up --model {model} --port 0` starts one beside "
+                "this service"
+            )
+        elif all(worker.state == "starting" for worker in serving):
+            phase = next((worker.phase.name for worker in serving if worker.phase), "the engine")
+            yield f"the worker of {model} starts: {phase}"
+
+
+@contextmanager
+def obstacles_told(gateway: Gateway, models: Sequence[str], say: Callable[[str], None]) -> Iterator[None]:
+    """Say what a job waits for, as long as the block lasts: each thing once, until it has changed."""
+    ended = threading.Event()
+
+    def look() -> None:
+        told: list[str] = []
+        while not ended.is_set():
+            try:
+                found = list(obstacles(models, gateway.workers()))
+            except CommandError:
+                found = told  # whoever follows the job says that the gateway is gone
+            for line in found:
+                if line not in told:
+                    say(line)
+            told = found
+            ended.wait(_LOOK_SECONDS)
+
+    looking = threading.Thread(target=look, name="obstacles", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        looking.join(_LOOK_SECONDS)

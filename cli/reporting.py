@@ -1,0 +1,89 @@
+"""Writes reports: tables to the terminal, every format to a file or standard output."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.panel import Panel
+from rich.text import Text
+
+from cli.arguments import ReportFormat
+from cli.console import err, out
+from cli.errors import CommandError
+from evaluation.report import Report
+from evaluation.writers.drawings import FORMS, drawings, write_drawing
+from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.terminal import report_tables
+
+_RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
+    ReportFormat.JSON: render_json,
+    ReportFormat.MARKDOWN: render_markdown,
+    ReportFormat.CSV: render_csv,
+}
+
+
+def write_report(report: Report, form: ReportFormat, output: Path | None) -> None:
+    """Write a report in a format; tables go to the terminal, or as plain text into `output`."""
+    if form is not ReportFormat.TABLE:
+        write_text(_RENDERERS[form](report), output)
+    elif output is None:
+        print_report(report)
+    else:
+        with out.capture() as captured:
+            print_report(report)
+        write_text(Text.from_ansi(captured.get()).plain, output)
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """Write to a file, or as it is to standard output."""
+    if output is None:
+        out.file.write(text if text.endswith("\n") else text + "\n")
+    else:
+        output.write_text(text, encoding="utf-8")
+        err.print(f"report written to {output}", markup=False)
+
+
+def print_report(report: Report) -> None:
+    """Print warnings, tables, the numbers of the figures, and what they rest on."""
+    if report.caveats:
+        out.print(
+            Panel(
+                Text("\n".join(caveat.text for caveat in report.caveats)),
+                title="Read this first",
+                border_style="yellow",
+                expand=False,
+            ),
+            soft_wrap=False,
+        )
+    for table in report_tables(report):
+        out.print(table, soft_wrap=False)
+    for line in _foundations(report):
+        out.print(line, markup=False)
+
+
+def _foundations(report: Report) -> Iterator[str]:
+    answered, expected = (sum(getattr(cell, name) for cell in report.cells) for name in ("answered", "expected"))
+    yield f"{answered} of {expected} requests answered, over {report.samples} samples of {report.dataset}."
+    made: Counter[str] = Counter()
+    for origin in report.provenance:
+        facts = (origin.engine, origin.version, origin.device, origin.model_revision)
+        made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
+    yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
+    read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
+    yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
+
+
+def write_figures(report: Report, folder: Path) -> None:
+    """Write every figure as SVG and PNG, and its numbers as JSON. Raises CommandError when there is none."""
+    found = drawings(report)
+    if not found:
+        raise CommandError("the report has no figure: its benchmark draws none of these responses")
+    folder.mkdir(parents=True, exist_ok=True)
+    for drawing in found:
+        figure = drawing.figure
+        for form in FORMS:
+            (folder / f"{figure.name}.{form}").write_bytes(write_drawing(drawing, form))
+        if table := report.table(figure.table):
+            (folder / f"{figure.name}.json").write_text(table.model_dump_json(indent=2), encoding="utf-8")
+    err.print(f"figures written to {folder}: {', '.join(drawing.figure.name for drawing in found)}", markup=False)

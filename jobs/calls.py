@@ -1,0 +1,226 @@
+"""The calls of the server that are atomic: one method for each script of `jobs/lua/`, which says what it changes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from redis.asyncio import Redis
+
+from jobs.keys import Keys
+
+_FOLDER = Path(__file__).parent / "lua"
+_MARK = "\x00"
+_Argument = str | bytes | float
+
+
+class Packed(NamedTuple):
+    """A bundle as it enters its lane; `payload` is the bundle itself, packed."""
+
+    id: str
+    num_requests: int
+    model: str
+    lane: str
+    payload: bytes
+
+
+class Retried(NamedTuple):
+    """A bundle of a retry, and which requests it has."""
+
+    bundle: Packed
+    request_ids: Sequence[str]
+
+
+class Held(NamedTuple):
+    """What a worker holds: an entry of a lane."""
+
+    worker: str
+    lane: str
+    entry_id: str
+
+
+class Claimed(NamedTuple):
+    """A leased bundle as the server tells it; `queued_ms` passed since it was enqueued."""
+
+    lane: bytes
+    entry_id: bytes
+    deliveries: int
+    queued_ms: int
+    crashes: bytes | int
+    payload: bytes
+    mark: bytes
+
+
+class Recorded(NamedTuple):
+    """A response on its way to the server: itself, packed; what it took, as JSON; and metadata in plain fields."""
+
+    outcome: Literal["completed", "failed"]
+    packed: bytes
+    took: str
+    metadata: Mapping[str, str | int]
+
+
+class Sunk(NamedTuple):
+    """One entry of the sink's stream; `row` is that of the part which holds its response, -1 where none does."""
+
+    entry_id: str
+    request_id: str
+    cursor: str
+    row: int
+
+
+class Calls:
+    """Makes the calls; the server keeps their scripts by digest, and is given them again after a restart."""
+
+    def __init__(self, redis: Redis, keys: Keys) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._scripts: dict[str, Any] = {}
+
+    async def create(
+        self, job_id: str, *, spec: str, summary: str, digest: str, idempotency: str, ttl_seconds: int
+    ) -> tuple[Literal["new", "same", "conflict"], str]:
+        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job."""
+        found, known_id = await self._run("create", job_id, spec, digest, idempotency, ttl_seconds, summary)
+        return found.decode(), known_id.decode()
+
+    async def fail(self, job_id: str, errors: str) -> None:
+        """Fail a job that is not final, with its errors as JSON."""
+        await self._run("fail", job_id, errors)
+
+    async def cancel(self, job_id: str) -> None:
+        """Let no bundle of a job be leased any more."""
+        await self._run("cancel", job_id)
+
+    async def drop(self, job_id: str, bundle_ids: Iterable[bytes]) -> None:
+        """Drop those bundles of a job that is being cancelled which no worker holds."""
+        await self._run("drop", job_id, *bundle_ids)
+
+    async def delete(self, job_id: str) -> str:
+        """Take a final job out of every list; returns `deleting`, `missing`, or the status of one that is not final."""
+        return str((await self._run("delete", job_id)).decode())
+
+    async def index(self, job_ids: Iterable[bytes]) -> None:
+        """Put jobs among those of their status."""
+        await self._run("index", *job_ids)
+
+    async def reserve(self, job_id: str, *, num_requests: int, limit: int, dataset_digest: str) -> str:
+        """Keep room for a whole job; returns its status, `missing`, or `full`."""
+        return str((await self._run("reserve", job_id, num_requests, limit, dataset_digest)).decode())
+
+    async def append(self, job_id: str, bundles: Iterable[Packed]) -> str | None:
+        """Append bundles to a job that is `validating`, each once; returns the job's status."""
+        status = await self._run("append", job_id, *(part for bundle in bundles for part in bundle))
+        return status.decode() if status else None
+
+    async def start(self, job_id: str) -> None:
+        """Put a job in progress, all of whose bundles are appended."""
+        await self._run("start", job_id)
+
+    async def reopen(
+        self, job_id: str, *, limit: int, token: str, dataset_digest: str, bundles: Iterable[Retried]
+    ) -> str:
+        """Queue what failed or was not answered again; a call repeated under its `token` changes nothing more.
+
+        Returns `reopened`, `nothing`, `full`, `missing`, or the status of a job that cannot be reopened.
+        """
+        parts: list[_Argument] = []
+        for bundle, request_ids in bundles:
+            parts += [*bundle, *request_ids]
+        return str((await self._run("reopen", job_id, limit, token, dataset_digest, *parts)).decode())
+
+    async def claim(
+        self,
+        worker: str,
+        *,
+        slots: int,
+        lease_ms: int,
+        max_attempts: int,
+        probation: bool,
+        lanes: Iterable[tuple[str, str]],
+    ) -> tuple[bool, list[Claimed]]:
+        """Lease bundles of these (lane, probation lane) pairs, those of the probation lanes where `probation` is set.
+
+        Returns whether there is more to look at, and the leases.
+        """
+        flat = (lane for pair in lanes for lane in pair)
+        more, rows = await self._run("claim", worker, slots, lease_ms, max_attempts, int(probation), *flat)
+        return bool(more), [Claimed(*row) for row in rows]
+
+    async def claimable(
+        self, lanes: Mapping[str, Sequence[str]], *, lease_ms: int, bound: int
+    ) -> Mapping[str, tuple[int, int]]:
+        """Count what a claim could lease of each model by its lanes: (bundles, interactive ones up to `bound`).
+
+        The interactive lane comes first.
+        """
+        flat = (part for model, its in lanes.items() for part in (model, *its, ""))
+        counts = await self._run("claimable", lease_ms, bound, *flat)
+        return {model: (bundles, urgent) for model, (bundles, urgent) in zip(lanes, counts, strict=True)}
+
+    async def renew(self, worker: str, entries: Iterable[tuple[str, str]]) -> list[bool]:
+        """Keep a worker's leases by (lane, entry); tells of each whether the worker still had it."""
+        kept = await self._run("renew", worker, *(part for entry in entries for part in entry))
+        return [bool(one) for one in kept]
+
+    async def hand_back(
+        self, held: Held, *, deliveries: int, job_id: str, bundle_id: str, request_ids: Iterable[str]
+    ) -> None:
+        """Give up a bundle that is held, its attempt unspent."""
+        await self._run("hand_back", *held, deliveries, job_id, bundle_id, *request_ids)
+
+    async def suspect(self, held: Held, *, job_id: str, bundle_id: str, request_id: str) -> bool:
+        """Mark the request of a bundle on probation that runs next; False where the bundle is not held any more."""
+        return bool(await self._run("suspect", *held, job_id, bundle_id, request_id))
+
+    async def record(
+        self, job_id: str, request_id: str, *, bundle_id: str, lane: str, entry_id: str, response: Recorded
+    ) -> bool:
+        """Keep the first response to a request; False for a later one, and for that of an ended job."""
+        outcome, packed, took, metadata = response
+        pairs = (part for pair in metadata.items() for part in pair)
+        named = (job_id, request_id, bundle_id, lane, entry_id)
+        return bool(await self._run("record", *named, outcome, packed, took, *pairs))
+
+    async def trim(self, lane: str, *, lease_ms: int) -> int:
+        """Remove what is done with from a lane; returns the number of entries."""
+        return int(await self._run("trim", lane, lease_ms))
+
+    async def texts(self, job_id: str, recorded: Iterable[tuple[str, str]]) -> list[bytes | None]:
+        """Read the packed responses by (request id, cursor); None for what was taken back since."""
+        found: list[bytes | None] = await self._run("texts", job_id, *(part for pair in recorded for part in pair))
+        return found
+
+    async def sunk(self, job_id: str, *, part: str, seal: str, entries: Iterable[Sunk]) -> int:
+        """Replace texts that a part holds by pointers into it; returns how many point to the part now."""
+        flat = (field for entry in entries for field in entry)
+        return int(await self._run("sunk", job_id, part, seal, *flat))
+
+    async def _run(self, name: str, *arguments: _Argument) -> Any:
+        if name not in self._scripts:
+            self._scripts[name] = self._redis.register_script(_source(name, self._keys))
+        return await self._scripts[name](args=arguments)
+
+
+@cache
+def _source(name: str, keys: Keys) -> str:
+    common = (_FOLDER / "common.lua").read_text()
+    return "\n".join([_key_table(keys), common, (_FOLDER / f"{name}.lua").read_text()])
+
+
+def _key_table(keys: Keys) -> str:
+    """Every key that a script may build, as pieces between which a job's id, or a status, stands."""
+    rows = (f"{name} = {{{_quoted(pieces)}}}" for name, pieces in _key_pieces(keys))
+    return f"local KEY = {{{', '.join(rows)}}}"
+
+
+def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
+    for of_all in (keys.jobs, keys.deleting, keys.recorded, keys.outstanding, keys.depth, keys.models, keys.unsunk):
+        yield of_all.__name__, [of_all()]
+    for of_one in (keys.job, keys.in_status, *keys.parts_of_a_job):
+        yield of_one.__name__, of_one(_MARK).split(_MARK)
+    yield keys.response.__name__, keys.response(_MARK, "").split(_MARK)
+
+
+def _quoted(parts: Iterable[str]) -> str:
+    return ", ".join(f"'{part}'" for part in parts)

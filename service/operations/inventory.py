@@ -1,0 +1,194 @@
+"""What there is: the models of the catalogue, the workers that serve them, and the data sets of the data root."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from catalogue.entry import CatalogueEntry, Decoding
+from catalogue.errors import CatalogueError, ModelUnknownError
+from catalogue.load import Catalogue, load_catalogue
+from evaluation.datasets import Dataset
+from evaluation.errors import DatasetInvalidError
+from jobs.errors import ServerUnavailableError
+from jobs.fleet import EnginePhase, WorkerStatus
+from jobs.queue import QueueDepth
+from service.errors import DatasetNotFoundError
+from service.http import examples
+from service.http.freshness import Kept, stamp
+from service.http.openapi import example, problems
+from service.http.parameters import Queue, Workers, part
+from service.operations.datasets import Datasets, DatasetSummary
+
+router = APIRouter(prefix="/v1")
+_SHOWN = frozenset({"id", "title", "family", "weights", "licence", "max_model_len", "random_weights"})
+
+
+class Models:
+    """The models that can be asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept = Kept[Catalogue](1)
+
+    def catalogue(self) -> Catalogue:
+        """The shipped entries and those of the folder as they are now; raises EntryInvalidError naming the file."""
+        paths = sorted(self._folder.glob("*.toml"))
+        return self._kept.get("catalogue", stamp(*paths), lambda: load_catalogue(self._folder))
+
+
+CurrentModels = Annotated[Models, part(Models)]
+"""What a route declares to get the catalogue."""
+
+
+class Backlog(BaseModel):
+    """Bundles of a model that wait for a worker, and that workers hold."""
+
+    waiting: int
+    leased: int
+
+
+class ModelCard(BaseModel):
+    """One model of the catalogue, its visual budget, and who serves it now."""
+
+    id: str
+    object: Literal["model"] = "model"
+    title: str
+    family: str
+    weights: str
+    licence: str
+    max_model_len: int = Field(description="context, in tokens, prompt and answer together")
+    max_visual_tokens: int = Field(description="the most visual tokens that one picture can cost")
+    effective_resolution: int = Field(description="side, in pixels, of the largest square that keeps its resolution")
+    random_weights: bool = Field(description="answers mean nothing")
+    decoding: Decoding
+    workers: int = Field(description="workers that announce themselves for this model, alone or among others")
+    loaded: int = Field(description="those of them in whose engine it is now; workers of several models work in shifts")
+    starting: list[EnginePhase] = Field(description="how far the engines are that start for it")
+    queue: Backlog
+
+
+class ModelList(BaseModel):
+    """All models of the catalogue, by id."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelCard]
+
+
+@router.get(
+    "/models",
+    tags=["models"],
+    summary="List models",
+    responses={200: example(examples.MODELS), **problems(CatalogueError, ServerUnavailableError)},
+)
+async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> ModelList:
+    """List the catalogue with visual budgets, contexts, workers and backlogs."""
+    catalogue = await asyncio.to_thread(models.catalogue)
+    workers, ids = await fleet.workers(), sorted(catalogue)
+    depths = await asyncio.gather(*map(queue.depth, ids))
+    return ModelList(data=[_model_card(catalogue[id_], workers, depth) for id_, depth in zip(ids, depths, strict=True)])
+
+
+@router.get(
+    "/models/{model_id}",
+    tags=["models"],
+    summary="Get a model",
+    responses={
+        200: example(examples.MODEL_CARD),
+        **problems(ModelUnknownError, CatalogueError, ServerUnavailableError),
+    },
+)
+async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
+    """Return one model of the catalogue."""
+    entry = (await asyncio.to_thread(models.catalogue))[model_id]
+    return _model_card(entry, await fleet.workers(), await queue.depth(model_id))
+
+
+class WorkerList(BaseModel):
+    """All workers that announce themselves, by name."""
+
+    object: Literal["list"] = "list"
+    data: list[WorkerStatus]
+
+
+@router.get(
+    "/workers",
+    tags=["models"],
+    summary="List workers",
+    responses={200: example(examples.WORKERS), **problems(ServerUnavailableError)},
+)
+async def list_workers(fleet: Workers) -> WorkerList:
+    """List the workers with models, state, the phase of an engine that starts, and the requests that they hold."""
+    return WorkerList(data=await fleet.workers())
+
+
+def _model_card(entry: CatalogueEntry, workers: Sequence[WorkerStatus], depth: QueueDepth) -> ModelCard:
+    return ModelCard(
+        **entry.model_dump(include=set(_SHOWN)),
+        max_visual_tokens=entry.visual_budget.max_visual_tokens,
+        effective_resolution=entry.visual_budget.effective_resolution,
+        decoding=entry.decoding,
+        workers=sum(entry.id in worker.models for worker in workers),
+        loaded=sum(entry.id == worker.loaded for worker in workers),
+        starting=[worker.phase for worker in workers if worker.phase and entry.id in worker.models],
+        queue=Backlog(waiting=depth.waiting, leased=depth.leased),
+    )
+
+
+class DatasetList(BaseModel):
+    """All data sets of the data root, by name."""
+
+    object: Literal["list"] = "list"
+    data: list[DatasetSummary]
+
+
+class DatasetCard(DatasetSummary):
+    """A data set that was read whole."""
+
+    digest: str = Field(description="identifies the records by content")
+    num_samples: int
+    num_images: int
+    groups: dict[str, dict[str, int]] = Field(description="number of samples by group and subgroup of the benchmark")
+
+
+@router.get(
+    "/datasets",
+    tags=["datasets"],
+    summary="List data sets",
+    responses={200: example(examples.DATASETS), **problems()},
+)
+async def list_datasets(datasets: Annotated[Datasets, part(Datasets)]) -> DatasetList:
+    """List the data sets by what their dataset.toml says; records are not read."""
+    return DatasetList(data=await asyncio.to_thread(datasets.summaries))
+
+
+@router.get(
+    "/datasets/{name}",
+    tags=["datasets"],
+    summary="Get a data set",
+    responses={200: example(examples.DATASET), **problems(DatasetNotFoundError, DatasetInvalidError)},
+)
+async def get_dataset(datasets: Annotated[Datasets, part(Datasets)], name: str) -> DatasetCard:
+    """Read a data set whole; bad records are named by file and line."""
+    return _dataset_card(await asyncio.to_thread(datasets.load, name))
+
+
+def _dataset_card(dataset: Dataset) -> DatasetCard:
+    groups: dict[str, Counter[str]] = {}
+    for sample in dataset.samples:
+        group, subgroup = dataset.benchmark.grouping.place(sample)
+        groups.setdefault(group, Counter())[subgroup] += 1
+    return DatasetCard(
+        name=dataset.name,
+        benchmark=dataset.benchmark.name,
+        title=dataset.title,
+        description=dataset.description,
+        digest=dataset.digest,
+        num_samples=len(dataset.samples),
+        num_images=len({image for sample in dataset.samples for image in sample.images}),
+        groups={group: dict(counts) for group, counts in groups.items()},
+    )

@@ -1,0 +1,72 @@
+"""What a prompt asks for is what the judge takes: an answer in exactly the form that was asked is judged right."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from benchmarks.ultravr.conditions import show
+from benchmarks.ultravr.forms import choices_of
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.registry import PROTOCOLS
+from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.step_judge import judge_step
+from benchmarks.ultravr.vocabulary import WSI_OPTIONS
+from evaluation.benchmark import Scene
+from tests.benchmarks.ultravr.good_records import GOOD, good_sample
+from tiling.geometry import Size
+
+
+def given_answers(sample: Sample) -> dict[str | None, str | None]:
+    """S5's given answers by step id."""
+    showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
+    return {turn.asks: turn.given for turn in PROTOCOLS["S5"].turns(Asking(sample, showing))}
+
+
+def wrong(sample: Sample, answers: Sequence[tuple[Step, str]]) -> list[str]:
+    """Steps whose answer is judged wrong."""
+    return [step.step_id for step, raw in answers if not judge_step(sample, step, raw).correct]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_given_answer_is_judged_right(name: str) -> None:
+    """The form in which S3 and S5 tell the truth is one that a model may imitate."""
+    sample = good_sample(name)
+    given = given_answers(sample)
+
+    assert wrong(sample, [(step, given[step.step_id] or "") for step in sample.steps]) == []
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_truth_in_the_object_that_s2_asks_for_is_judged_right(name: str) -> None:
+    """Every value as JSON, and N/A as a text."""
+    sample = good_sample(name)
+    truths = {step.step_id: step.ground_truth for step in sample.steps}
+    reply = read_schema_reply(json.dumps(truths | {"final_answer": sample.answer}), sample.steps)
+
+    assert (reply.complete, reply.final) == (True, sample.answer)
+    assert wrong(sample, [(step, reply.answers[step.step_id]) for step in sample.steps]) == []
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_another_choice_is_judged_wrong(name: str) -> None:
+    """Each listed choice but the true one, quoted as the prompt quotes it."""
+    sample = good_sample(name)
+    single = [step for step in sample.steps if step.answer_format in {"multiple_choice", "single_choice"}]
+    others = [
+        (step, f'"{choice}"') for step in single for choice in choices_of(sample, step) if choice != step.ground_truth
+    ]
+
+    assert wrong(sample, others) == [step.step_id for step, _ in others]
+
+
+@pytest.mark.parametrize("step_id", [name for name in WSI_OPTIONS if name.startswith(("Q1", "Q4", "Q5.", "Q6.1"))])
+def test_a_list_with_one_choice_too_many_is_judged_wrong(step_id: str) -> None:
+    """Multi-select steps ask for exactly the right set."""
+    sample = good_sample("wsi-comparison")
+    step = next(step for step in sample.steps if step.step_id == step_id)
+    truth = step.ground_truth or []
+    extra = next(choice for choice in choices_of(sample, step) if choice not in truth)
+
+    assert wrong(sample, [(step, json.dumps([*truth, extra]))]) == [step_id]

@@ -1,0 +1,166 @@
+"""What is shown under V0 to V4, in level-0 pixels, and that nothing shown or said gives the answer away."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from benchmarks.ultravr.conditions import Showing, show
+from benchmarks.ultravr.samples import Sample
+from evaluation.benchmark import Scene
+from evaluation.errors import EvidenceMissingError
+from jobs.models import Condition
+from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tiling.geometry import Size
+
+SIZE = Size(1000, 600)
+
+
+def shown(sample: Sample, condition: Condition, seed: str = "0") -> Showing:
+    """Show a sample whose image has 1000 x 600 pixels."""
+    return show(sample, Scene(("tiny/image.png",), lambda _: SIZE, seed), condition)
+
+
+def regions(showing: Showing) -> list[str]:
+    """Regions of the views in order."""
+    return [view.region for view in showing.views]
+
+
+def test_v0_shows_nothing_and_says_so() -> None:
+    """Text only."""
+    showing = shown(good_sample("rs-logic"), "V0")
+
+    assert showing == Showing((), "No image is provided.")
+
+
+def test_v1_shows_the_full_image_downsampled() -> None:
+    """A global view with a longest side of 1,024 pixels."""
+    (view,) = shown(good_sample("rs-logic"), "V1").views
+
+    assert (view.region, view.sizing) == ("full", "longest:1024")
+
+
+def test_v2_shows_the_full_image_natively() -> None:
+    """The original image under the model's own preprocessing."""
+    (view,) = shown(good_sample("rs-logic"), "V2").views
+
+    assert (view.region, view.sizing) == ("full", "native")
+
+
+def test_v3_of_quadrants_shows_those_of_the_question_by_name() -> None:
+    """CCTV and RS: crops in the quadrants' own order, whatever order the annotation has."""
+    showing = shown(good_sample("cctv-comparison"), "V3")
+
+    assert regions(showing) == ["0,0,500,300", "500,0,500,300"]
+    assert showing.context.endswith("in this order: upper-left, upper-right.")
+
+
+def test_v3_without_quadrant_evidence_shows_all_four() -> None:
+    """A record without evidence is shown all its quadrants."""
+    showing = shown(good_sample("cctv-relation"), "V3")
+
+    assert regions(showing) == ["0,0,500,300", "500,0,500,300", "0,300,500,300", "500,300,500,300"]
+
+
+def test_v3_of_slides_shows_the_annotated_cells_of_the_six_by_six_grid_without_their_numbers() -> None:
+    """ROI 8 is row 2, column 2; ROI 9 the cell to its right; Q2.1 asks for the numbers, so none is told."""
+    showing = shown(good_sample("wsi-comparison"), "V3")
+
+    assert regions(showing) == ["166,100,167,100", "333,100,167,100"]
+    assert not {"8", "9"} & set(re.findall(r"\d+", showing.context))
+
+
+def test_v3_of_slides_falls_back_to_the_truth_of_step_q2_1() -> None:
+    """Without evidence the ROIs are those of the annotated step."""
+    assert regions(shown(good_sample("wsi-comparison", evidence=None), "V3")) == ["166,100,167,100", "333,100,167,100"]
+
+
+def test_regions_may_be_written_as_text() -> None:
+    """Annotators of step Q2.1 also wrote "8, 9"."""
+    record = good_record("wsi-comparison")
+    del record["evidence"]
+    step_of(record, "Q2.1").update(ground_truth="8, 9")
+
+    assert regions(shown(sample_from(record), "V3")) == ["166,100,167,100", "333,100,167,100"]
+
+
+def test_v3_of_a_grid_shows_a_sheet_that_holds_the_anomaly_and_says_where_the_sheet_lies() -> None:
+    """The sheet is 5 x 5 cells of 100 x 60 pixels; its rows and columns are told, the cell is not."""
+    showing = shown(good_sample("ad-coordinate"), "V3")
+    (region,) = regions(showing)
+    x, y, width, height = map(int, region.split(","))
+    told = re.search(r"rows (\d+) to (\d+) and columns (\d+) to (\d+)", showing.context)
+
+    assert (width, height) == (500, 300)
+    assert told is not None
+    assert tuple(map(int, told.groups())) == (y // 60 + 1, y // 60 + 5, x // 100 + 1, x // 100 + 5)
+    assert y // 60 + 1 <= 3 <= y // 60 + 5
+    assert x // 100 + 1 <= 7 <= x // 100 + 5
+
+
+def test_the_place_of_the_anomaly_in_its_sheet_varies_with_the_seed() -> None:
+    """Over many seeds the anomalous cell takes many places in the sheet, and none of them most of the time."""
+    sample = good_sample("ad-coordinate", answer="(5, 5)", evidence={"cell": [5, 5]})
+    places = Counter(regions(shown(sample, "V3", seed=str(seed)))[0] for seed in range(200))
+
+    assert len(places) > 15
+    assert max(places.values()) < 40
+
+
+def test_v3_of_a_grid_shows_the_sheet_that_the_record_names() -> None:
+    """Whatever the seed, so that options can be drawn from the same sheet."""
+    sample = good_sample("ad-coordinate", answer="(5, 5)", evidence={"cell": [5, 5], "sheet": [1, 3]})
+    showings = [shown(sample, "V3", str(seed)) for seed in range(5)]
+
+    assert {tuple(regions(showing)) for showing in showings} == {("200,0,500,300",)}
+    assert "rows 1 to 5" in showings[0].context and "columns 3 to 7" in showings[0].context
+
+
+@pytest.mark.parametrize(
+    ("evidence", "problem"),
+    [
+        ({"cell": [5, 5], "sheet": [6, 3]}, r"the sheet from cell \(6, 3\) does not hold the cell \(5, 5\)"),
+        ({"cell": [9, 9], "sheet": [7, 6]}, r"the sheet from cell \(7, 6\) reaches out of the grid \(10, 10\)"),
+        ({"sheet": [1, 1]}, r"the sheet from cell \(1, 1\) does not hold the cell None"),
+    ],
+)
+def test_a_sheet_that_cannot_be_shown_is_refused(evidence: dict[str, list[int]], problem: str) -> None:
+    """A sheet without the anomaly, or beyond the grid, is an error of the record."""
+    with pytest.raises(ValueError, match=problem):
+        good_sample("ad-coordinate", answer="(5, 5)", evidence=evidence)
+
+
+def test_the_same_seed_shows_the_same_sheet() -> None:
+    """V3 and V4 of one sample show the same evidence."""
+    sample = good_sample("ad-choice")
+
+    assert shown(sample, "V4").views[1:] == shown(sample, "V3").views
+
+
+def test_v4_shows_the_full_image_first() -> None:
+    """Full image, then the local evidence."""
+    showing = shown(good_sample("rs-comparison"), "V4")
+
+    assert regions(showing) == ["full", "0,0,500,300", "500,0,500,300"]
+    assert showing.context.startswith("The first image above is the full image;")
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("condition", ["V0", "V1", "V2", "V3", "V4"])
+def test_no_context_holds_the_answer(name: str, condition: Condition) -> None:
+    """Neither the answer's words nor the anomalous cell stand in what a prompt says of its pictures."""
+    sample = good_sample(name)
+    context = shown(sample, condition).context.lower()
+    answer = sample.options[sample.answer] if sample.options else sample.answer
+
+    assert len(answer) == 1 or answer.lower() not in context
+    assert "(3, 7)" not in context
+
+
+@pytest.mark.parametrize("name", ["wsi-comparison", "ad-coordinate"])
+def test_missing_evidence_names_the_sample(name: str) -> None:
+    """V3 of a slide without ROIs, and of a grid without a cell, cannot be shown."""
+    sample = good_sample(name, evidence=None, reasoning_supervision=None, answer="")
+
+    with pytest.raises(EvidenceMissingError, match=f"sample '{name}'"):
+        shown(sample, "V3")

@@ -1,0 +1,94 @@
+"""What every family's processor makes of a rendered raster, against what it makes of the full image."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from catalogue.families.gemma4 import Gemma4Budget
+from catalogue.families.glm4v import Glm4vBudget
+from catalogue.families.internvl import InternVLBudget
+from catalogue.families.kimi_vl import KimiVLBudget
+from catalogue.families.minicpmv import MiniCPMVBudget
+from catalogue.families.phi4 import Phi4VisionBudget
+from catalogue.families.qwen import QwenBudget
+from tests.tiling.pictures import psnr, save_pyramid, textured
+from tiling.budgets.base import NativeBudget
+from tiling.geometry import Size
+from tiling.rendering import render
+from tiling.views import View
+from workers.engines.compat.torch_companions import repair_torch_companions
+
+repair_torch_companions()
+processors = pytest.importorskip("performance.processors", reason="vLLM and transformers are not installed")
+
+FIXED, CHOOSY = Size(2600, 1900), Size(3773, 1322)
+"""At the first size every family's raster is a fixed point; at the second three families have none."""
+
+BUDGETS = [
+    QwenBudget(factor=32, min_pixels=65536, max_pixels=1048576),
+    Glm4vBudget(max_pixels=2097152),
+    InternVLBudget(max_tiles=12),
+    InternVLBudget(layout="hf", max_tiles=12),
+    Gemma4Budget(max_soft_tokens=280),
+    DeepseekVL2Budget(),
+    MiniCPMVBudget(),
+    Phi4VisionBudget(),
+    KimiVLBudget(max_patches=4096),
+]
+FAMILIES = [processors.family_of(budget) for budget in BUDGETS]
+
+each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[Size, Path]:
+    """A pyramid of a textured picture of each size."""
+    folder = tmp_path_factory.mktemp("pictures")
+    return {size: save_pyramid(picture(size), folder / f"{size.width}.tif") for size in (FIXED, CHOOSY)}
+
+
+@cache
+def picture(size: Size) -> np.ndarray:
+    """The full image."""
+    return textured(*size)
+
+
+def rendered(path: Path, budget: NativeBudget) -> Image.Image:
+    """Our raster of the full image."""
+    return Image.fromarray(render(path, View(image=path.name), budget).pixels)
+
+
+@each_family
+@pytest.mark.parametrize("size", [FIXED, CHOOSY], ids=lambda size: f"{size.width}x{size.height}")
+def test_the_processor_makes_the_same_of_the_raster(
+    family: "processors.Family", size: Size, files: dict[Size, Path]
+) -> None:
+    """At 45 dB and more, of all tiles and of the overview."""
+    of_image = family.make(Image.fromarray(picture(size)))
+    of_raster = family.make(rendered(files[size], family.budget))
+    assert psnr(of_image.main, of_raster.main) >= 45
+    if of_image.overview is not None:
+        assert psnr(of_image.overview, of_raster.overview) >= 45
+
+
+@each_family
+def test_the_second_pass_changes_nothing(family: "processors.Family", files: dict[Size, Path]) -> None:
+    """The tiles hold the raster's own values, each as often, and nothing else but padding."""
+    assert family.budget.plan(FIXED).fixed_point
+    raster = rendered(files[FIXED], family.budget)
+    values = np.rint(family.make(raster).main).astype(np.int64).ravel()
+    added = np.bincount(values, minlength=256) - np.bincount(np.asarray(raster).ravel(), minlength=256)
+    grey = 127 if family.name == "DeepSeek-VL2" else None
+    assert [value for value in range(256) if added[value] and value != grey] == []
+
+
+def test_some_sizes_have_no_fixed_point() -> None:
+    """Their rasters are larger than the target, and the processor makes the last step."""
+    plans = {family.name: family.budget.plan(CHOOSY) for family in FAMILIES}
+    choosy = {name: plan for name, plan in plans.items() if not plan.fixed_point}
+    assert choosy.keys() == {"Gemma-4", "DeepSeek-VL2", "Kimi-VL"}
+    assert all(plan.raster.width >= 2 * plan.decision.target.width for plan in choosy.values())

@@ -1,0 +1,54 @@
+"""Engine arguments of the command line."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.examples import ENTRY
+from workers.engines.compat.torch_companions import repair_torch_companions
+from workers.engines.vllm_arguments import known_engine_arguments, parse_engine_arguments
+from workers.errors import EngineArgumentError
+from workers.serving import served_models
+from workers.settings import WorkerSettings
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("gpu_memory_utilization=0.8", ("gpu_memory_utilization", 0.8)),
+        ("tensor-parallel-size=2", ("tensor_parallel_size", 2)),
+        ("kv_cache_dtype=fp8", ("kv_cache_dtype", "fp8")),
+        ("enforce_eager=True", ("enforce_eager", True)),
+    ],
+)
+def test_values_are_read_as_json_and_else_as_text(text: str, value: tuple[str, Any]) -> None:
+    """Also with the hyphens of vLLM's own command line."""
+    assert tuple(parse_engine_arguments([text]).items()) == (value,)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="no vLLM is installed")
+def test_known_arguments_are_those_of_the_installed_vllm() -> None:
+    """What its source declares is what its class takes."""
+    from dataclasses import fields
+
+    repair_torch_companions()
+    from vllm.engine.arg_utils import AsyncEngineArgs
+
+    assert known_engine_arguments() == {field.name for field in fields(AsyncEngineArgs)}
+
+
+@pytest.mark.parametrize("text", ["model=other", "gpu_memory=0.8", "seed", "=1"])
+def test_what_cannot_be_given_is_refused(text: str) -> None:
+    """Arguments of the entry, unknown ones, and what is no pair."""
+    with pytest.raises(EngineArgumentError):
+        parse_engine_arguments([text])
+
+
+def test_they_go_before_those_of_the_entry(tmp_path: Path) -> None:
+    """Of the worker's own command line, for every model that it serves."""
+    options = ["--model", ENTRY.id, "--engine", "simulated", "--engine-arg", "max_num_seqs=3"]
+    (served,) = served_models(WorkerSettings.read(options, {"GIGAVQA_HOME": str(tmp_path)}))
+    assert served.entry.engine == {**ENTRY.engine, "max_num_seqs": 3}
+    assert served.max_requests == 3
