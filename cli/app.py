@@ -56,6 +56,11 @@ COMMANDS = {
         _JOBS,
         "Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.",
     ),
+    "verdicts": Listed(
+        "cli.commands.verdicts",
+        _JOBS,
+        "Write the verdicts on jobs, one row a response: what was asked, the truth, what was read, and its score.",
+    ),
     "jobs": Listed("cli.commands.jobs", _JOBS, "List the jobs of the gateway, newest first."),
     "cancel": Listed(
         "cli.commands.jobs", _JOBS, "Cancel a job: what waits is dropped, what runs is aborted, what is recorded stays."

@@ -87,6 +87,16 @@ class Gateway:
             raise_for_problem(response)
             yield from (line for line in response.iter_lines() if line)
 
+    def verdicts(self, job_ids: Sequence[str], params: Mapping[str, Any]) -> Iterator[bytes]:
+        """A file of the verdicts on jobs, as the gateway sends it."""
+        names = [self.job_id(job_id) for job_id in job_ids]
+        path, asked = "/v1/verdicts", {**params, "job": names}
+        with self._problems(), self._http.stream("GET", path, params=asked) as response:
+            if response.is_error:
+                response.read()
+            raise_for_problem(response)
+            yield from response.iter_bytes()
+
     @contextmanager
     def events(self, job_id: str, after: str | None) -> Iterator[httpx.Response]:
         """Open the stream of a job's server-sent events, behind the event `after`."""
