@@ -70,6 +70,10 @@ class Gateway:
         """The workers that announce themselves."""
         return [WorkerStatus.model_validate(worker) for worker in self._json("GET", "/v1/workers")["data"]]
 
+    def has_dataset(self, name: str) -> bool:
+        """Whether the gateway's data root has a data set of this name."""
+        return any(dataset["name"] == name for dataset in self._json("GET", "/v1/datasets")["data"])
+
     def report(self, job_ids: Sequence[str], report_format: str) -> str:
         """One report over jobs, as `json`, `md`, `csv` or `html`."""
         names = [self.job_id(job_id) for job_id in job_ids]
