@@ -15,6 +15,7 @@ from evaluation.writers.drawings import FORMS, drawings, write_drawing
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.terminal import report_tables
+from evaluation.writers.work import job_line, work_lines
 
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
@@ -77,6 +78,8 @@ def _foundations(report: Report) -> Iterator[str]:
         facts = (origin.engine, origin.version, origin.device, origin.model_revision)
         made[f"{origin.model}: {' '.join(fact for fact in facts if fact) or 'an unnamed engine'}"] += origin.responses
     yield from (f"{maker}, {responses} responses" for maker, responses in made.items())
+    yield from (f"{name}: {told}" for name, told in work_lines(report))
+    yield from (f"Job {job.id}: {job_line(job)}" for job in report.jobs)
     read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
     yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
 

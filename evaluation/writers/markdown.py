@@ -6,6 +6,7 @@ from html import escape
 from evaluation.report import Report, Source
 from evaluation.tables import Table
 from evaluation.writers.numbers import in_full
+from evaluation.writers.work import job_line, work_lines
 
 
 def render_markdown(report: Report) -> str:
@@ -15,6 +16,7 @@ def render_markdown(report: Report) -> str:
         *_caveats(report),
         *(part for table in report.tables for part in _table(table)),
         *_excluded(report),
+        *_work(report),
         *_provenance(report),
     ]
     return "\n\n".join(parts) + "\n"
@@ -64,12 +66,20 @@ def _excluded(report: Report) -> Iterator[str]:
         yield "\n".join(lines)
 
 
+def _work(report: Report) -> Iterator[str]:
+    lines = [f"- {name.lower()}: {_plain(told)}" for name, told in work_lines(report)]
+    if lines:
+        yield "## The work"
+        yield "\n".join(lines)
+
+
 def _provenance(report: Report) -> Iterator[str]:
     yield "## Provenance"
     read = ", ".join(f"{what} by `{version}`" for what, version in report.versions.items())
     lines = [
-        f"- data set {_plain(report.dataset)}, {report.samples} samples, digest `{report.dataset_digest[:16]}`",
+        f"- data set {_plain(report.dataset)}, {report.samples} samples, digest `{report.dataset_digest}`",
         f"- responses read: {read}",
+        *(_plain(f"- job {job.id}: {job_line(job)}") for job in report.jobs),
         *(_source(source) for source in report.provenance),
     ]
     yield "\n".join(lines)
@@ -78,7 +88,15 @@ def _provenance(report: Report) -> Iterator[str]:
 def _source(source: Source) -> str:
     engine = f"{source.engine or 'unknown engine'} {source.version or ''}".strip()
     sampling = ", ".join(f"{name} {value}" for name, value in source.sampling.items()) or "sampling unknown"
-    facts = [f"{source.responses} responses", engine, source.device, source.model_revision, source.prompt_version]
+    shown = f"thumbnail {source.thumbnail}" if source.thumbnail else None
+    facts = [
+        f"{source.responses} responses",
+        engine,
+        source.device,
+        source.model_revision,
+        source.prompt_version,
+        shown,
+    ]
     return _plain(f"- {source.model}: {', '.join(fact for fact in facts if fact)}; {sampling}")
 
 

@@ -1,68 +1,120 @@
-"use strict";
-(() => {
-  const pictures = JSON.parse(document.getElementById("pictures").textContent);
-  const form = document.getElementById("filters");
-  const dialog = document.getElementById("enlarged");
-  const samples = [...document.querySelectorAll(".sample")];
+// What happens when: keys, clicks, the form, and the address with its history.
 
-  // A sample's pictures are decoded when it is opened for the first time.
-  const fill = (sample) => {
-    for (const place of sample.querySelectorAll(".picture:not(.filled)")) {
-      place.classList.add("filled");
-      const data = pictures[place.dataset.picture];
-      if (!data) { place.disabled = true; continue; }
-      const image = document.createElement("img");
-      image.alt = place.getAttribute("aria-label").replace("Enlarge: ", "");
-      image.src = data;
-      place.replaceChildren(image);
-      place.addEventListener("click", () => {
-        dialog.querySelector("img").src = data;
-        dialog.querySelector("img").alt = image.alt;
-        dialog.showModal();
-      });
-    }
-  };
-  for (const sample of samples) sample.addEventListener("toggle", () => sample.open && fill(sample));
-  dialog.addEventListener("click", () => dialog.close());
-  if (!form) return;
+let samplesShown = [];
 
-  const fits = (response, wanted) => {
-    for (const name of ["model", "protocol", "condition"]) {
-      if (wanted[name] && response.dataset[name] !== wanted[name]) return false;
-    }
-    if (wanted.outcome === "part") return response.dataset.wrong === "1";
-    return !wanted.outcome || response.dataset.outcome === wanted.outcome;
-  };
+const redraw = () => {
+  samplesShown = found();
+  drawMatrix(samplesShown);
+  drawSample(samplesShown);
+  markOpen();
+};
 
-  const filter = () => {
-    const wanted = Object.fromEntries(new FormData(form));
-    let shown = 0, answers = 0;
-    for (const sample of samples) {
-      const place = (!wanted.domain || sample.dataset.domain === wanted.domain)
-        && (!wanted.category || sample.dataset.category === wanted.category);
-      const dots = sample.querySelectorAll(".dots i");
-      let fitting = 0;
-      sample.querySelectorAll(".response").forEach((response, index) => {
-        const fit = place && fits(response, wanted);
-        response.hidden = dots[index].hidden = !fit;
-        fitting += fit;
-      });
-      sample.hidden = !fitting;
-      shown += fitting > 0;
-      answers += fitting;
-    }
-    document.getElementById("shown").textContent = `${shown} of ${samples.length} samples, ${answers} responses`;
-    document.getElementById("nothing").hidden = shown > 0;
-  };
-  form.addEventListener("input", filter);
-  form.addEventListener("reset", () => setTimeout(filter));
+// Another sample is a step that the back button undoes; another filter or response of the same sample is none.
+const remember = (isStep) => {
+  const address = addressOf(state);
+  if (address === (location.hash || "#")) return;
+  history[isStep ? "pushState" : "replaceState"](null, "", address === "#" ? location.pathname + location.search : address);
+};
+
+const reveal = () => {
+  const place = byId("open");
+  place.scrollIntoView({ block: "start" });
+  place.focus({ preventScroll: true });
+};
+
+const open = (sample, at = "") => {
+  const isStep = sample !== state.sample;
+  Object.assign(state, { sample, at });
+  drawSample(samplesShown);
+  markOpen();
+  remember(isStep);
+  if (isStep && sample) reveal();
+};
+
+// The response that stays open when another sample is opened: the one that was asked in the same way.
+const alike = (sample) => SAMPLES.get(sample)?.responses.some((one) => placeOf(one) === state.at) ? state.at : "";
+const go = (sample) => open(sample, sample ? alike(sample) : "");
+
+const follow = () => {
+  if (location.hash && !location.hash.includes("=")) return; // a section's heading
+  const read = stateOf(location.hash);
+  const isOther = read.sample !== state.sample;
+  state = read;
+  drawFilters();
+  redraw();
+  if (isOther && state.sample) reveal();
+};
+
+const onClick = (event) => {
+  const button = event.target.closest("button, a");
+  if (!button) return;
+  if (button.response) {
+    event.preventDefault();
+    const row = button.closest("[data-sample]");
+    open(row ? row.dataset.sample : state.sample, placeOf(button.response));
+    if (row) reveal();
+  } else if ("go" in button.dataset) {
+    go(button.dataset.go);
+    if ("close" in button.dataset) byId("samples").scrollIntoView();
+  }
+};
+
+const onKey = (event) => {
+  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const at = samplesShown.findIndex((sample) => sample.id === state.sample);
+  if (event.key === "j" || event.key === "k") {
+    const next = samplesShown[event.key === "j" ? at + 1 : at - 1];
+    if (next) go(next.id);
+  } else if (event.key === "Escape" && state.sample) go("");
+};
+
+const onForm = (event) => {
+  readFilters();
+  const button = event.target.closest("button");
+  if (event.type === "click" && !button) return;
+  if (button?.id === "more") state.where.push({});
+  if (button?.dataset.remove) state.where.splice(Number(button.dataset.remove), 1);
+  if (button && button.type === "button") drawFilters();
+  redraw();
+  remember(false);
+};
+
+const begin = () => {
+  const form = byId("filters");
+  form.addEventListener("input", onForm);
+  form.addEventListener("click", (event) => { if (event.target.closest("button[type=button]")) onForm(event); });
   form.addEventListener("submit", (event) => event.preventDefault());
-  filter();
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    state = { ...emptyState(), sample: state.sample, at: state.at };
+    drawFilters();
+    redraw();
+    remember(false);
+  });
+  byId("matrix").addEventListener("click", onClick);
+  byId("matrix").addEventListener("keydown", walk);
+  byId("open").addEventListener("click", onClick);
+  for (const type of ["mouseover", "focusin"]) byId("open").addEventListener(type, (event) => {
+    const part = event.target.closest("tr[data-part]")?.dataset.part;
+    for (const box of document.querySelectorAll("rect[data-part]")) box.classList.toggle("pointed", box.dataset.part === part);
+  });
+  addEventListener("keydown", onKey);
+  addEventListener("popstate", follow);
+  if (location.hash.includes("=")) follow();
+  else {
+    drawFilters();
+    redraw();
+  }
+};
 
-  const open = () => {
-    const target = document.getElementById(location.hash.slice(1));
-    if (target?.classList.contains("sample")) target.open = true;
-  };
-  addEventListener("hashchange", open);
-  open();
-})();
+document.addEventListener("change", (event) => {
+  if (!event.target.dataset.layer) return;
+  layers[event.target.dataset.layer] = event.target.checked;
+  showLayers();
+});
+byId("enlarged").addEventListener("click", (event) => {
+  if (event.target === event.currentTarget || "close" in event.target.dataset) event.currentTarget.close();
+});
+// Paper has no folds.
+addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.table, .warnings details")) fold.open = true; });
+if (byId("filters")) begin();

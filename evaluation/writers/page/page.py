@@ -1,7 +1,7 @@
 """A report as one HTML file that needs nothing else: tables, figures, and every sample with what the model saw.
 
-Texts of models and records pass through the template's escaping and reach no other place; the page's own policy
-forbids every script but its own, and every connection.
+Texts of models and records pass through the template's escaping, or through JSON into text nodes that the page's
+script makes; the page's own policy forbids every script but its own, and every connection.
 """
 
 import base64
@@ -9,23 +9,25 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from evaluation.metrics.estimates import Estimate
 from evaluation.outcomes import SampleOutcome
 from evaluation.report import Report
-from evaluation.tables import Column, Value
 from evaluation.writers.drawings import drawings, inline_svg
-from evaluation.writers.numbers import percent, written
+from evaluation.writers.numbers import percent
 from evaluation.writers.page.samples import (
     DETAILED_SAMPLES,
     OUTCOMES,
     Preview,
-    SampleShown,
+    collect,
+    describe,
     pictures,
-    show_samples,
 )
+from evaluation.writers.page.tables import shown, tiles, titles_of_models
+from evaluation.writers.work import job_line, work_lines
 
 _PAGE = Path(__file__).parent
+_SCRIPTS = ("data.js", "filters.js", "matrix.js", "sample.js", "page.js")
 
 
 def render_html(
@@ -41,8 +43,10 @@ def render_html(
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
-    samples = show_samples(outcomes, most)
-    script = (_PAGE / "page.js").read_text(encoding="utf-8")
+    found = collect(outcomes, most)
+    script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    drawn = {figure.table for figure in report.figures}
+    tables = [table for table in report.tables if table.rows]
     environment = Environment(
         loader=FileSystemLoader(_PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -50,54 +54,30 @@ def render_html(
         report=report,
         warnings=[caveat.text for caveat in report.caveats if caveat.scope != "cell"],
         warnings_on_cells=[caveat.text for caveat in report.caveats if caveat.scope == "cell"],
-        tables=[table for table in report.tables if table.rows and not table.detail and table.name != "cells"],
+        tiles=tiles(report),
+        tables=[shown(table) for table in tables if not table.detail and table.name not in {"cells", *drawn}],
+        details=[shown(table) for table in tables if table.detail or table.name in {"cells", *drawn}],
         figures=[(drawing, inline_svg(drawing)) for drawing in drawings(report)],
-        samples=samples,
+        samples=len(found),
         responses=sum(origin.responses for origin in report.provenance),
-        responses_shown=sum(len(shown.responses) for shown in samples),
-        pictures=_data_uris(pictures(samples, preview)),
+        responses_shown=sum(map(len, found.values())),
+        models=len({cell.model for cell in report.cells}),
+        data=_json(describe(found, [cell.key for cell in report.cells], titles_of_models(report))),
+        pictures=_json(_encoded(pictures(found, preview))),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        filters=_filters(report, samples),
         outcome_names=OUTCOMES,
-        written=written,
-        note=_note,
-        shade=_shade,
+        work=list(work_lines(report)),
+        job_line=job_line,
         percent=percent,
     )
 
 
-def _note(value: Value) -> str:
-    if not isinstance(value, Estimate):
-        return ""
-    if value.value is None:
-        return "nothing to count"
-    if value.low is None or value.high is None:
-        return f"n = {value.count}"
-    return f"95 % interval {100 * value.low:.1f} to {100 * value.high:.1f}, n = {value.count}"
+def _encoded(found: dict[str, bytes]) -> dict[str, str]:
+    return {key: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" for key, jpeg in found.items()}
 
 
-def _shade(value: Value, column: Column) -> float | None:
-    """How strongly a number is shaded, from -1 (bad) to 1; 50 points of a difference are full strength."""
-    if not isinstance(value, Estimate) or value.value is None:
-        return None
-    if column.unit == "difference":
-        return max(-1.0, min(1.0, 2 * value.value))
-    return -value.value if column.unit == "loss" else value.value
-
-
-def _data_uris(found: dict[str, bytes]) -> str:
-    encoded = {key: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" for key, jpeg in found.items()}
-    return json.dumps(encoded).replace("<", "\\u003c")  # nothing in it may end the script element
-
-
-def _filters(report: Report, samples: tuple[SampleShown, ...]) -> dict[str, list[str]]:
-    levels = dict.fromkeys(level for shown in samples for level in shown.first.groups)
-    found = {level: sorted({shown.first.groups.get(level, "") for shown in samples}) for level in levels}
-    return {
-        **{level: names for level, names in found.items() if len(names) > 1},
-        "model": list(dict.fromkeys(cell.model for cell in report.cells)),
-        "protocol": sorted({cell.protocol for cell in report.cells}),
-        "condition": sorted({cell.condition for cell in report.cells}),
-    }
+def _json(value: Any) -> str:
+    """Write JSON that can stand in a script element: nothing in it may end that."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

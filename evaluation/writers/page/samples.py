@@ -1,103 +1,60 @@
-"""The samples of a report as a page shows them: what was seen, asked, answered and read, one block a sample."""
+"""What the page's script draws of the samples: questions, pictures, chats and verdicts, within bounds."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
+from evaluation.answers.text import thoughts_apart
 from evaluation.datasets import Dataset
 from evaluation.outcomes import PartOutcome, SampleOutcome
 from evaluation.report import Report
-from evaluation.writers.numbers import MISSING
+from evaluation.verdicts import CellKey
+from evaluation.work import Spent
+from evaluation.writers.page.texts import Texts, written_value
 from jobs.models import RasterRecord
 
 DETAILED_SAMPLES = 500
 """Samples that a page shows at most."""
-DETAILED_RESPONSES = 2000
+DETAILED_RESPONSES = 4000
 """Responses that a page shows at most."""
 _FEWEST_SAMPLES = 10
 """Samples that share the page's responses at least, however many there are of each."""
-_TEXT_CHARACTERS, _FEWEST_CHARACTERS = 6000, 300
-_ALL_CHARACTERS = 1_500_000
-"""Characters of raw texts of one page together; each is shortened to its share, within these two."""
 _PREVIEW_BYTES = 24 << 20
 """Pictures of one page together; 640 pixels on the longest side make about 60 KB each."""
 
 OUTCOMES = {
     "right": "right",
+    "partial": "partly right",
     "wrong": "wrong",
     "abstained": "abstained",
-    "partial": "partly right",
     "unreadable": "no single answer",
     "failed": "failed",
     "unscored": "not scored",
 }
-"""What became of a response, as the page's filter names it."""
+"""What became of a response, as the page names it."""
 
 Preview = Callable[[str], bytes | None]
+Found = dict[str, list[SampleOutcome]]
 
 
-@dataclass(frozen=True)
-class ViewShown:
-    """One view of a sample under the conditions that showed it; `key` finds its picture."""
-
-    key: str
-    caption: str
-    conditions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PartShown:
-    """One judged part with texts made of its values."""
-
-    part: PartOutcome
-    truth: str
-    read: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ResponseShown:
-    """One response to a sample."""
-
-    outcome: SampleOutcome
-    kind: str
-    text: str
-    parts: tuple[PartShown, ...]
-
-    @property
-    def wrong_parts(self) -> bool:
-        """Whether a part of it is wrong, for the filter."""
-        return any(not shown.part.correct for shown in self.parts)
-
-
-@dataclass(frozen=True)
-class SampleShown:
-    """One sample with its views and all responses to it."""
-
-    first: SampleOutcome
-    views: tuple[ViewShown, ...]
-    responses: tuple[ResponseShown, ...]
-
-
-def show_samples(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> tuple[SampleShown, ...]:
+def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> Found:
     """Group outcomes by sample, in order of ids; of too many the first that come, within bounds.
 
     The bounds are `most` samples, the page's responses, and a tenth of them for one sample.
     """
-    by_sample: dict[str, list[SampleOutcome]] = {}
-    count = texts = 0
+    by_sample: Found = {}
+    count = 0
     for outcome in outcomes:
         kept = by_sample.get(outcome.sample_id, [])
         fits = count < DETAILED_RESPONSES and len(kept) < DETAILED_RESPONSES // _FEWEST_SAMPLES
         if fits and (kept or len(by_sample) < most):
             by_sample.setdefault(outcome.sample_id, kept).append(outcome)
-            count, texts = count + 1, texts + 1 + len(outcome.parts)
-    longest = max(_FEWEST_CHARACTERS, min(_TEXT_CHARACTERS, _ALL_CHARACTERS // max(1, texts)))
-    return tuple(
-        sorted((_sample(found, longest) for found in by_sample.values()), key=lambda shown: shown.first.sample_id)
-    )
+            count += 1
+    return {sample: sorted(by_sample[sample], key=_order) for sample in sorted(by_sample)}
+
+
+def _order(outcome: SampleOutcome) -> tuple[Any, ...]:
+    return outcome.model, outcome.protocol, outcome.condition, outcome.repeat, outcome.job_id, outcome.request_id
 
 
 def choose_samples(
@@ -120,68 +77,121 @@ def most_samples(report: Report) -> int:
     return max(_FEWEST_SAMPLES, min(DETAILED_SAMPLES, fitting))
 
 
-def pictures(samples: Sequence[SampleShown], preview: Preview) -> dict[str, bytes]:
-    """Fetch the picture of every view once, until the page's limit of bytes is reached."""
-    found: dict[str, bytes] = {}
+def pictures(found: Found, preview: Preview) -> dict[str, bytes]:
+    """Fetch the picture of every raster once, until the page's limit of bytes is reached; full images go first."""
+    rasters = [raster for outcomes in found.values() for outcome in outcomes for raster in outcome.rasters]
+    rasters.sort(key=lambda raster: raster.view.region != "full")
+    read: dict[str, bytes] = {}
     left = _PREVIEW_BYTES
-    for key in dict.fromkeys(view.key for sample in samples for view in sample.views):
+    for key in dict.fromkeys(raster.key for raster in rasters):
         jpeg = preview(key)
         if jpeg is not None and len(jpeg) <= left:
-            found[key] = jpeg
+            read[key] = jpeg
             left -= len(jpeg)
-    return found
+    return read
 
 
-def _sample(outcomes: list[SampleOutcome], longest: int) -> SampleShown:
-    ordered = sorted(outcomes, key=lambda one: (one.model, one.protocol, one.condition, one.repeat, one.job_id))
-    return SampleShown(ordered[0], tuple(_views(ordered)), tuple(_response(one, longest) for one in ordered))
+def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) -> dict[str, Any]:
+    """Everything that the script needs, as JSON; numbers of texts stand for the texts, to hold each once."""
+    of_all = [outcome for outcomes in found.values() for outcome in outcomes]
+    texts = Texts(sum(1 + len(outcome.parts) for outcome in of_all))
+    places = list(dict.fromkeys([*cells, *(CellKey(one.model, one.protocol, one.condition) for one in of_all)]))
+    models = list(dict.fromkeys(key.model for key in places))
+    places.sort(key=lambda key: models.index(key.model))
+    numbers = {key: at for at, key in enumerate(places)}
+    jobs = list(dict.fromkeys(outcome.job_id for outcome in of_all))
+    return {
+        "outcomes": OUTCOMES,
+        "titles": {key.model: titles.get(key.model, key.model) for key in places},
+        "cells": places,
+        "jobs": jobs,
+        "samples": [_sample(outcomes, numbers, jobs, texts) for outcomes in found.values()],
+        "chats": texts.chats,
+        "steps": texts.steps,
+        "texts": texts.all,
+    }
 
 
-def _views(outcomes: Sequence[SampleOutcome]) -> Iterator[ViewShown]:
-    shown: dict[str, tuple[RasterRecord, dict[str, None]]] = {}
-    for outcome in sorted(outcomes, key=lambda one: one.condition):
-        for raster in outcome.rasters:
-            shown.setdefault(raster.key, (raster, {}))[1][outcome.condition] = None
-    for key, (raster, conditions) in shown.items():
-        yield ViewShown(key, _caption(raster), tuple(conditions))
+def _sample(
+    outcomes: list[SampleOutcome], cells: Mapping[CellKey, int], jobs: Sequence[str], texts: Texts
+) -> dict[str, Any]:
+    first = outcomes[0]
+    views = {raster.key: raster for outcome in outcomes for raster in outcome.rasters}
+    at = {key: number for number, key in enumerate(views)}
+    return {
+        "id": first.sample_id,
+        "groups": first.groups,
+        "question": texts.number(first.question),
+        "options": first.options or {},
+        "truth": first.truth,
+        "views": [_view(raster, first.image) for raster in views.values()],
+        "responses": [
+            _told(
+                {
+                    "cell": cells[CellKey(one.model, one.protocol, one.condition)],
+                    "job": jobs.index(one.job_id),
+                    "views": [at[raster.key] for raster in one.rasters],
+                    **_response(one, texts),
+                }
+            )
+            for one in outcomes
+        ],
+    }
 
 
-def _caption(raster: RasterRecord) -> str:
-    region = "full image" if raster.view.region == "full" else f"region {raster.region}"
+def _view(raster: RasterRecord, image: str | None) -> dict[str, Any]:
+    """One picture: where it lies in its image, in level-0 pixels, and whether that is the one that boxes lie in."""
     source, size = raster.source_size, raster.raster_size
-    longest = raster.view.sizing.removeprefix("longest:")
-    sizing = "" if longest == "native" else f", downsampled to {longest} pixels first"
-    return (
-        f"{region} of {source.width:,} × {source.height:,}{sizing}, shown at {size.width:,} × {size.height:,} "
-        f"({raster.visual_tokens:,} visual tokens)"
-    )
+    sizing = raster.view.sizing.removeprefix("longest:")
+    full = raster.view.region == "full"
+    downsampled = "" if sizing == "native" else f", downsampled to {sizing} pixels first"
+    return {
+        "key": raster.key,
+        "image": raster.view.image,
+        "first": raster.view.image == image,
+        "full": full,
+        "source": source,
+        "region": [int(number) for number in raster.region.split(",")],
+        "caption": f"{'full image' if full else f'region {raster.region}'} of {source.width:,} × {source.height:,}"
+        f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens)",
+    }
 
 
-def _response(outcome: SampleOutcome, longest: int) -> ResponseShown:
-    parts = tuple(_part(part, longest) for part in outcome.parts)
-    return ResponseShown(outcome, outcome.outcome, _clip(outcome.text or "", longest), parts)
+def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
+    thought, said = thoughts_apart(outcome.text or "")
+    return {
+        "repeat": outcome.repeat,
+        "outcome": list(OUTCOMES).index(outcome.outcome),
+        "value": outcome.value,
+        "status": texts.number(outcome.failure or outcome.status),
+        "tags": outcome.tags,
+        "cut": outcome.cut_off,
+        "over": outcome.overflowed,
+        "thought": texts.clipped(thought.strip()),
+        "text": texts.clipped(said or ""),
+        "spent": _spent(outcome.spent),
+        "chat": texts.chat(outcome.prompt.turns),
+        "unknown": texts.number(outcome.prompt.unknown or texts.left_out(outcome.prompt.turns)),
+        "parts": [_part(part, texts) for part in outcome.parts],
+    }
 
 
-def _part(part: PartOutcome, longest: int) -> PartShown:
-    read = MISSING if part.value is None and not part.correct else _written(part.value)
-    return PartShown(part, _clip(_written(part.truth), longest), _clip(read, longest), _clip(part.text or "", longest))
+def _part(part: PartOutcome, texts: Texts) -> list[Any]:
+    """A part in the order of the script's `PART`; what is empty at the end is left out."""
+    nothing = part.value is None and not part.correct
+    read = 0 if nothing else texts.clipped(written_value(part.value))
+    status = texts.number(", ".join((part.status, *part.notes)))
+    told = [texts.step(part), status, int(part.correct), texts.clipped(part.text or ""), read, part.boxes]
+    while not told[-1]:
+        told.pop()
+    return told
 
 
-def _written(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(_rounded(value), ensure_ascii=False)
+def _spent(spent: Spent) -> list[float]:
+    """Tokens, and seconds to a hundredth."""
+    return [round(number, 2) or 0 for number in spent] if any(spent) else []
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, 4)
-    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _clip(text: str, longest: int) -> str:
-    if len(text) <= longest:
-        return text
-    half = longest // 2
-    left_out = f"[… {len(text) - 2 * half:,} characters left out here; the results hold them …]"
-    return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"
+def _told(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields that say something; the script takes those left out for nothing."""
+    return {name: value for name, value in fields.items() if value or name == "cell"}

@@ -1,0 +1,183 @@
+// One sample, opened at one response: question and options, pictures with boxes, prompt beside answer, judged parts.
+
+let pictures = null; // decoded when first needed
+const pictureOf = (key) => (pictures ??= JSON.parse(byId("pictures").textContent))[key];
+const layers = { true: true, read: true, local: true };
+const LAYERS = { true: "the truth", read: "the model's answer", local: "local evidence" };
+
+// --- pictures ------------------------------------------------------------------------------------------------------
+
+const boxesOn = (view, sample, response) => {
+  const { first, image, source: [width, height] } = view;
+  const inPixels = ([left, top, right, bottom]) => [left * width, top * height, (right - left) * width, (bottom - top) * height];
+  const seen = new Set();
+  const truths = sample.responses.flatMap((one) => one.parts).flatMap((part) => part.true.map((box) => ["true", part.name, inPixels(box)]));
+  const read = response.parts.flatMap((part) => part.boxes.map((box) => ["read", part.name, inPixels(box)]));
+  const local = !view.full ? [] : sample.views.filter((other) => !other.full && other.image === image).map((other) => ["local", "", other.region]);
+  return [...local, ...(first ? [...truths, ...read] : [])].filter(([kind, name, box]) => {
+    const known = `${kind} ${name} ${box}`;
+    return !seen.has(known) && seen.add(known);
+  });
+};
+
+const overlay = (view, boxes) => svg("svg", { viewBox: view.region.join(" "), preserveAspectRatio: "none", class: "boxes", "aria-hidden": "true" },
+  boxes.flatMap(([kind, name, [x, y, width, height]]) => ["halo", ""].map((halo) =>
+    svg("rect", { class: `${kind} ${halo}`, "data-part": name || null, x, y, width, height }))));
+
+const frame = (view, boxes, alt) => {
+  const data = pictureOf(view.key);
+  return data ? el("span", { class: "frame" }, el("img", { src: data, alt }), overlay(view, boxes)) : el("span", { class: "none" }, "no preview");
+};
+
+const enlarge = (view, boxes) => {
+  const dialog = byId("enlarged");
+  dialog.replaceChildren(frame(view, boxes, view.caption), toggles(boxes), el("p", { class: "small" }, `${view.caption}. The preview that is kept of it shows at most 640 pixels a side.`),
+    el("button", { type: "button", "data-close": true }, "Close"));
+  dialog.showModal();
+};
+
+const toggles = (boxes) => {
+  const kinds = Object.keys(LAYERS).filter((kind) => boxes.some((box) => box[0] === kind));
+  return kinds.length ? el("p", { class: "layers" }, kinds.map((kind) => el("label", { class: kind },
+    el("input", { type: "checkbox", "data-layer": kind, checked: layers[kind] }), LAYERS[kind]))) : null;
+};
+
+const showLayers = () => {
+  for (const kind of Object.keys(layers)) document.body.classList.toggle(`hide-${kind}`, !layers[kind]);
+  for (const box of document.querySelectorAll("[data-layer]")) box.checked = layers[box.dataset.layer];
+};
+
+const picturesOf = (sample, response) => {
+  if (!sample.views.length) return null;
+  const shown = new Set(response.views ?? []);
+  const ordered = sample.views.map((view, at) => [view, shown.has(at)]).sort((one, other) => other[1] - one[1] || other[0].full - one[0].full);
+  const all = ordered.map(([view, isShown]) => [view, isShown, boxesOn(view, sample, response)]);
+  return el("section", { class: "seen" },
+    el("h4", {}, shown.size ? "What the model saw" : "This response was shown no picture"),
+    toggles(all.flatMap(([, , boxes]) => boxes)),
+    el("div", { class: "views" }, all.map(([view, isShown, boxes]) => {
+      const button = el("button", { type: "button", class: "picture", disabled: !pictureOf(view.key), "aria-label": `Enlarge: ${view.caption}` }, frame(view, boxes, view.caption));
+      button.addEventListener("click", () => enlarge(view, boxes));
+      return el("figure", { class: isShown ? null : "other" }, button, el("figcaption", {}, isShown ? null : el("b", {}, "in other responses: "), view.caption));
+    })));
+};
+
+// --- response ------------------------------------------------------------------------------------------------------
+
+const seconds = (value) => (value < 10 ? `${Number(value.toPrecision(2))} s` : value < 60 ? `${Math.round(value)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`);
+
+const tookOf = (response) => {
+  if (!response.spent) return [];
+  const [prompt, cached, completion, queued, rendering, prefill, decode] = response.spent;
+  const tokens = prompt || completion
+    ? [`${prompt.toLocaleString("en")} tokens read${cached ? `, ${cached.toLocaleString("en")} of them cached` : ""}`, `${completion.toLocaleString("en")} written`] : [];
+  const times = [[queued, "waiting"], [rendering, "rendering"], [prefill, "reading"], [decode, "writing"]].filter(([time]) => time >= 0.001);
+  return [...tokens, ...times.map(([time, name]) => `${seconds(time)} ${name}`)];
+};
+
+const said = (title, words, empty = "(empty)") => [el("p", { class: "who" }, title), el("pre", { tabindex: 0 }, words || empty)];
+
+const answerOf = (response) => [
+  response.thought ? el("details", { class: "thought" }, el("summary", {}, "Thoughts"), el("pre", { tabindex: 0 }, textOf(response.thought))) : null,
+  said("Answered", textOf(response.text), response.outcome === "failed" ? `(no answer: ${response.status})` : "(empty)"),
+];
+
+const chatOf = (response) => {
+  if (!response.chat) {
+    return el("div", { class: "chat" }, el("div", { class: "turn" },
+      el("div", {}, el("p", { class: "who" }, "Asked"), el("p", { class: "note" }, `The prompt is not shown: ${textOf(response.unknown) || "nothing is known of it"}.`)),
+      el("div", {}, answerOf(response))));
+  }
+  const turns = DATA.chats[response.chat - 1];
+  const answers = new Map(response.parts.map((part) => [part.name, part.text]));
+  return el("div", { class: "chat" }, turns.map(([asked, given, step], at) => el("div", { class: "turn" },
+    el("div", {}, said(turns.length > 1 ? `Asked, turn ${at + 1} of ${turns.length}${step ? `: ${step}` : ""}` : "Asked", asked.map(textOf).join("\n\n"))),
+    el("div", {}, given ? said("Given as its answer", textOf(given)) : null,
+      step ? (answers.get(step) || !given ? said(given ? "Answered, and replaced" : "Answered", textOf(answers.get(step))) : null) : at === turns.length - 1 ? answerOf(response) : null))));
+};
+
+const PART_HEADS = ["Part", "Kind", "Question", "Truth", "Read as", "Verdict", "Raw text"];
+const partRow = (part, told) => {
+  const outcome = part.right ? "right" : "wrong";
+  const cells = [part.name, Object.values(part.tags).map(spaced).join(", "), textOf(part.question), el("code", {}, textOf(part.truth)),
+    part.read ? el("code", {}, textOf(part.read)) : "–", [MARKS[outcome].cloneNode(true), ` ${outcome} (${part.status})`], textOf(part.text)];
+  return el("tr", { "data-part": part.name }, cells.slice(0, told ? 6 : 7).map((content, at) =>
+    el(at ? "td" : "th", { scope: at ? null : "row", "data-head": PART_HEADS[at], class: at === 6 ? "raw" : null }, el("div", {}, content))));
+};
+
+const partsOf = (response) => {
+  if (!response.parts.length) return null;
+  const right = response.parts.filter((part) => part.right).length;
+  const told = response.chat && DATA.chats[response.chat - 1].length > 1; // raw texts stand in the chat
+  return el("section", {}, el("h4", {}, `Parts: ${right} of ${response.parts.length} right`),
+    el("div", { class: "scroll parts" }, el("table", {},
+      el("thead", {}, el("tr", {}, PART_HEADS.slice(0, told ? 6 : 7).map((head) => el("th", { scope: "col" }, head)))),
+      el("tbody", {}, response.parts.map((part) => partRow(part, told))))));
+};
+
+const responseOf = (sample, response) => {
+  const cell = CELLS[response.cell];
+  const facts = [response.status && `${response.outcome === "failed" ? "failure" : "parse status"} ${response.status}`,
+    ...Object.entries(response.tags).map(([name, value]) => `${spaced(name)} ${spaced(value)}`), ...tookOf(response)].filter(Boolean);
+  return el("section", { class: `response ${response.outcome}` },
+    el("h4", {}, el("b", {}, `${cell.protocol} ${cell.condition}`), ` ${cell.title}${response.repeat ? `, repeat ${response.repeat}` : ""}`),
+    el("p", { class: "verdict" }, marked(response), el("b", {}, ` ${OUTCOMES[response.outcome]}${response.value !== undefined ? `: ${response.value}` : ""}`),
+      cutWords(response).map((words) => el("strong", { class: "badge" }, words))),
+    el("ul", { class: "took" }, facts.map((fact) => el("li", {}, fact))),
+    chatOf(response), partsOf(response));
+};
+
+// --- sample --------------------------------------------------------------------------------------------------------
+
+// All responses to the sample: a line a model, a column a protocol and condition.
+const stripOf = (sample) => {
+  const pairs = unique(CELLS.filter((cell) => sample.byCell.has(cell.index)).map((cell) => `${cell.protocol} ${cell.condition}`));
+  const models = valuesOf("model").filter((model) => CELLS.some((cell) => cell.model === model && sample.byCell.has(cell.index)));
+  const cellAt = (model, pair) => CELLS.find((cell) => cell.model === model && `${cell.protocol} ${cell.condition}` === pair);
+  return el("div", { class: "scroll strip" }, el("table", {},
+    el("thead", {}, el("tr", {}, el("td"), pairs.map((pair) => el("th", { scope: "col" }, pair.split(" ").map((name) => el("span", {}, name)))))),
+    el("tbody", {}, models.map((model) => el("tr", {}, el("th", { scope: "row" }, DATA.titles[model]), pairs.map((pair) => {
+      const responses = sample.byCell.get(cellAt(model, pair)?.index) ?? [];
+      return el("td", {}, responses.map((response) => {
+        const button = buttonOf(sample, response);
+        button.setAttribute("tabindex", 0);
+        button.classList.toggle("open", placeOf(response) === state.at);
+        return button;
+      }));
+    }))))));
+};
+
+const optionsOf = (sample) => {
+  const options = Object.entries(sample.options ?? {});
+  if (!options.length) return el("p", { class: "options" }, el("em", {}, "The answer: "), sample.truth || "awaits an expert");
+  return el("ol", { class: "options" }, options.map(([letter, words]) => el("li", { class: letter === sample.truth ? "answer" : null },
+    el("b", {}, letter), ` ${words}`, letter === sample.truth ? el("em", {}, " the answer") : null)),
+  sample.truth ? null : el("li", { class: "note" }, "The answer awaits an expert."));
+};
+
+const barOf = (sample, samples) => {
+  const at = samples.indexOf(sample);
+  const go = (title, key, to) => el("button", { type: "button", "data-go": to?.id ?? "", disabled: !to, title: `${title} (key ${key})` }, title);
+  return el("div", { class: "bar" }, el("h3", {}, sample.id), el("span", { class: "small" }, at < 0 ? "not among those shown" : `${at + 1} of ${samples.length}`),
+    el("span", { class: "go" }, go("Previous", "k", samples[at - 1]), go("Next", "j", at < 0 ? samples[0] : samples[at + 1]),
+      el("button", { type: "button", "data-go": "", "data-close": true, title: "Close (Escape)" }, "Close")));
+};
+
+const drawSample = (samples) => {
+  const place = byId("open");
+  const sample = SAMPLES.get(state.sample);
+  place.hidden = !state.sample;
+  if (!state.sample) return place.replaceChildren();
+  if (!sample) {
+    return place.replaceChildren(el("p", { class: "note" }, `This page does not show a sample '${state.sample}'.`));
+  }
+  const response = sample.responses.find((one) => placeOf(one) === state.at) ?? sample.responses[0];
+  state.at = placeOf(response);
+  place.replaceChildren(barOf(sample, samples),
+    el("p", { class: "chips" }, Object.entries(sample.groups).filter(([, name]) => name).map(([level, name]) => el("span", { title: level }, spaced(name)))),
+    el("div", { class: "asked" },
+      el("div", {}, el("p", { class: "question" }, textOf(sample.question)), optionsOf(sample), el("h4", {}, "All responses"), stripOf(sample)),
+      picturesOf(sample, response)),
+    responseOf(sample, response));
+  showLayers();
+};

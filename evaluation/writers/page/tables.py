@@ -1,0 +1,152 @@
+"""Tables as the page draws them: every number with its interval and count beside it, turned where that is narrower."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from evaluation.metrics.estimates import Estimate
+from evaluation.report import Report
+from evaluation.tables import Column, Row, Table, Value
+from evaluation.writers.numbers import signed_points, written
+
+_MOST_COLUMNS = 12
+"""Columns that stand side by side; a table of more is turned, so that its rows become the columns."""
+_MOST_TURNED = 8
+"""Rows of a table that is turned, at most."""
+
+
+class Number(NamedTuple):
+    """One value: as written, its interval and what it counts, and how strongly it is shaded, from -1 (bad) to 1."""
+
+    text: str
+    interval: str = ""
+    basis: str = ""
+    shade: float | None = None
+
+    @property
+    def style(self) -> str:
+        """Its shading as custom properties of CSS."""
+        if not self.shade:
+            return ""
+        return f"--shade: {abs(self.shade) * 100:.0f}%; --tint: var(--{'bad' if self.shade < 0 else 'good'})"
+
+
+class Line(NamedTuple):
+    """One column of a table with a number for each row, and the mark of its note."""
+
+    column: Column
+    numbers: tuple[Number, ...]
+    mark: str
+
+
+class Block(NamedTuple):
+    """The columns of one group."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+class TableShown(NamedTuple):
+    """A table with its numbers in the page's words; `notes` explain headings by their marks."""
+
+    table: Table
+    blocks: tuple[Block, ...]
+    notes: tuple[tuple[str, str, str], ...]
+
+    @property
+    def form(self) -> str:
+        """Whether it is drawn upright, turned, or as a block for each group of its only row."""
+        if len(self.table.columns) <= _MOST_COLUMNS or len(self.table.rows) > _MOST_TURNED:
+            return "upright"
+        return "turned" if len(self.table.rows) > 1 else "blocks"
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """All columns in order."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
+
+class Tile(NamedTuple):
+    """A row at a glance: its first number, with the ends of its interval in percent, and the others."""
+
+    title: str
+    first: tuple[Column, Number]
+    ends: tuple[float, float, float] | None
+    others: tuple[tuple[Column, Number], ...]
+
+
+def shown(table: Table) -> TableShown:
+    """Prepare a table for drawing."""
+    marks = {column.key: _mark(at) for at, column in enumerate(column for column in table.columns if column.note)}
+    values = iter(zip(*(row.values for row in table.rows), strict=True))
+    blocks = tuple(
+        Block(
+            group.title,
+            tuple(
+                Line(column, tuple(_numbers(next(values), column, table.rows)), marks.get(column.key, ""))
+                for column in group.columns
+            ),
+        )
+        for group in table.groups
+    )
+    notes = tuple((marks[column.key], column.name, column.note) for column in table.columns if column.note)
+    return TableShown(table, blocks, notes)
+
+
+def tiles(report: Report) -> tuple[Tile, ...]:
+    """The rows of the first table by its strong columns; nothing of a table of many rows."""
+    table = next((table for table in report.tables if table.rows and not table.detail), None)
+    if table is None or len(table.rows) > _MOST_TURNED:
+        return ()
+    strong = [at for at, column in enumerate(table.columns) if column.strong and column.unit != "text"]
+    return tuple(_tile(table, row, strong) for row in table.rows if strong and not row.summary)
+
+
+def _tile(table: Table, row: Row, strong: list[int]) -> Tile:
+    numbers = [(table.columns[at], number_of(row.values[at], table.columns[at], row)) for at in strong]
+    first = row.values[strong[0]]
+    ends = None
+    if isinstance(first, Estimate) and first.value is not None and first.low is not None and first.high is not None:
+        ends = (100 * first.value, 100 * max(0.0, first.low), 100 * min(1.0, first.high))
+    return Tile(row.title, numbers[0], ends, tuple(numbers[1:]))
+
+
+def titles_of_models(report: Report) -> dict[str, str]:
+    """What the tables call each model."""
+    rows = (row for table in report.tables for row in table.rows)
+    return {row.keys["model"]: row.title for row in rows if set(row.keys) == {"model"} and not row.summary}
+
+
+def _numbers(values: Iterable[Value], column: Column, rows: Iterable[Row]) -> Iterator[Number]:
+    return (number_of(value, column, row) for value, row in zip(values, rows, strict=True))
+
+
+def number_of(value: Value, column: Column, row: Row) -> Number:
+    """Write one value; what a mean over rows counts is rows, not samples."""
+    text = written(value, column.unit)
+    if not isinstance(value, Estimate) or value.value is None:
+        return Number(text)
+    counted = ("models" if row.keys.get("model") else "rows") if row.summary else "n"
+    count = f"{value.count:,} {counted}" if row.summary else f"{counted} {value.count:,}"
+    return Number(text, _interval(value, column), count, _shade(value.value, column))
+
+
+def _interval(value: Estimate, column: Column) -> str:
+    if value.low is None or value.high is None:
+        return ""
+    if column.unit == "difference":
+        low, high = (signed_points(Estimate(value=end, count=0)) for end in (value.low, value.high))
+        return f"{low} to {high}"
+    return f"{100 * value.low:.1f}–{100 * value.high:.1f}"
+
+
+def _shade(value: float, column: Column) -> float:
+    """50 points of a difference are full strength."""
+    if column.unit == "difference":
+        return max(-1.0, min(1.0, 2 * value))
+    return -value if column.unit == "loss" else value
+
+
+def _mark(at: int) -> str:
+    """Letters for notes: a, b ... z, then aa."""
+    return chr(ord("a") + at % 26) * math.ceil((at + 1) / 26)

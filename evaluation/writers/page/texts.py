@@ -1,0 +1,101 @@
+"""The texts of a page: each stands in it once and is known by its number, long ones are shortened in their middle."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any
+
+from evaluation.outcomes import PartOutcome
+from jobs.models import Turn
+
+_LONGEST, _SHORTEST = 6000, 300
+_ALL_CHARACTERS = 1_500_000
+"""Characters of answers of one page together; each is shortened to its share, within these two."""
+_CHAT_CHARACTERS = 1_500_000
+"""Characters of prompts of one page together; chats beyond are left out."""
+
+
+_BETWEEN = "\n\n"
+
+
+class Texts:
+    """Numbers texts, from 0 for the empty one, and chats, from 1; `expected` answers share the page's characters."""
+
+    def __init__(self, expected: int) -> None:
+        self._longest = max(_SHORTEST, min(_LONGEST, _ALL_CHARACTERS // max(1, expected)))
+        self._numbers: dict[str, int] = {"": 0}
+        self._chats: dict[tuple[Any, ...], int] = {}
+        self._prompted = 0
+        self._steps: dict[tuple[Any, ...], int] = {}
+
+    @property
+    def all(self) -> list[str]:
+        """The texts by their numbers."""
+        return list(self._numbers)
+
+    @property
+    def chats(self) -> list[tuple[Any, ...]]:
+        """The chats by their numbers, less one: of each turn its paragraphs, a given answer, and the step it asks."""
+        return list(self._chats)
+
+    @property
+    def steps(self) -> list[tuple[Any, ...]]:
+        """What was asked in parts, by their numbers: name, question, truth (as numbers), tags, true boxes."""
+        return list(self._steps)
+
+    def step(self, part: PartOutcome) -> int:
+        """The number of what is the same of a part in all responses."""
+        truth = self.clipped(written_value(part.truth))
+        told = (part.name, self.number(part.question), truth, tuple(part.tags.items()), part.true_boxes)
+        return self._steps.setdefault(told, len(self._steps))
+
+    def number(self, text: str) -> int:
+        """The number of a text."""
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def clipped(self, text: str) -> int:
+        """The number of a text that is shortened where it is long: its end, with the answer, stays."""
+        if len(text) <= self._longest:
+            return self.number(text)
+        half = self._longest // 2
+        left_out = f"[… {len(text) - 2 * half:,} characters left out here; the results hold them …]"
+        return self.number(f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}")
+
+    def chat(self, turns: Sequence[Turn]) -> int:
+        """The number of a chat; 0 for none, and for what the page has no more room for."""
+        if not turns or self.left_out(turns):
+            return 0
+        pictures = count(1)
+        told = tuple(
+            (self._paragraphs(_written(turn, pictures)), self.number(turn.given or ""), turn.asks) for turn in turns
+        )
+        return self._chats.setdefault(told, len(self._chats) + 1)
+
+    def left_out(self, turns: Sequence[Turn]) -> str:
+        """Why a chat is not shown; empty where it is."""
+        if not turns or self._prompted < _CHAT_CHARACTERS:
+            return ""
+        return "left out, to keep this page small; `gigavqa prompt` prints it"
+
+    def _paragraphs(self, text: str) -> tuple[int, ...]:
+        """Prompts share most of their paragraphs, where not the whole."""
+        parts = text.split(_BETWEEN)
+        self._prompted += sum(len(part) for part in parts if part not in self._numbers)
+        return tuple(map(self.number, parts))
+
+
+def _written(turn: Turn, pictures: Iterator[int]) -> str:
+    """What a turn says, with the numbers of the pictures that it shows where they stand in it."""
+    texts = (part if isinstance(part, str) else f"[picture {next(pictures)}]\n" for part in turn.parts)
+    return "".join(texts)
+
+
+def written_value(value: Any) -> str:
+    """Write a truth, or what was read, as people read it."""
+    return value if isinstance(value, str) else json.dumps(_rounded(value), ensure_ascii=False)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4)
+    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
