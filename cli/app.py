@@ -11,8 +11,9 @@ from cli.errors import EXPECTED, exit_status
 from cli.lazy import Listed, lazy_group
 
 _EPILOG = """
-Start with `gigavqa demo`: it runs everything on a small model. Or step by step: `gigavqa up --model MODEL` in one
-terminal, `gigavqa submit --dataset demo --model MODEL --watch` and `gigavqa report` in another.
+Start with `gigavqa demo`: it runs everything on a small model. `gigavqa ask` asks your own questions. Or step by step:
+`gigavqa up --model MODEL` in one terminal, `gigavqa submit --dataset demo --model MODEL --watch` and `gigavqa report`
+in another.
 
 Exit status: 0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 job without full
 success.
@@ -24,6 +25,9 @@ COMMANDS = {
         "cli.commands.demo",
         _RUN,
         "Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.",
+    ),
+    "ask": Listed(
+        "cli.commands.ask", _RUN, "Ask your own questions about your own pictures, and write a page and every verdict."
     ),
     "up": Listed(
         "cli.commands.up",
@@ -55,6 +59,11 @@ COMMANDS = {
         "cli.commands.report",
         _JOBS,
         "Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.",
+    ),
+    "verdicts": Listed(
+        "cli.commands.verdicts",
+        _JOBS,
+        "Write the verdicts on jobs, one row a response: what was asked, the truth, what was read, and its score.",
     ),
     "jobs": Listed("cli.commands.jobs", _JOBS, "List the jobs of the gateway, newest first."),
     "cancel": Listed(

@@ -21,6 +21,14 @@ class ReportFormat(StrEnum):
     HTML = "html"
 
 
+class VerdictForm(StrEnum):
+    """How verdicts are written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
 Model = Annotated[
     str,
     typer.Option(
@@ -64,7 +72,6 @@ Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
-DEFAULT_URL = "http://127.0.0.1:8470"
 FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
@@ -80,6 +87,20 @@ JobOptions = Annotated[
         help="A choice of the conditions (thumbnail=768, the longest side of V1) or of the benchmark (repeatable).",
     ),
 ]
+
+
+PartsOption = Annotated[
+    bool, typer.Option("--parts", help="Of verdicts, one row a judged part (step, hop, sub-question), not a response.")
+]
+TextsOption = Annotated[bool, typer.Option("--texts", help="Verdicts with the raw texts.")]
+
+
+def verdict_form(file: Path) -> VerdictForm:
+    """The form of verdicts that a file's name ends in; raises ArgumentError."""
+    suffixes = {f".{form}": form for form in VerdictForm} | {".ndjson": VerdictForm.JSONL}
+    if file.suffix.lower() not in suffixes:
+        raise ArgumentError(f"'{file}' ends in none of {', '.join(suffixes)}, which say how verdicts are written")
+    return suffixes[file.suffix.lower()]
 
 
 def parse_setting(text: str, option: str, example: str) -> tuple[str, Any]:

@@ -70,6 +70,10 @@ class Gateway:
         """The workers that announce themselves."""
         return [WorkerStatus.model_validate(worker) for worker in self._json("GET", "/v1/workers")["data"]]
 
+    def has_dataset(self, name: str) -> bool:
+        """Whether the gateway's data root has a data set of this name."""
+        return any(dataset["name"] == name for dataset in self._json("GET", "/v1/datasets")["data"])
+
     def report(self, job_ids: Sequence[str], report_format: str) -> str:
         """One report over jobs, as `json`, `md`, `csv` or `html`."""
         names = [self.job_id(job_id) for job_id in job_ids]
@@ -86,6 +90,16 @@ class Gateway:
                 response.read()
             raise_for_problem(response)
             yield from (line for line in response.iter_lines() if line)
+
+    def verdicts(self, job_ids: Sequence[str], params: Mapping[str, Any]) -> Iterator[bytes]:
+        """A file of the verdicts on jobs, as the gateway sends it."""
+        names = [self.job_id(job_id) for job_id in job_ids]
+        path, asked = "/v1/verdicts", {**params, "job": names}
+        with self._problems(), self._http.stream("GET", path, params=asked) as response:
+            if response.is_error:
+                response.read()
+            raise_for_problem(response)
+            yield from response.iter_bytes()
 
     @contextmanager
     def events(self, job_id: str, after: str | None) -> Iterator[httpx.Response]:

@@ -63,6 +63,13 @@ def print_report(report: Report) -> None:
         out.print(line, markup=False)
 
 
+def print_table_of(report: Report, name: str) -> None:
+    """Print one table of a report, where there is one."""
+    chosen = report.model_copy(update={"tables": tuple(table for table in report.tables if table.name == name)})
+    for table in report_tables(chosen):
+        out.print(table, soft_wrap=False)
+
+
 def _foundations(report: Report) -> Iterator[str]:
     answered, expected = (sum(getattr(cell, name) for cell in report.cells) for name in ("answered", "expected"))
     yield f"{answered} of {expected} requests answered, over {report.samples} samples of {report.dataset}."

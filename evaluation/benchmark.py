@@ -5,6 +5,7 @@ package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmar
 """
 
 import hashlib
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
+from evaluation.standard import accuracy_findings, option_judge, plain_fields
 from evaluation.tables import Findings
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Condition, JobSpec, Turn
@@ -30,6 +32,7 @@ CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 LOCAL_CONDITIONS = frozenset({"V3", "V4"})
 """The conditions that show local evidence, so that a sample must have some."""
 ENTRY_POINTS = "gigavqa.benchmarks"
+log = logging.getLogger(__name__)
 
 SizeOf = Callable[[str], Size]
 """Gives an image's level-0 size by its name."""
@@ -93,7 +96,7 @@ class Scene:
         """V2: every image natively."""
         return tuple(View(image=image) for image in self.images)
 
-    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]]) -> tuple[View, ...]:
+    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]] = tuple) -> tuple[View, ...]:
         """The views of a condition in order; `local` declares the local evidence, and is asked for V3 and V4 alone."""
         full = self.full() if condition in ("V2", "V4") else self.thumbnails() if condition == "V1" else ()
         return full + (local() if condition in LOCAL_CONDITIONS else ())
@@ -139,21 +142,27 @@ class Benchmark(ABC, Generic[AnySample]):
     fields: Sequence[str] = ()
     """What an import may call a record's columns, where the benchmark reads records of any shape."""
 
-    @abstractmethod
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
-        """Yield the fields of each sample in one record; raises ValueError where its value is no record at all."""
+        """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.
+
+        By default a record is one sample, and its keys are the sample's own fields.
+        """
+        return plain_fields(record, self.sample_type, origin.stem, origin.images)
 
     @abstractmethod
     def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:
         """Ask a sample in a cell. Raises EvidenceMissingError where its evidence cannot be shown."""
 
-    @abstractmethod
     def judge(self, sample: AnySample) -> Judge:
-        """Make a sample ready to judge any number of replies to it."""
+        """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
+        return option_judge(sample)
 
-    @abstractmethod
     def report(self, verdicts: Verdicts) -> Findings:
-        """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats."""
+        """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats.
+
+        By default, accuracies by model, protocol and condition, over all samples and by group.
+        """
+        return accuracy_findings(verdicts, self.grouping)
 
     def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
         """The benchmark as a data set asks it: `texts` are the other .toml files beside `dataset.toml`, by name.
@@ -196,18 +205,35 @@ class Benchmark(ABC, Generic[AnySample]):
 
 def find_benchmark(name: str) -> Benchmark[Any]:
     """Return an installed benchmark; raises BenchmarkUnknownError naming those that there are."""
-    known = installed_benchmarks()
+    known, broken = _guests()
+    if name in broken:
+        raise BenchmarkUnknownError(f"benchmark '{name}' cannot be loaded: {broken[name]}")
     if name not in known:
         close = did_you_mean(name, known)
         raise BenchmarkUnknownError(f"benchmark '{name}' is not known{close or ';'} known: {', '.join(known)}")
     return known[name]
 
 
-@cache
 def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
-    """All installed benchmarks by name, in order of their names; an entry point names a Benchmark class."""
-    found = (point.load()() for point in entry_points(group=ENTRY_POINTS))
-    return {benchmark.name: benchmark for benchmark in sorted(found, key=lambda benchmark: str(benchmark.name))}
+    """All benchmarks that are installed and can be loaded, by name, in order of their names."""
+    return _guests()[0]
+
+
+@cache
+def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
+    """What the entry points name, each a Benchmark class: those that can be loaded, and why the others cannot."""
+    known: dict[str, Benchmark[Any]] = {}
+    broken: dict[str, str] = {}
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        try:
+            benchmark = point.load()()
+            if benchmark.name in known:
+                raise ValueError(f"its name '{benchmark.name}' is that of another")
+            known[benchmark.name] = benchmark
+        except Exception as error:  # noqa: BLE001 - whatever a package raises, other benchmarks can be asked without it
+            broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+            log.warning("benchmark '%s' cannot be loaded: %s", point.name, broken[point.name])
+    return dict(sorted(known.items())), broken
 
 
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:

@@ -167,7 +167,11 @@ def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
     """What the numbers rest on: one row a cell, with counts, statuses, and the accuracy of every group."""
     places = list(
         dict.fromkeys(
-            (group, name) for cell in cells for group, score in cell.groups.items() for name in (*score.subgroups, "")
+            (group, name)
+            for cell in cells
+            for group, score in cell.groups.items()
+            for name in (*score.subgroups, "")
+            if group
         )
     )
     return Table(

@@ -39,7 +39,7 @@ class ResponsesInvalidError(_ProblemsError):
 
 
 class BenchmarkUnknownError(EvaluationError):
-    """A data set names a benchmark that is not installed."""
+    """A data set names a benchmark that is not installed, or cannot be loaded."""
 
 
 class PlanUnknownError(EvaluationError):

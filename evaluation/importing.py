@@ -48,23 +48,23 @@ def import_dataset(
     *,
     check_image: Callable[[Path], object],
     columns: Mapping[str, str] | None = None,
-    settings: Sequence[Path] = (),
+    settings: Mapping[str, Path] | None = None,
     copy: bool = False,
     leave_out_bad: bool = False,
 ) -> Imported:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
-    by its digest. `check_image` raises TilingError for one that cannot be read. `columns` says by which field of the
-    benchmark a column goes; `settings` are files that it reads beside `dataset.toml`. Nothing is made unless everything
-    is good, or bad records may be left out. Raises DatasetInvalidError naming every bad record, FileExistsError where
-    `target` exists.
+    by its digest. `check_image` raises TilingError for one that cannot be read. `columns` says as which field of the
+    benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there. Nothing
+    is made unless everything is good, or bad records may be left out. Raises DatasetInvalidError naming every bad
+    record, FileExistsError where `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     with _draft_of(target) as draft:
-        _settle(benchmark, settings, draft, problems)
+        _settle(benchmark, settings or {}, draft, problems)
         gallery, renamed = _Gallery(images, draft, check_image), Columns(columns or {})
         placed = list(_placed(benchmark, source, gallery, renamed, problems))
         if wrong := [*_wrong_columns(benchmark, renamed, source.name), *_wrong_settings(problems)]:
@@ -90,14 +90,13 @@ def _draft_of(target: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _settle(benchmark: Benchmark[Any], settings: Sequence[Path], draft: Path, problems: list[Problem]) -> None:
+def _settle(benchmark: Benchmark[Any], settings: Mapping[str, Path], draft: Path, problems: list[Problem]) -> None:
+    copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
-        benchmark.settled(read_settings(settings))
+        benchmark.settled(read_settings(copies))
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         problems.append(Problem(file, None, None, message))
-    for path in settings:
-        shutil.copy2(path, draft / path.name)
 
 
 def _wrong_settings(problems: Sequence[Problem]) -> list[Problem]:

@@ -9,11 +9,14 @@ from catalogue.entry import CatalogueEntry
 from evaluation.answers.matching import Box
 from evaluation.datasets import Dataset
 from evaluation.prompts import Prompt, Prompts
-from evaluation.replies import Reply, reply_of
+from evaluation.replies import Provenance, Reply, reply_of
 from evaluation.samples import Sample
 from evaluation.verdicts import Judges, Outcome, Part, Verdict
 from evaluation.work import Spent
-from jobs.models import RasterRecord, Response
+from jobs.models import Labels, RasterRecord, Response, UnreadableResponse
+
+UNREADABLE_RESPONSE = "ResponseUnreadable"
+"""Why there is nothing to judge although a response is recorded: it cannot be read now."""
 
 
 class _Part(BaseModel):
@@ -80,12 +83,16 @@ class SampleOutcome(_Part):
 
 def sample_outcomes(
     dataset: Dataset,
-    responses: Iterable[Response],
+    responses: Iterable[Response | UnreadableResponse],
     catalogue: Mapping[str, CatalogueEntry],
     prompts: Prompts | None = None,
 ) -> Iterator[SampleOutcome]:
-    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it."""
-    return reply_outcomes(dataset, map(reply_of, responses), catalogue, prompts)
+    """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it.
+
+    One that cannot be read failed, with empty labels but for its request and sample: they are not known.
+    """
+    replies = (reply_of(one) if isinstance(one, Response) else _unread(one) for one in responses)
+    return reply_outcomes(dataset, replies, catalogue, prompts)
 
 
 def reply_outcomes(
@@ -105,6 +112,17 @@ def reply_outcomes(
             prompt = prompts.of(reply, sample) if prompts else Prompt()
             image = dataset.image_of(sample.images[0]) if sample.images else None
             yield _outcome(reply, sample, judges.judge(reply, position), prompt, image)
+
+
+def _unread(response: UnreadableResponse) -> Reply:
+    labels = Labels.model_construct(
+        request_id=response.request_id,
+        sample_id=response.sample_id,
+        model="",
+        protocol="",
+        condition="",  # type: ignore[arg-type]  # no condition's name is empty, and this one's is not known
+    )
+    return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
 def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prompt, image: str | None) -> SampleOutcome:

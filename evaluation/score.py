@@ -6,7 +6,7 @@ from pathlib import Path
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_loose
-from evaluation.outcomes import reply_outcomes
+from evaluation.outcomes import SampleOutcome, reply_outcomes
 from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
 from evaluation.replies import Reply
@@ -44,3 +44,22 @@ def page_of_files(
     shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)
+
+
+def outcomes_of_files(
+    dataset: Dataset, *responses: Path, catalogue: Mapping[str, CatalogueEntry]
+) -> Iterator[SampleOutcome]:
+    """Yield what became of each response in files, in their order; of copies of one, that which reports count.
+
+    The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
+    """
+    counted: dict[tuple[str, ...], tuple[bool, float, int]] = {}
+    for number, reply in enumerate(_replies(dataset, responses)):
+        rank = (reply.text is None and not reply.overflowed, reply.created, number)
+        counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
+    replies = (one for at, one in enumerate(_replies(dataset, responses)) if counted[_key(one)][-1] == at)
+    return reply_outcomes(dataset, replies, catalogue)
+
+
+def _key(reply: Reply) -> tuple[str, ...]:
+    return reply.model, reply.protocol, reply.condition, *reply.identity

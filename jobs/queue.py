@@ -168,7 +168,7 @@ class JobQueue:
         lost: list[Lease] = []
         for worker in {lease.worker for lease in leases}:
             held = [lease for lease in leases if lease.worker == worker]
-            renewed = await self._calls.renew(worker, [(lease.stream, lease.entry_id) for lease in held])
+            renewed = await self._calls.renew(worker, ((lease.stream, lease.entry_id) for lease in held))
             lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
         return lost
 

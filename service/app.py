@@ -17,12 +17,12 @@ from service.http.problems import install_handlers
 from service.operations import instrumentation, inventory, probes
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
-from service.results import following, reports, responses
+from service.results import following, reports, responses, verdicts
 from service.settings import Settings
 from service.submission import jobs
 
-# Lines that somebody waits for would be held back until there are enough of them to compress.
-_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
+# Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
+_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson", verdicts.PARQUET)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -46,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (jobs, responses, following, reports, inventory, probes, instrumentation):
+    for noun in (jobs, responses, following, reports, verdicts, inventory, probes, instrumentation):
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.

@@ -6,12 +6,23 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import FiguresOption, FormatOption, OutputOption, ReportFormat
+from cli.arguments import (
+    FiguresOption,
+    FormatOption,
+    OutputOption,
+    PartsOption,
+    ReportFormat,
+    TextsOption,
+    verdict_form,
+)
 from cli.console import err
 from cli.datasets import records_path
+from cli.errors import ArgumentError
 from cli.lookup import catalogue
 from cli.reporting import write_figures, write_report, write_text
-from evaluation.score import page_of_files, score_files
+from evaluation.datasets import load_loose
+from evaluation.score import outcomes_of_files, page_of_files, score_files
+from evaluation.writers.verdicts import Layout, write_verdicts
 from jobs.home import Home
 from jobs.previews import PreviewStore
 
@@ -45,6 +56,15 @@ def score(
             "omitted.",
         ),
     ] = None,
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write there what became of every response: .csv, .jsonl or .parquet, as `gigavqa verdicts`.",
+        ),
+    ] = None,
+    parts: PartsOption = False,
+    texts: TextsOption = False,
 ) -> None:
     """Score responses against samples, from files alone: parses answers, fills Tables 1 to 3 and the figures.
 
@@ -54,12 +74,21 @@ def score(
     gigavqa results latest -o responses.ndjson
     gigavqa score demo responses.ndjson --format json
     gigavqa score demo responses.ndjson --format html -o report.html
+    gigavqa score demo responses.ndjson --verdicts verdicts.parquet
     gigavqa score demo /data/results/job=JOB --format md
     """
+    if verdicts is None and (parts or texts):
+        raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
+    form = verdict_form(verdicts) if verdicts else None
     records, known = records_path(samples), catalogue()
     report = score_files(records, *responses, catalogue=known)
     if figures:
         write_figures(report, figures)
+    if verdicts and form:
+        dataset = load_loose(records)
+        outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
+        write_verdicts(outcomes, verdicts, form.value, Layout.of(dataset, parts=parts, texts=texts))
+        err.print(f"verdicts written to {verdicts}", markup=False)
     if format is not ReportFormat.HTML:
         write_report(report, format, output)
         return

@@ -4,6 +4,7 @@ The columns are flat and known before the first row, so that a file is written a
 one has its columns, too. `docs/report.md` lists them.
 """
 
+import errno
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -91,17 +92,21 @@ class Layout:
 
     def rows(self, outcome: SampleOutcome) -> Iterator[Row]:
         """Yield the rows of one response, with a value for every column, None where there is none."""
-        shared = {name: getattr(outcome, name) for name in _ASKED}
-        shared |= {f"group_{level}": outcome.groups.get(level) or None for level in self.levels}
+        shared = {name: _unless_empty(getattr(outcome, name)) for name in _ASKED}
+        shared |= {f"group_{level}": _unless_empty(outcome.groups.get(level)) for level in self.levels}
         left_out = None if self.texts else {"text"}
         parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
         if not self.parts:
             known = {name: getattr(outcome, name) for name in self.columns if name not in shared}
-            yield {**shared, **known, "truth": outcome.truth or None, "parts": parts}
+            yield {**shared, **known, "truth": _unless_empty(outcome.truth), "parts": parts}
             return
         for number, part in enumerate(parts):
             known = {"number": number, "part": part.pop("name"), **part}
             yield {**shared, **{name: known[name] for name in self.columns if name not in shared}}
+
+
+def _unless_empty(value: Any) -> Any:
+    return None if value == "" else value
 
 
 def write_verdicts(outcomes: Iterable[SampleOutcome], target: Path | BinaryIO, form: Form, layout: Layout) -> None:
@@ -121,7 +126,11 @@ def file_of(target: Path | BinaryIO) -> Iterator[BinaryIO]:
     """Open what is to be written; a file takes its name when the block ends well, and leaves nothing behind else."""
     if not isinstance(target, Path):
         yield target
-    elif target.exists() and not target.is_file():  # a pipe or a device
+        return
+    target = target.resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    if target.exists() and not target.is_file():  # a pipe or a device
         with target.open("wb") as file:
             yield file
     else:

@@ -181,3 +181,32 @@ REPORT_CSV = (
     "table1,qwen3-vl-8b,S0,V2,,,macro_accuracy,0.487000,0.350000,0.620000,48\n"
 )
 REPORT_PAGE = '<!doctype html>\n<html lang="en">\n'
+VERDICT: dict[str, Any] = {
+    "job_id": JOB_ID,
+    "request_id": f"cctv-0007:S0-V2:{MODEL}:0",
+    "sample_id": "cctv-0007",
+    "model": MODEL,
+    "protocol": "S0",
+    "condition": "V2",
+    "repeat": 0,
+    "group_domain": "cctv",
+    "group_category": "comparison",
+    "group_subcategory": "count",
+    "question": "Which quadrant holds more people?",
+    "options": {"A": "upper left", "B": "upper right"},
+    "truth": "B",
+    "value": "B",
+    "status": "final",
+    "outcome": "right",
+    "score": 1.0,
+    "correct": True,
+    "failure": None,
+    "cut_off": False,
+    "overflowed": False,
+    "tags": {},
+    "parts": [],
+}
+VERDICTS_CSV = (
+    '"job_id","request_id","sample_id","model","protocol","condition","repeat","group_domain", ...\n'
+    f'"{JOB_ID}","cctv-0007:S0-V2:{MODEL}:0","cctv-0007","{MODEL}","S0","V2",0,"cctv", ...\n'
+)

@@ -38,6 +38,11 @@ class Kept(Generic[Value]):
         return value
 
 
+def validators(tag: str) -> dict[str, str]:
+    """The headers of an answer with this ETag. Weak: the bytes differ with their compression."""
+    return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
+
+
 def is_known(tag: str, if_none_match: str | None) -> bool:
     """Whether the client has the answer with this ETag, which comes in its quotes."""
     known = if_none_match or ""

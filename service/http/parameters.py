@@ -2,13 +2,15 @@
 
 import asyncio
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Header, Path, Request
 from fastapi.exceptions import RequestValidationError
 
 from jobs.errors import JobNotFoundError
 from jobs.fleet import Fleet
+from jobs.models import Job
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -77,3 +79,13 @@ async def _job_id(job_id: Annotated[str, Path(description="id of the job", examp
 
 JobId = Annotated[str, Depends(_job_id)]
 """The id of a job in the path."""
+
+MOST_JOBS = 100
+"""Most jobs that are read together."""
+
+IfNoneMatch = Annotated[str | None, Header(description="ETags of the answers that are known, or *")]
+
+
+async def found_jobs(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
+    """The jobs that a query names, each once, in its order; raises JobNotFoundError."""
+    return [await registry.get(checked_job_id(job_id)) for job_id in dict.fromkeys(job_ids)]

@@ -1,19 +1,22 @@
-"""Reports, computed from the raw responses when somebody reads them, and kept while nothing new is recorded."""
+"""Reports and verdicts, computed from the raw responses when somebody reads them.
+
+Reports are kept while nothing new is recorded.
+"""
 
 import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Query
 from starlette.responses import Response as Answer
 
 from catalogue.load import Catalogue
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
-from evaluation.outcomes import sample_outcomes
+from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.prompts import Prompts
 from evaluation.report import JobFacts, Report, build_report, versions_of
 from evaluation.tables import Caveat
@@ -21,16 +24,16 @@ from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
+from evaluation.writers.verdicts import Form, Layout, verdict_chunks
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
-from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
-from service.http.freshness import Kept, is_known
+from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import BEGINNING, JobId, Registry, checked_job_id, part
+from service.http.parameters import BEGINNING, MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
 from service.operations.datasets import Datasets
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -60,13 +63,26 @@ class Reports:
         self._previews = previews
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
-        self._lacking: set[str] = set()  # jobs whose last report lacked responses, which may be readable by now
+        self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
 
     async def render(self, jobs: Sequence[Job], form: Format) -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far."""
         loop = asyncio.get_running_loop()
         async with self._building:
             return await asyncio.to_thread(self._render, jobs, form, loop)
+
+    async def verdicts(self, jobs: Sequence[Job], form: Form, *, parts: bool, texts: bool) -> AsyncIterator[bytes]:
+        """Yield a file of the verdicts on what the jobs have recorded so far, in the order of recording, job by job.
+
+        Nothing comes before the first response is judged, so that what cannot be judged at all is refused.
+        """
+        chunks = self._verdicts(jobs, form, parts, texts, asyncio.get_running_loop())
+        while True:
+            async with self._building:
+                chunk = await asyncio.to_thread(next, chunks, None)
+            if chunk is None:
+                return
+            yield chunk
 
     def version(self, jobs: Sequence[Job]) -> str:
         """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
@@ -98,6 +114,21 @@ class Reports:
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
         return render_html(report, outcomes, self._previews.read)
 
+    def _verdicts(
+        self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
+    ) -> Iterator[bytes]:
+        dataset = self._datasets.load(jobs[0].spec.dataset)
+        self._lacking -= {job.id for job in jobs}
+        found = chain.from_iterable(self._recorded(job.id, loop) for job in jobs)
+        outcomes = sample_outcomes(dataset, map(self._noted, found), self._catalogue())
+        first: list[SampleOutcome] = list(islice(outcomes, 1))
+        yield from verdict_chunks(chain(first, outcomes), form, Layout.of(dataset, parts=parts, texts=texts))
+
+    def _noted(self, response: Response | UnreadableResponse) -> Response | UnreadableResponse:
+        if isinstance(response, UnreadableResponse):
+            self._lacking.add(response.job_id)
+        return response
+
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         specs = (job.spec for job in jobs)
@@ -114,13 +145,16 @@ class Reports:
         return chain.from_iterable(self._responses(job.id, loop, lacking) for job in jobs)
 
     def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop, lacking: _Lacking) -> Iterator[Response]:
+        for response in self._recorded(job_id, loop):
+            if isinstance(response, UnreadableResponse):
+                lacking[job_id, response.unreadable] += 1
+            else:
+                yield response
+
+    def _recorded(self, job_id: str, loop: asyncio.AbstractEventLoop) -> Iterator[Response | UnreadableResponse]:
         after = BEGINNING
         while page := asyncio.run_coroutine_threadsafe(self._results.read(job_id, after, _PAGE), loop).result():
-            for _, response in page:
-                if isinstance(response, UnreadableResponse):
-                    lacking[job_id, response.unreadable] += 1
-                else:
-                    yield response
+            yield from (response for _, response in page)
             after = page[-1][0]
 
 
@@ -143,7 +177,6 @@ MEDIA_TYPES: dict[Format, str] = {
     "csv": "text/csv",
     "html": "text/html",
 }
-_MOST_JOBS = 100
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The report of everything recorded so far",
@@ -165,10 +198,9 @@ _PROBLEMS = (
     TextMissingError,
     ServerUnavailableError,
 )
-Form = Annotated[
+_Form = Annotated[
     Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
 ]
-IfNoneMatch = Annotated[str | None, Header(description="ETags of the reports that are known, or *")]
 
 
 @router.get(
@@ -178,10 +210,10 @@ IfNoneMatch = Annotated[str | None, Header(description="ETags of the reports tha
     responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_report(
-    registry: Registry, reports: CurrentReports, job_id: JobId, form: Form = "json", if_none_match: IfNoneMatch = None
+    registry: Registry, reports: CurrentReports, job_id: JobId, form: _Form = "json", if_none_match: IfNoneMatch = None
 ) -> Answer:
     """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report(await _found(registry, [job_id]), reports, form, if_none_match)
+    return await _report(await found_jobs(registry, [job_id]), reports, form, if_none_match)
 
 
 @router.get(
@@ -198,27 +230,22 @@ async def get_joint_report(
         Query(
             alias="job",
             min_length=1,
-            max_length=_MOST_JOBS,
+            max_length=MOST_JOBS,
             description="id of a job; repeat it for each, all over one data set",
             examples=[[examples.JOB_ID]],
         ),
     ],
-    form: Form = "json",
+    form: _Form = "json",
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(await _found(registry, map(checked_job_id, jobs)), reports, form, if_none_match)
-
-
-async def _found(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
-    return [await registry.get(job_id) for job_id in dict.fromkeys(job_ids)]
+    return await _report(await found_jobs(registry, jobs), reports, form, if_none_match)
 
 
 async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:
     version = await asyncio.to_thread(reports.version, jobs)
     tag = f'"{version}-{form}"'
-    # Weak: the bytes differ with their compression.
-    headers = {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
+    headers = validators(tag)
     if is_known(tag, known):
         return Answer(status_code=304, headers=headers)
     text = await reports.render(jobs, form)

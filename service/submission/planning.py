@@ -5,7 +5,7 @@ Blocking, without Redis.
 
 import hashlib
 import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -29,6 +29,7 @@ from tiling.roots import ImageRoot
 
 ImageRequest = tuple[str, InferenceRequest]
 _KEPT_HEADERS = 100_000
+_MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,12 @@ class CheckedPlan:
 
     plan: Plan
     sizes: Mapping[str, Size]
+    kept: Sequence[ImageRequest] = ()
+    """All requests, where they are few enough to be kept since they were checked."""
 
     def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
-        """Make the requests one after the other, the same every time; `without` leaves out those of these ids."""
-        for image, request in self.plan.expansion.requests(self.sizes.__getitem__):
+        """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
+        for image, request in self.kept or self.plan.expansion.requests(self.sizes.__getitem__):
             if request.id not in without:
                 yield image, request
 
@@ -135,19 +138,23 @@ class Planner:
         return Plan(expansion, catalogue)
 
     def check(self, plan: Plan) -> CheckedPlan:
-        """Look at every image and every chat, keeping none. Raises SubmissionInvalidError naming samples and images."""
-        sizes = self._sizes(plan.expansion)
-        contexts = Contexts(plan.catalogue, sizes.__getitem__, plan.expansion.spec.repeats)
+        """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
+        sizes, repeats = self._sizes(plan.expansion), plan.expansion.spec.repeats
+        contexts = Contexts(plan.catalogue, sizes.__getitem__, repeats)
+        keeps = repeats == 1 and plan.num_requests <= _MOST_KEPT
+        kept: list[ImageRequest] = []
         findings: list[Finding] = []
         try:
-            for _, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
+            for image, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
                 contexts.admits(request)
+                if keeps:
+                    kept.append((image, request))
         except (EvaluationError, TilingError) as error:
             findings.append(Finding(detail=str(error)))
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return CheckedPlan(plan, sizes)
+        return CheckedPlan(plan, sizes, kept)
 
     def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of

@@ -24,6 +24,7 @@ COMMANDS = (
     "watch",
     "results",
     "report",
+    "verdicts",
     "jobs",
     "cancel",
     "retry",

@@ -5,6 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import duckdb
 import httpx
 import pytest
 import redis
@@ -84,6 +85,47 @@ def test_the_report_comes_in_every_format(service: Service, job: str) -> None:
     assert MODEL in installation.ok("report", job, "--format", "md")
     assert MODEL in installation.ok("report", job)
     assert installation.json("report", job, "latest", "--format", "json")["cells"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_verdicts_are_files_in_every_form(service: Service, job: str, tmp_path: Path, suffix: str) -> None:
+    """One row a response, the same as to standard output in that form; scoring the responses offline says the same."""
+    installation, online, offline = service.installation, tmp_path / f"on.{suffix}", tmp_path / f"off.{suffix}"
+    run = installation.run("verdicts", job, "--texts", "-o", str(online))
+    assert (run.returncode, run.stdout) == (0, ""), run.stderr
+    assert f"verdicts written to {online}" in run.stderr
+    command = installation.command("verdicts", job, "--texts", "--format", suffix)
+    redirected = subprocess.run(command, env=installation.environment, capture_output=True, check=True).stdout
+    assert redirected == online.read_bytes()
+    assert duckdb.sql(f"SELECT count(*), count(score) FROM '{online}'").fetchall() == [(SAMPLES * CELLS,) * 2]
+
+    responses = tmp_path / "responses.ndjson"
+    installation.ok("results", job, "-o", str(responses))
+    installation.ok("score", "tiny", str(responses), "--texts", "--verdicts", str(offline))
+    assert offline.read_bytes() == online.read_bytes()
+
+
+def test_parquet_is_not_for_a_terminal(service: Service, job: str) -> None:
+    """It is refused with what to do instead; a redirected one is not."""
+    command = " ".join(service.installation.command("verdicts", job, "--format", "parquet"))
+    run = subprocess.run(
+        ["script", "-qec", command, "/dev/null"],
+        env=service.installation.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert "name a file with -o, or redirect the output" in run.stdout
+
+
+def test_verdicts_that_cannot_be_had_leave_no_file(service: Service, job: str, tmp_path: Path) -> None:
+    """A job that there is not, and a name that says no form."""
+    refused = service.installation.run("verdicts", "job_0", "-o", str(tmp_path / "verdicts.csv"))
+    assert (refused.returncode, "job_0" in refused.stderr) == (2, True)
+    refused = service.installation.run("verdicts", job, "-o", str(tmp_path / "verdicts.txt"))
+    assert (refused.returncode, ".parquet" in refused.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_scoring_the_recorded_responses_gives_the_gateways_report(service: Service, job: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -258,3 +259,39 @@ def test_what_is_not_finished_leaves_no_file(tmp_path: Path) -> None:
         write_verdicts(broken(), path, "csv", Layout.of(DATASET))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+PAGE = (Path(__file__).parents[2] / "docs/report.md").read_text(encoding="utf-8")
+SECTION = PAGE.split("# Verdicts\n")[1].split("# Data sets\n")[0]
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_every_column_is_documented_in_its_order(parts: bool) -> None:
+    """The first table of docs/report.md names the columns of responses, the second what parts have behind groups."""
+    tables = [block.splitlines()[2:] for block in SECTION.split("\n\n") if block.startswith("| column")]
+    named = [name for row in tables[parts] for name in re.findall(r"`(\w+)(?:\.\.\.)?`", row.split("|")[1])]
+    columns = list(Layout(("",), parts=parts, texts=True).columns)
+    assert named == (columns[columns.index("group_") + 1 :] if parts else columns)
+
+
+def documented(language: str) -> str:
+    """The example in a language, without its comment."""
+    found = re.search(rf"```{language}\n.*?\n(.*?)```", SECTION, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_documented_examples_say_what_the_report_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of DuckDB and that of pandas, as they are printed; what has no score has no accuracy."""
+    written(tmp_path, "parquet")
+    monkeypatch.chdir(tmp_path)
+    by_duckdb = {tuple(key): (mean, n) for *key, mean, n in duckdb.sql(documented("sql")).fetchall() if n}
+    by_pandas = {key: (row["mean"], row["count"]) for key, row in eval(documented("python")).iterrows() if row["count"]}
+    reported = {
+        (*cell.key, group): (score.overall.value, score.overall.count)
+        for cell in build_report(DATASET, RESPONSES, CATALOGUE).cells
+        for group, score in cell.groups.items()
+        if score.overall.count
+    }
+    assert by_duckdb == by_pandas == reported
+    assert reported["qwen3-vl-8b", "S0", "V2", "cctv"] == (0.5, 2)

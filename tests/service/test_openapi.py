@@ -13,6 +13,7 @@ from service.http import examples
 from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from service.operations.probes import Health, Index, Readiness
 from service.results.responses import ResultLine
+from service.results.verdicts import VerdictLine
 from service.settings import Settings
 from service.submission.jobs import Deletion, JobList
 from tests.service.gateways import RunningGateway
@@ -29,6 +30,8 @@ OPERATIONS = {
     "GET /v1/jobs/{job_id}/events",
     "GET /v1/jobs/{job_id}/report",
     "GET /v1/reports",
+    "GET /v1/jobs/{job_id}/verdicts",
+    "GET /v1/verdicts",
     "GET /v1/models",
     "GET /v1/models/{model_id}",
     "GET /v1/workers",
@@ -56,6 +59,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.HEALTH, Health),
     (examples.INDEX, Index),
     (examples.REPORT, Report),
+    (examples.VERDICT, VerdictLine),
 ]
 
 

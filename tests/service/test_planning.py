@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.ultravr.protocols.base import Asking
+from benchmarks.ultravr.protocols.direct import DirectQuestion
 from catalogue.load import load_catalogue
 from jobs.codec import pack
-from jobs.models import Job, JobSpec, JobStatus
+from jobs.models import Job, JobSpec, JobStatus, Turn
 from service.errors import SubmissionInvalidError
 from service.operations.datasets import Datasets
 from service.settings import Settings
@@ -75,3 +77,31 @@ def test_every_repeat_counts_among_what_is_too_long(planner: Planner) -> None:
             planner, spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}], sampling={"max_tokens": 8000})
         )
     assert [finding.requests for finding in refused.value.findings] == [4 * 5]
+
+
+@pytest.mark.parametrize(("most_kept", "times"), [(2000, 1), (0, 2)])
+def test_the_chats_of_a_small_job_are_made_once(
+    planner: Planner, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
+) -> None:
+    """Those that were checked are those that are queued; a larger job's are made again, and are the same."""
+    monkeypatch.setattr("service.planning._MOST_KEPT", most_kept)
+    made: list[str] = []
+
+    def counted_turns(self: DirectQuestion, asking: Asking) -> tuple[Turn, ...]:
+        made.append(asking.sample.id)
+        return turns(self, asking)
+
+    turns = DirectQuestion.turns
+    monkeypatch.setattr(DirectQuestion, "turns", counted_turns)
+    plan = checked(planner, spec_of(1))
+    asked = list(plan.requests())
+    assert len(asked) == 8
+    assert len(made) == times * len(asked)
+    assert asked == list(plan.plan.expansion.requests(plan.sizes.__getitem__))
+
+
+def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(planner: Planner) -> None:
+    """The others come in their order."""
+    plan = checked(planner, spec_of(1))
+    (_, first), *others = plan.requests()
+    assert list(plan.requests(without={first.id})) == others

@@ -1,0 +1,178 @@
+"""Answers as they come: judged, shown as a live table or as lines, and written as a page and as files of verdicts."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from catalogue.entry import CatalogueEntry
+from cli.client import Gateway
+from cli.console import err
+from cli.errors import GatewayUnreachableError
+from cli.following import obstacles_told
+from evaluation.datasets import Dataset
+from evaluation.metrics.intervals import wilson
+from evaluation.outcomes import SampleOutcome, sample_outcomes
+from evaluation.report import Report
+from evaluation.writers.verdicts import FORMS, Layout, write_verdicts
+from jobs.models import Job, Response
+from jobs.stored import read_response
+
+_PATIENCE_SECONDS = 60.0
+_PAUSE_SECONDS = 0.5
+_MOST_ROWS = 30
+"""Answers that have a row or a line each; of more, those of each cell and group are counted."""
+_LINES_PER_JOB = 20
+_SHORTENED = 48
+_UNREADABLE = '"unreadable"'
+_COLOURS = {"right": "green", "partial": "yellow", "wrong": "red", "failed": "bold red", "unscored": "cyan"}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Judges the answers of jobs over one data set."""
+
+    dataset: Dataset
+    catalogue: Mapping[str, CatalogueEntry]
+
+    def judged(self, lines: Iterable[str]) -> Iterator[SampleOutcome]:
+        """Yield what became of each response, given as a line of JSON; those that cannot be read are passed over."""
+        return sample_outcomes(self.dataset, _responses(lines), self.catalogue)
+
+
+def _responses(lines: Iterable[str]) -> Iterator[Response]:
+    for line in lines:
+        # Looked for as text first: few lines are worth reading twice.
+        if _UNREADABLE not in line or "unreadable" not in json.loads(line):
+            yield read_response(line, extra="ignore")
+
+
+def answers_of(gateway: Gateway, job_id: str) -> Iterator[str]:
+    """Yield the responses of a job as they are recorded, until it ends; a lost connection is taken up again.
+
+    Raises GatewayUnreachableError when no gateway has answered for a minute.
+    """
+    after: dict[str, str] = {}
+    given_up_at = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            for line in gateway.results(job_id, {"follow": True, **after}):
+                after = {"after": json.loads(line)["cursor"]}
+                yield line
+            if gateway.job(job_id).status.final:
+                return
+            given_up_at = time.monotonic() + _PATIENCE_SECONDS
+        except GatewayUnreachableError:
+            if time.monotonic() > given_up_at:
+                raise
+        time.sleep(_PAUSE_SECONDS)
+
+
+def show_answers(gateway: Gateway, job: Job, answers: Answers) -> Job:
+    """Show each answer as it comes, or counts where they are many, and return the job as it ended."""
+    board = Board(job.request_counts.total)
+    with _opened(board) as say, obstacles_told(gateway, job.spec.models, say):
+        for outcome in answers.judged(answers_of(gateway, job.id)):
+            line = board.add(outcome)
+            if line and not err.is_terminal:
+                say(line)
+    return gateway.job(job.id)
+
+
+@contextmanager
+def _opened(board: "Board") -> Iterator[Callable[[str], None]]:
+    """Draw the board four times a second at a terminal; give what says a line above it."""
+    if err.is_terminal:
+        with Live(get_renderable=board.table, console=err, refresh_per_second=4) as live:
+            yield live.console.print
+    else:
+        yield err.print
+
+
+class Board:
+    """The answers of a job so far: one row each while they are few, else one row for every cell and category."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._rows: dict[str, SampleOutcome] = {}
+        self._counts: dict[tuple[str, str], Counter[str]] = {}
+        self._done = 0
+
+    def add(self, outcome: SampleOutcome) -> str:
+        """Take an answer; returns the line that tells of it, or of how far the job is, where one is due."""
+        self._done += 1
+        place = (_cell(outcome), next(iter(outcome.groups.values()), ""))
+        self._counts.setdefault(place, Counter())[outcome.outcome] += 1
+        if self._total <= _MOST_ROWS:
+            self._rows[outcome.request_id] = outcome
+            return f"{self._done} of {self._total}  {'  '.join(filter(None, _words(outcome)))}"
+        if self._done * _LINES_PER_JOB // self._total == (self._done - 1) * _LINES_PER_JOB // self._total:
+            return ""
+        counts = sum(self._counts.values(), Counter())
+        return f"{self._done} of {self._total}  {', '.join(f'{count} {name}' for name, count in counts.most_common())}"
+
+    def table(self) -> Table:
+        """The board as a terminal shows it."""
+        title = f"{self._done} of {self._total} answered"
+        if self._rows or not self._done:
+            table = Table("question", "asked", "answer", "true", "", title=title, box=None, title_justify="left")
+            for outcome in self._rows.values():
+                *words, verdict = _words(outcome)
+                table.add_row(*map(Text, words), Text(verdict, style=_COLOURS.get(verdict, "")))
+            return table
+        table = Table("asked", "category", "answers", "right", title=title, box=None, title_justify="left")
+        for (cell, category), counts in sorted(self._counts.items()):
+            table.add_row(Text(cell), Text(category), str(counts.total()), _share(counts))
+        return table
+
+
+def _words(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
+    answer = outcome.value or outcome.failure or (outcome.text or "").strip() or "-"
+    return outcome.sample_id, _cell(outcome), _short(answer), _short(outcome.truth), outcome.outcome
+
+
+def _cell(outcome: SampleOutcome) -> str:
+    return f"{outcome.model} {outcome.protocol} {outcome.condition}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORTENED else f"{line[: _SHORTENED - 1]}…"
+
+
+def _share(counts: Counter[str]) -> str:
+    """The share that is right with its interval, of the answers that are scored."""
+    scored = counts.total() - counts["unscored"] - counts["failed"]
+    if not scored:
+        return "-"
+    rate = wilson(counts["right"] / scored, scored)
+    return f"{100 * (rate.value or 0):.0f} % [{100 * (rate.low or 0):.0f}, {100 * (rate.high or 0):.0f}]"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of a job, and where it lies."""
+
+    report: Report
+    page: Path
+    verdicts: tuple[Path, ...]
+
+
+def write_answers(gateway: Gateway, job: Job, answers: Answers, folder: Path) -> Written:
+    """Write the page, and the verdict on every answer in every form."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "report.html"
+    page.write_text(gateway.report([job.id], "html"), encoding="utf-8")
+    files = []
+    for form in FORMS:
+        files.append(folder / f"verdicts.{form}")
+        lines = gateway.results(job.id, {})
+        write_verdicts(answers.judged(lines), files[-1], form, Layout.of(answers.dataset, texts=True))
+    return Written(Report.model_validate_json(gateway.report([job.id], "json")), page, tuple(files))

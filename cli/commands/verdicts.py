@@ -1,0 +1,45 @@
+"""`gigavqa verdicts`: what became of every response of jobs, as a file for pandas, DuckDB or a spreadsheet."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
+from cli.client import Gateway
+from cli.completion import DEFAULT_URL
+from cli.console import err
+from cli.errors import ArgumentError
+from evaluation.writers.verdicts import file_of
+
+
+def verdicts(
+    job_ids: JobIds = None,
+    output: OutputOption = None,
+    format: Annotated[
+        VerdictForm | None,
+        typer.Option("--format", "-f", help="How they are written; as FILE ends, or csv, if omitted."),
+    ] = None,
+    parts: PartsOption = False,
+    texts: TextsOption = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Write the verdicts on jobs, one row a response: what was asked, the truth, what was read, and its score.
+
+    The jobs must be over one data set; without any, the newest job is taken. Rows come in the order of recording, also
+    while a job runs. A response that cannot be read now has a row whose failure says so.
+
+    \b
+    gigavqa verdicts -o verdicts.parquet
+    gigavqa verdicts latest --texts -o verdicts.csv
+    gigavqa verdicts job_1 job_2 --parts -o parts.parquet
+    gigavqa verdicts latest --format jsonl | jq -r 'select(.correct == false).sample_id'
+    """
+    form = format or (verdict_form(output) if output else VerdictForm.CSV)
+    if form is VerdictForm.PARQUET and output is None and sys.stdout.isatty():
+        raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
+    with Gateway(url) as gateway, file_of(output or sys.stdout.buffer) as file:
+        for chunk in gateway.verdicts(job_ids or ["latest"], {"format": form, "parts": parts, "texts": texts}):
+            file.write(chunk)
+    if output:
+        err.print(f"verdicts written to {output}", markup=False)

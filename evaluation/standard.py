@@ -1,0 +1,111 @@
+"""What a benchmark does that brings nothing of its own: reads plain records, judges by options, reports accuracies."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.final import parse_answer
+from evaluation.metrics.accuracy import Contrast, Grouping, Strata, group_accuracies, subgroup_accuracies
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.records import Record
+from evaluation.replies import Reply
+from evaluation.samples import Sample
+from evaluation.tables import Column, Findings, Group, Row, Table, mean_row
+from evaluation.verdicts import Judge, Verdict, Verdicts
+
+_Pair = tuple[str, str]
+
+
+def plain_fields(record: Record, kind: type[Sample], stem: str, images: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield a record whose keys are a sample's own fields; other keys are kept as they are.
+
+    One image may be called `image`; without any, it is the one of the file's stem. Without an id, the sample is called
+    as its file, by number. Raises ValueError where the record is no object.
+    """
+    value = record.value
+    if not isinstance(value, dict):
+        raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
+    known = set(kind.model_fields) - {"extra"}
+    fields: dict[str, Any] = {"id": stem if record.alone else f"{stem}-{record.index + 1}"}
+    image = value.get("image", images.get(stem))
+    if "images" in known and image is not None:
+        fields["images"] = [image]
+    fields |= {key: inner for key, inner in value.items() if key in known}
+    extra = {key: inner for key, inner in value.items() if key not in known and key != "image"}
+    yield {**fields, "extra": extra}
+
+
+def option_judge(sample: Sample) -> Judge:
+    """Judge by the final answer of a reply: an option's letter, or a coordinate where there are no options."""
+    return partial(_judged_by_options, sample)
+
+
+def _judged_by_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict:
+    if reply.text is None:
+        return Verdict(None, "overflowed", 0.0 if sample.scored else None)
+    answer = parse_answer(reply.text, sample.options)
+    return Verdict(answer.value, answer.status, float(answer.value == sample.truth) if sample.scored else None)
+
+
+def accuracy_findings(verdicts: Verdicts, grouping: Grouping) -> Findings:
+    """Accuracies with their intervals: a row a model, a column a cell; and the same of every group and subgroup."""
+    strata = Strata.of(verdicts.samples, grouping)
+    pairs = list(dict.fromkeys((cell.protocol, cell.condition) for cell in verdicts.cells))
+    groups = tuple(_column_group(protocol, pairs) for protocol in dict.fromkeys(protocol for protocol, _ in pairs))
+    rows = tuple(_row(verdicts, model, pairs, strata) for model in verdicts.models)
+    whole = Table(
+        name="accuracy",
+        title="Accuracy",
+        caption="In %, by protocol and condition" + (": the mean over groups." if grouping.balanced else "."),
+        groups=groups,
+        rows=rows,
+    )
+    mean = mean_row(rows, whole.columns)
+    parts = Table(
+        name="accuracy_groups",
+        title=f"Accuracy by {' and '.join(grouping.levels)}",
+        caption="In %, by protocol and condition.",
+        groups=groups,
+        rows=tuple(row for model in verdicts.models for row in _rows(verdicts, model, pairs, grouping, strata)),
+    )
+    return Findings(tables=(whole.model_copy(update={"rows": (*rows, mean) if mean else rows}), parts))
+
+
+def _column_group(protocol: str, pairs: Sequence[_Pair]) -> Group:
+    columns = (
+        Column(
+            key=f"{protocol} {condition}",
+            title=condition,
+            label=f"{protocol} {condition}",
+            keys={"protocol": protocol, "condition": condition, "metric": "accuracy"},
+            strong=True,
+        )
+        for of, condition in pairs
+        if of == protocol
+    )
+    return Group(title=protocol, columns=tuple(columns))
+
+
+def _row(verdicts: Verdicts, model: str, pairs: Sequence[_Pair], strata: Strata) -> Row:
+    contrast = Contrast({" ".join(pair): verdicts.scores(model, *pair) for pair in pairs}, strata)
+    values = tuple(contrast.accuracy(name) for name in contrast.names)
+    return Row(title=verdicts.title_of(model), keys={"model": model}, values=values)
+
+
+def _rows(verdicts: Verdicts, model: str, pairs: Sequence[_Pair], grouping: Grouping, strata: Strata) -> Iterator[Row]:
+    """One row for every group that has a name, followed by those of its subgroups."""
+    scores = [verdicts.scores(model, *pair) for pair in pairs]
+    groups = [group_accuracies(one, strata) for one in scores]
+    subgroups = [subgroup_accuracies(one, strata) for one in scores]
+    for group in filter(None, strata.groups):
+        keys = dict(zip(grouping.levels, (group,), strict=False))
+        yield _named(verdicts, model, keys, [of[group] for of in groups])
+        for place in (place for place in strata.subgroups if place[0] == group):
+            keys = dict(zip(grouping.levels, place, strict=True))
+            yield _named(verdicts, model, keys, [of.get(place, NOTHING) for of in subgroups])
+
+
+def _named(verdicts: Verdicts, model: str, keys: Mapping[str, str], values: Sequence[Estimate]) -> Row:
+    title = " · ".join([verdicts.title_of(model), *keys.values()])
+    return Row(title=title, keys={"model": model, **keys}, values=tuple(values))

@@ -1,0 +1,143 @@
+"""Verdicts, one row a response or a judged part: computed as reports are, and sent as they are computed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from starlette.responses import StreamingResponse
+
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
+from evaluation.writers.verdicts import Form, Kind, Layout
+from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
+from jobs.models import Job
+from service.errors import DatasetNotFoundError, DatasetsDifferError
+from service.http import examples
+from service.http.freshness import is_known, validators
+from service.http.openapi import problems
+from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs
+from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
+from service.results.reports import CurrentReports, Reports
+from service.results.responses import NDJSONResponse
+
+router = APIRouter(prefix="/v1", tags=["results"])
+PARQUET = "application/vnd.apache.parquet"
+MEDIA_TYPES: dict[Form, str] = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": PARQUET}
+
+
+_JSON_TYPES: dict[Kind, Any] = {
+    "text": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "json": dict[str, JsonValue] | list[JsonValue],
+    "any": JsonValue,
+}
+_FIELDS: dict[str, Any] = {name: (_JSON_TYPES[kind] | None, ...) for name, kind in Layout().columns.items()}
+VerdictLine = create_model(
+    "VerdictLine",
+    __config__=ConfigDict(extra="allow"),
+    __doc__="A row of the JSON form; beside it `group_...` for each level of the benchmark, and `text` when asked for.",
+    **_FIELDS,
+)
+
+
+class VerdictQuery(BaseModel):
+    """Which file of verdicts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Form = Field(default="csv", description="csv, jsonl (one JSON object a line) or parquet")
+    parts: bool = Field(default=False, description="one row a judged part (step, hop, sub-question), not a response")
+    texts: bool = Field(default=False, description="the raw texts, too")
+
+
+class JointQuery(VerdictQuery):
+    """Which file, over which jobs."""
+
+    job: list[str] = Field(
+        min_length=1,
+        max_length=MOST_JOBS,
+        description="id of a job; repeat it for each, all over one data set",
+        examples=[[examples.JOB_ID]],
+    )
+
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The verdicts on everything recorded so far, in the order of recording",
+        "content": {
+            MEDIA_TYPES["csv"]: {"example": examples.VERDICTS_CSV, "schema": {"type": "string"}},
+            MEDIA_TYPES["jsonl"]: {"example": examples.VERDICT},
+            PARQUET: {"example": "PAR1...", "schema": {"type": "string", "format": "binary"}},
+        },
+        "model": VerdictLine,
+    },
+    304: {"description": "Nothing changed since the verdicts with this ETag"},
+}
+_PROBLEMS = (
+    JobNotFoundError,
+    DatasetNotFoundError,
+    DatasetInvalidError,
+    AnnotationInvalidError,
+    TextMissingError,
+    ServerUnavailableError,
+)
+
+
+@router.get(
+    "/jobs/{job_id}/verdicts",
+    summary="Get the verdicts on a job's responses",
+    response_class=NDJSONResponse,
+    responses={**_RESPONSES, **problems(*_PROBLEMS)},
+)
+async def get_verdicts(
+    registry: Registry,
+    reports: CurrentReports,
+    instrumentation: CurrentInstrumentation,
+    *,
+    job_id: JobId,
+    query: Annotated[VerdictQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
+    return await _answer(await found_jobs(registry, [job_id]), reports, instrumentation, query, if_none_match)
+
+
+@router.get(
+    "/verdicts",
+    summary="Get the verdicts on the responses of several jobs",
+    response_class=NDJSONResponse,
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+)
+async def get_joint_verdicts(
+    registry: Registry,
+    reports: CurrentReports,
+    instrumentation: CurrentInstrumentation,
+    query: Annotated[JointQuery, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
+    return await _answer(await found_jobs(registry, query.job), reports, instrumentation, query, if_none_match)
+
+
+async def _answer(
+    jobs: Sequence[Job], reports: Reports, counted: Instrumentation, query: VerdictQuery, known: str | None
+) -> Response:
+    version = await asyncio.to_thread(reports.version, jobs)
+    tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
+    if is_known(tag, known):
+        return Response(status_code=304, headers=validators(tag))
+    chunks = reports.verdicts(jobs, query.format, parts=query.parts, texts=query.texts)
+    first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
+    name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"
+    headers = {**validators(tag), "Content-Disposition": f'attachment; filename="{name}"'}
+    stream = counted.open_stream("verdicts", _behind(first, chunks))
+    return StreamingResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
+
+
+async def _behind(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in chunks:
+        yield chunk
