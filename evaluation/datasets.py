@@ -84,6 +84,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
         chosen: Benchmark[Any] | None = find_benchmark(benchmark)
     else:
         chosen = _benchmark_of(_settings(base, problems), problems) if settings else _best_reader(files, base)
+    chosen = _settled(chosen, base, problems) if settings else chosen
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
@@ -91,9 +92,8 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
-    return Dataset(
-        path.stem, chosen, path.stem, "", tuple(samples), _digest([*([settings] if settings else []), *files], base)
-    )
+    beside = [settings, *settings_beside(chosen, base)] if settings else []
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base))
 
 
 def reader_of(

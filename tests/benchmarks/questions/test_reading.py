@@ -1,7 +1,10 @@
 """Files of questions, each made by its own library, become the same questions, and are asked of the right pictures."""
 
+import base64
 import hashlib
 import json
+import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +177,22 @@ def test_nothing_of_a_record_is_lost(tmp_path: Path) -> None:
     assert sample.extra == {"author": {"name": "me"}} and sample.question == "(image 1) or (image 2) ?"
     again = ask_about(tmp_path / "again", json.loads(json.dumps(dataset.benchmark.record(sample))))
     assert again.samples == (sample,)
+
+
+def test_pictures_in_rows_are_not_held_together(tmp_path: Path) -> None:
+    """Of twenty megabytes of pictures no more than a few lie in memory while they are imported."""
+    pictures = [jpeg("red") + random.Random(at).randbytes(_PICTURE_BYTES) for at in range(40)]
+    rows = (f"{at}\t{base64.b64encode(one).decode()}\tWhich?\tyes\n" for at, one in enumerate(pictures))
+    (tmp_path / "big.tsv").write_text("index\timage\tquestion\tanswer\n" + "".join(rows))
+    del pictures
+    tracemalloc.start()
+    try:
+        made = bring(tmp_path / "big.tsv", tmp_path, tmp_path / "data" / "made")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert made.samples == made.images == 40
+    assert peak < 16 * _PICTURE_BYTES
+
+
+_PICTURE_BYTES = 500_000
