@@ -72,7 +72,6 @@ Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
-DEFAULT_URL = "http://127.0.0.1:8470"
 FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")

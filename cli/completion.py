@@ -8,6 +8,8 @@ import typer
 from catalogue.errors import CatalogueError
 from cli.errors import CommandError
 
+DEFAULT_URL = "http://127.0.0.1:8470"
+"""Where the gateway is, unless told otherwise."""
 _PATIENCE_SECONDS = 0.5
 
 
@@ -59,8 +61,6 @@ def complete_plans(incomplete: str) -> list[str]:
 def complete_jobs(incomplete: str) -> list[str]:
     """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
     import httpx
-
-    from cli.arguments import DEFAULT_URL
 
     def ids() -> Iterable[str]:
         url = os.environ.get("GIGAVQA_URL", DEFAULT_URL).rstrip("/")

@@ -11,9 +11,9 @@ from uuid import uuid4
 import typer
 
 from cli.answers import Answers, show_answers, write_answers
-from cli.arguments import DEFAULT_URL, Url, parse_pair
+from cli.arguments import Url, parse_pair
 from cli.client import Gateway
-from cli.completion import complete_models
+from cli.completion import DEFAULT_URL, complete_models
 from cli.console import err, out
 from cli.dataset_display import counted, lines_of
 from cli.datasets import load_checked

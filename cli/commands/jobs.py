@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 from rich.table import Column, Table
 
-from cli.arguments import DEFAULT_URL, JobId, Json, Url
+from cli.arguments import JobId, Json, Url
 from cli.client import Gateway
+from cli.completion import DEFAULT_URL
 from cli.console import out, print_json
 from cli.errors import ArgumentError
 

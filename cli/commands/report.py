@@ -1,7 +1,8 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
-from cli.arguments import DEFAULT_URL, FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
+from cli.arguments import FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
 from cli.client import Gateway
+from cli.completion import DEFAULT_URL
 
 
 def report(

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TextIO
 
 import typer
 
-from cli.arguments import DEFAULT_URL, JobId, Url
+from cli.arguments import JobId, Url
 from cli.client import Gateway
-from cli.completion import complete_models
+from cli.completion import DEFAULT_URL, complete_models
 from cli.console import err, print_error
 
 

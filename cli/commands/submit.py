@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 import typer
 from pydantic import ValidationError
 
-from cli.arguments import DEFAULT_URL, JobOptions, Json, Url, parse_pair, parse_setting
+from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
 from cli.client import Gateway
-from cli.completion import complete_datasets, complete_models, complete_plans
+from cli.completion import DEFAULT_URL, complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, leaving, obstacles, require_success, say_next

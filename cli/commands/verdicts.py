@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import DEFAULT_URL, JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
+from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
 from cli.client import Gateway
+from cli.completion import DEFAULT_URL
 from cli.console import err
 from cli.errors import ArgumentError
 from evaluation.writers.verdicts import file_of

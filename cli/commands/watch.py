@@ -1,7 +1,8 @@
 """`gigavqa watch`: follows a job until it ends."""
 
-from cli.arguments import DEFAULT_URL, JobId, Json, Url
+from cli.arguments import JobId, Json, Url
 from cli.client import Gateway
+from cli.completion import DEFAULT_URL
 from cli.console import print_json
 from cli.following import follow, leaving, require_success, say_next
 

@@ -2,8 +2,9 @@
 
 from rich.table import Table
 
-from cli.arguments import DEFAULT_URL, Json, Url
+from cli.arguments import Json, Url
 from cli.client import Gateway
+from cli.completion import DEFAULT_URL
 from cli.console import err, out, print_json
 
 

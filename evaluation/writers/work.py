@@ -16,8 +16,9 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "Tokens read", f"{work.prompt_tokens:,}, of which {work.cached_tokens:,} ({cached}) from the prefix cache"
         yield "Tokens written", f"{work.completion_tokens:,}"
     if work.views:
-        saved = f": {work.views - work.rasters:,} renderings saved" if work.views > work.rasters else ""
-        yield "Pictures", f"{work.views:,} shown, {work.rasters:,} different{saved}"
+        saved = work.views - work.rasters
+        told = f": {saved:,} rendering{'s' if saved > 1 else ''} saved" if saved else ""
+        yield "Pictures", f"{work.views:,} shown, {work.rasters:,} different{told}"
     if seconds := _phases(work):
         yield "Time of requests", f"{seconds}; they run side by side"
     if work.slowest_image:
@@ -45,7 +46,7 @@ def _span(work: Work) -> str:
 def _phases(work: Work) -> str:
     phases = {
         "waiting": work.queued_seconds,
-        "rendering": work.rendering_seconds,
+        "for pictures": work.rendering_seconds,
         "reading prompts": work.prefill_seconds,
         "writing answers": work.decode_seconds,
     }

@@ -1,26 +1,44 @@
 """A report's page over a few samples with every outcome, steps, pictures, and texts that try to break out."""
 
 import io
+import json
 from typing import Any, Literal
 
 from PIL import Image
 
 from catalogue.load import load_catalogue
+from evaluation.expansion import expand
 from evaluation.metrics.estimates import Estimate
 from evaluation.outcomes import sample_outcomes
+from evaluation.prompts import Prompts
 from evaluation.report import Report, build_report
 from evaluation.tables import Column, Figure, Group, Row, Table
 from evaluation.writers.page.page import render_html
-from jobs.models import RasterRecord, Response
+from jobs.models import (
+    Cell,
+    InferenceRequest,
+    JobSpec,
+    RasterRecord,
+    Response,
+    Sampling,
+    Timings,
+    TurnResponse,
+    Usage,
+)
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
-from tests.evaluation.responses import response
+from tests.evaluation.responses import MODEL, response
 from tiling.geometry import Size
 from tiling.views import View
 
 CATALOGUE = load_catalogue()
 HOSTILE = "<script>document.title='broken'</script><img src=x onerror=alert(1)></pre>\" onmouseover=\"alert(2)"
 KEY = "0123456789abcdef0123456789abcdef"
+SIZE = Size(10_000, 6000)
+QUADRANTS = {"a" * 32: "0,0,5000,3000", "b" * 32: "5000,0,5000,3000"}
+"""Rasters of V3 and their regions: what c1's evidence names."""
+BOX = (0.3, 0.3, 0.32, 0.32)
+"""A box that S2's reply names, where nothing is."""
 DATASET = dataset_of(
     [
         good_sample("cctv-comparison", id="c1"),
@@ -31,6 +49,8 @@ DATASET = dataset_of(
     ],
     name="tiny <b>set</b>",
 )
+TOKENS = Usage(prompt_tokens=900, cached_tokens=640, completion_tokens=24)
+TIMES = Timings(queued=0.5, prefill=1.25, decode=2.0)
 FORMS: dict[str, Literal["bars", "differences", "shares"]] = {
     "figure2a": "differences",
     "figure2b": "bars",
@@ -38,13 +58,13 @@ FORMS: dict[str, Literal["bars", "differences", "shares"]] = {
 }
 
 
-def raster(key: str = KEY) -> RasterRecord:
-    """Where a raster came from."""
+def raster(key: str = KEY, region: str = "full") -> RasterRecord:
+    """Where a raster of the picture of c1 and c2 came from."""
     return RasterRecord(
-        view=View(image="tiny/images/plaza.jpg"),
-        source_size=Size(13376, 7526),
+        view=View(image=DATASET.image_of("images/plaza.jpg"), region=region),
+        source_size=SIZE,
         source_format="jpeg",
-        region="0,0,13376,7526",
+        region=f"0,0,{SIZE.width},{SIZE.height}" if region == "full" else region,
         level=0,
         downsample=1.0,
         raster_size=Size(640, 352),
@@ -55,16 +75,58 @@ def raster(key: str = KEY) -> RasterRecord:
 
 
 def responses() -> list[Response]:
-    """Right, wrong, without an answer, failed, abstained, not scored; and step answers under S2."""
-    steps = '{"S1": "true", "S3": 7, "final_answer": "B"}'
+    """Right, wrong, without an answer, failed, abstained, not scored; and step answers under S2, cut off."""
+    steps = json.dumps({"S1": "true", "S2": [BOX], "S3": 7, "final_answer": "B"})
+    local = tuple(raster(key, region) for key, region in QUADRANTS.items())
     return [
-        response("c1", "Final answer: B", rasters=(raster(),)),
+        response("c1", "<think>Two or three?</think>Final answer: B", rasters=(raster(),), **asked("c1", "V2")),
         response("c2", f"{HOSTILE}\nFinal answer: A", rasters=(raster(),)),
         response("r1", "no idea about letters here"),
         response("a1", None),
         response("w1", "Final answer: C"),
-        response("c1", "Not sure.", "V0"),
-        response("c1", steps, request_id="c1:S2", protocol="S2", rasters=(raster(),)),
+        response("c1", "Not sure.", "V0", prompt_version="s0/0"),
+        response("c2", "Final answer: B", "V3", rasters=local),
+        response(
+            "c1",
+            steps,
+            request_id="c1:S2",
+            protocol="S2",
+            rasters=(raster(),),
+            turns=(TurnResponse(text=steps, finish_reason="length", usage=TOKENS, timings=TIMES),),
+            sampling=Sampling(seed=1, max_tokens=TOKENS.completion_tokens),
+        ),
+    ]
+
+
+def asked(sample: str, condition: str, **spec: Any) -> dict[str, Any]:
+    """What a job records of how it asked a sample under S0: version and details of its prompt."""
+    return {name: getattr(request_of(sample, condition, **spec), name) for name in ("prompt_version", "details")}
+
+
+def request_of(sample: str, condition: str, protocol: str = "S0", **spec: Any) -> InferenceRequest:
+    """The request that a job makes of one sample in one cell."""
+    cell = Cell.model_validate({"protocol": protocol, "condition": condition})
+    job = JobSpec(dataset=DATASET.name, models=(MODEL,), cells=(cell,), samples=(sample,), **spec)
+    ((_, request),) = expand(DATASET, job, CATALOGUE, lambda image: SIZE)
+    return request
+
+
+def several_models(number: int = 4) -> list[Response]:
+    """Answers of several models to every sample in four cells, of every outcome, alike on every run."""
+    texts = ("Final answer: B", "Final answer: A", "I cannot determine this.", "hm", None)
+    cells: list[tuple[str, Literal["V0", "V1", "V2", "V3"]]] = [("S0", "V0"), ("S0", "V1"), ("S0", "V2"), ("S1", "V2")]
+    return [
+        response(
+            sample.id,
+            texts[(at * 7 + column * 3 + len(sample.id) + place) % len(texts)],
+            condition,
+            protocol=protocol,
+            model=model,
+            request_id=f"{sample.id}:{protocol}-{condition}:{model}",
+        )
+        for at, model in enumerate(list(CATALOGUE)[:number])
+        for column, (protocol, condition) in enumerate(cells)
+        for place, sample in enumerate(DATASET.samples)
     ]
 
 
@@ -99,8 +161,9 @@ def jpeg() -> bytes:
     return buffer.getvalue()
 
 
-def page(given: list[Response] | None = None, **settings: Any) -> str:
+def page(given: list[Response] | None = None, report: Report | None = None, **settings: Any) -> str:
     """The page of the responses above, or of those given."""
     chosen = responses() if given is None else given
-    pictures = {KEY: jpeg()}
-    return render_html(report_of(chosen), sample_outcomes(DATASET, chosen, CATALOGUE), pictures.get, **settings)
+    pictures = dict.fromkeys((KEY, *QUADRANTS), jpeg())
+    outcomes = sample_outcomes(DATASET, chosen, CATALOGUE, Prompts(DATASET))
+    return render_html(report or report_of(chosen), outcomes, pictures.get, **settings)

@@ -300,7 +300,7 @@ def test_a_picture_that_was_replaced_is_told() -> None:
     (told,) = [warning for warning in caveats_of(report_of(asked)) if "different contents" in warning]
 
     assert told.startswith("1 of 5 samples")
-    assert "c1 over 'tiny/images/plaza.jpg' with the digests a1b2a1b2a1b2 and c3d4c3d4c3d4" in told
+    assert f"c1 over '{old.view.image}' with the digests a1b2a1b2a1b2 and c3d4c3d4c3d4" in told
 
 
 def test_the_same_number_has_the_same_interval_everywhere() -> None:

@@ -27,7 +27,8 @@ from evaluation.writers.page.tables import shown, tiles, titles_of_models
 from evaluation.writers.work import job_line, work_lines
 
 _PAGE = Path(__file__).parent
-_SCRIPTS = ("data.js", "filters.js", "matrix.js", "sample.js", "page.js")
+SCRIPTS = ("data.js", "filters.js", "matrix.js", "sample.js", "page.js")
+"""The page's script, in the order in which its parts need each other."""
 
 
 def render_html(
@@ -44,7 +45,7 @@ def render_html(
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
     found = collect(outcomes, most)
-    script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     drawn = {figure.table for figure in report.figures}
     tables = [table for table in report.tables if table.rows]
     environment = Environment(

@@ -71,7 +71,7 @@ const tookOf = (response) => {
   const [prompt, cached, completion, queued, rendering, prefill, decode] = response.spent;
   const tokens = prompt || completion
     ? [`${prompt.toLocaleString("en")} tokens read${cached ? `, ${cached.toLocaleString("en")} of them cached` : ""}`, `${completion.toLocaleString("en")} written`] : [];
-  const times = [[queued, "waiting"], [rendering, "rendering"], [prefill, "reading"], [decode, "writing"]].filter(([time]) => time >= 0.001);
+  const times = [[queued, "waiting"], [rendering, "for pictures"], [prefill, "reading"], [decode, "writing"]].filter(([time]) => time >= 0.001);
   return [...tokens, ...times.map(([time, name]) => `${seconds(time)} ${name}`)];
 };
 

@@ -1,0 +1,93 @@
+"""A report counts the work behind it: tokens, those that were cached, pictures, and time."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from evaluation.report import build_report
+from evaluation.work import Work
+from evaluation.writers.work import work_lines
+from jobs.models import Response, Timings, TurnResponse, Usage
+from tests.evaluation.pages import CATALOGUE, DATASET, raster
+from tests.evaluation.responses import response
+
+
+def turn(prompt: int, cached: int, **changes: Any) -> TurnResponse:
+    """One turn that read and wrote tokens, and took a second to wait, two to read and three to write."""
+    usage = Usage(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=10)
+    return TurnResponse(
+        text="B", finish_reason="stop", usage=usage, timings=Timings(queued=1, prefill=2, decode=3), **changes
+    )
+
+
+def given() -> list[Response]:
+    """Three responses in three minutes: one of two turns, one over the same raster, one over another."""
+    at = [datetime(2026, 11, 21, 10, minute, tzinfo=UTC) for minute in (0, 1, 3)]
+    return [
+        response("c1", "", turns=(turn(100, 0, asks="S1"), turn(120, 100)), rasters=(raster("a" * 32),),
+                 rendering_seconds=4.0, queued_seconds=0.5, created_at=at[0]),
+        response("c2", "", turns=(turn(80, 60),), rasters=(raster("a" * 32),), rendering_seconds=0.25,
+                 created_at=at[1]),
+        response("c2", "", "V1", turns=(turn(50, 0),), rasters=(raster("b" * 32),), created_at=at[2]),
+    ]  # fmt: skip
+
+
+def work_of(responses: list[Response]) -> Work:
+    """The work of a report over responses."""
+    return build_report(DATASET, responses, CATALOGUE).work
+
+
+def test_tokens_pictures_and_seconds_are_summed() -> None:
+    """Over all turns; of three pictures shown two differ; the slowest is named."""
+    assert work_of(given()) == Work(
+        requests=3,
+        prompt_tokens=350,
+        cached_tokens=160,
+        completion_tokens=40,
+        views=3,
+        rasters=2,
+        queued_seconds=4.5,
+        rendering_seconds=4.25,
+        prefill_seconds=8.0,
+        decode_seconds=12.0,
+        slowest_image=raster().view.image,
+        slowest_seconds=4.0,
+        first_at=datetime(2026, 11, 21, 10, 0, tzinfo=UTC),
+        last_at=datetime(2026, 11, 21, 10, 3, tzinfo=UTC),
+    )
+
+
+def test_copies_and_responses_to_unknown_samples_are_no_work() -> None:
+    """The same response twice took its tokens once; in any order."""
+    stray = response("stray", "B", turns=(turn(7, 0),))
+
+    assert work_of([*given(), *given(), stray]) == work_of([stray, *reversed(given())]) == work_of(given())
+
+
+def test_a_reply_that_was_asked_for_again_took_both_times() -> None:
+    """A failure that a later attempt replaced took its seconds, too."""
+    failed = response("c1", None, queued_seconds=2.0)
+    again = response("c1", "", turns=(turn(100, 0),))
+
+    assert work_of([failed, again]).queued_seconds == 3.0
+    assert work_of([again, failed]) == work_of([failed, again])
+
+
+def test_the_saving_is_told_in_words() -> None:
+    """What was read and cached, shown and rendered, and how long it took."""
+    told = dict(work_lines(build_report(DATASET, given(), CATALOGUE)))
+
+    assert told["Requests"] == "3, recorded within 3 min 0 s"
+    assert told["Tokens read"] == "350, of which 160 (46 %) from the prefix cache"
+    assert told["Pictures"] == "3 shown, 2 different: 1 rendering saved"
+    assert told["Slowest picture"] == f"{raster().view.image}, rendered after 4.0 s"
+
+
+@pytest.mark.parametrize("name", ["Tokens read", "Pictures", "Slowest picture", "Time of requests"])
+def test_what_nobody_recorded_is_not_told(name: str) -> None:
+    """Lines of one's own have texts alone: no zero stands where nothing is known."""
+    told = dict(work_lines(build_report(DATASET, [response("c1", "B")], CATALOGUE)))
+
+    assert told["Requests"] == "1"
+    assert name not in told
