@@ -139,6 +139,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    beside: Sequence[str] = ()
+    """Names of files of its own that a data set may have beside `dataset.toml`."""
     fields: Sequence[str] = ()
     """What an import may call a record's columns, where the benchmark reads records of any shape."""
 
@@ -165,7 +167,7 @@ class Benchmark(ABC, Generic[AnySample]):
         return accuracy_findings(verdicts, self.grouping)
 
     def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
-        """The benchmark as a data set asks it: `texts` are the other .toml files beside `dataset.toml`, by name.
+        """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.
 
         Raises ValueError, beginning with the file's name, for one that cannot be used.
         """

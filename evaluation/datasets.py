@@ -64,7 +64,7 @@ def load_dataset(folder: Path) -> Dataset:
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
-        digest=_digest([*settings_files(folder), *files], folder),
+        digest=_digest([folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder),
     )
 
 
@@ -84,6 +84,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
         chosen: Benchmark[Any] | None = find_benchmark(benchmark)
     else:
         chosen = _benchmark_of(_settings(base, problems), problems) if settings else _best_reader(files, base)
+    chosen = _settled(chosen, base, problems) if settings else chosen
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
@@ -91,9 +92,8 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
-    return Dataset(
-        path.stem, chosen, path.stem, "", tuple(samples), _digest([*([settings] if settings else []), *files], base)
-    )
+    beside = [settings, *settings_beside(chosen, base)] if settings else []
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base))
 
 
 def reader_of(
@@ -134,9 +134,8 @@ def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Bench
 
 
 def _settled(benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]) -> Benchmark[Any] | None:
-    files = [path for path in settings_files(folder) if path.name != "dataset.toml"]
     try:
-        return benchmark.settled(read_settings(files)) if benchmark and files else benchmark
+        return benchmark.settled(read_settings(settings_beside(benchmark, folder))) if benchmark else None
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         problems.append(Problem(file, None, None, message))
@@ -169,8 +168,13 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def settings_files(folder: Path) -> list[Path]:
-    """`dataset.toml` and what a benchmark reads beside it, sorted by name."""
+    """`dataset.toml` and whatever a benchmark may read beside it, sorted by name."""
     return sorted(folder.glob("*.toml"))
+
+
+def settings_beside(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
+    """Those of the benchmark's own files that lie in a folder."""
+    return [path for name in benchmark.beside if (path := folder / name).is_file()]
 
 
 def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:

@@ -46,6 +46,7 @@ class Questions(Benchmark[Question]):
     grouping = Grouping(("category",))
     versions: Mapping[str, str] = {"questions": JUDGE_VERSION}
     fields = FIELDS
+    beside = (TEMPLATE,)
 
     def __init__(self, template: Template | None = None) -> None:
         self._template = template

@@ -17,7 +17,7 @@ from cli.completion import DEFAULT_URL, complete_models
 from cli.console import err, out
 from cli.dataset_display import counted, lines_of
 from cli.datasets import load_checked
-from cli.errors import ArgumentError, CommandError
+from cli.errors import ArgumentError, GatewayUnreachableError
 from cli.following import require_success
 from cli.launch import launched_service
 from cli.lookup import catalogue, model_entry
@@ -213,20 +213,23 @@ def _cells(dataset: Dataset, protocols: Sequence[str], conditions: Sequence[str]
 def _service(home: Home, spec: JobSpec, models: Sequence[str], url: str, port: int) -> Iterator[tuple[Gateway, bool]]:
     """A gateway that serves the models and has the data set; and whether it was started for this."""
     with Gateway(url) as gateway:
-        if _serves(gateway, spec):
+        if not (why := _obstacle(gateway, spec)):
             yield gateway, False
             return
-    err.print(f"service   starting {', '.join(spec.models)} (logs: {home.logs})")
+    err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
     with launched_service(models, home, port) as service, Gateway(service.wait_until_ready()) as gateway:
         yield gateway, True
 
 
-def _serves(gateway: Gateway, spec: JobSpec) -> bool:
+def _obstacle(gateway: Gateway, spec: JobSpec) -> str:
+    """Why a gateway cannot be asked; nothing where it can."""
     try:
         served = {model for worker in gateway.workers() for model in worker.models}
-        return served.issuperset(spec.models) and gateway.has_dataset(spec.dataset)
-    except CommandError:
-        return False
+        if missing := [model for model in spec.models if model not in served]:
+            return f"no worker of {gateway.url} serves {', '.join(missing)}"
+        return "" if gateway.has_dataset(spec.dataset) else f"{gateway.url} has another data root"
+    except GatewayUnreachableError:
+        return f"no gateway answers at {gateway.url}"
 
 
 def _submitted(gateway: Gateway, spec: JobSpec, *, again: bool) -> Job:

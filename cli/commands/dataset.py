@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli.arguments import Dataset, Json
+from cli.arguments import Dataset, Json, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
 from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings
@@ -149,6 +149,10 @@ def import_(
         str | None,
         typer.Option("--benchmark", "-b", metavar="NAME", help="Which reads the records; found out if omitted."),
     ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="COLUMN=FIELD", help="What a column of the records is: foto=image (repeatable)."),
+    ] = None,
     copy: Annotated[bool, typer.Option("--copy", help="Copy images even where they could be hard-linked.")] = False,
     leave_out_bad: Annotated[
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
@@ -162,25 +166,29 @@ def import_(
     \b
     gigavqa dataset import slides/records slides --images slides/images
     gigavqa dataset check slides
+    gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
-    from evaluation.datasets import reader_of
-    from evaluation.importing import import_dataset
+    from evaluation.datasets import reader_of, settings_beside
+    from evaluation.importing import Columns, import_dataset
     from tiling.headers import read_header
 
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
+    columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
+    reader = reader_of(source, benchmark, Columns(columns))
+    beside = settings_beside(reader, source if source.is_dir() else source.parent)
     try:
         made = import_dataset(
-            reader_of(source, benchmark), source, images, target, check_image=read_header, copy=copy,
-            leave_out_bad=leave_out_bad,
+            reader, source, images, target, check_image=read_header, columns=columns, copy=copy,
+            leave_out_bad=leave_out_bad, settings={path.name: path for path in beside},
         )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
         raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}") from error
     for line in lines_of(made.left_out):
         err.print(f"left out: {line}", markup=False)
-    out.print(f"{made.samples} samples and {made.images} images in {made.folder}", markup=False)
+    out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
 
 
 @app.command("list")

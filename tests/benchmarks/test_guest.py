@@ -186,7 +186,10 @@ def test_records_are_imported_for_it(played: Played, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     made = played.home / "data" / "more"
     assert 'benchmark = "riddles"' in (made / "dataset.toml").read_text()
-    assert sorted(path.name for path in (made / "samples").iterdir()) == ["easy.jsonl", "hard.jsonl"]
+    shown = json.loads(played.gigavqa("dataset", "show", "more", "--json").stdout)
+    assert [(one["id"], one["images"], one["author"]) for one in shown] == [
+        (f"riddle-{number}", [f"images/{number % 2}.png"], "K.") for number in range(4)
+    ]
 
 
 def test_a_plan_that_it_does_not_have_is_refused(played: Played) -> None:

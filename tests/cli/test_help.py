@@ -19,6 +19,7 @@ from tests.cli.installation import Installation
 
 COMMANDS = (
     "demo",
+    "ask",
     "up",
     "submit",
     "watch",

@@ -236,7 +236,7 @@ def test_a_folder_without_records_is_a_problem(tmp_path: Path) -> None:
     """An empty samples folder is told, not loaded as an empty data set."""
     write_settings(tmp_path / "tiny")
 
-    with pytest.raises(DatasetInvalidError, match=r"holds no \.json or \.jsonl file"):
+    with pytest.raises(DatasetInvalidError, match=r"holds no file of records \(\.jsonl, \.json, \.csv"):
         load_dataset(tmp_path / "tiny")
 
 

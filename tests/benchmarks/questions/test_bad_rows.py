@@ -1,0 +1,63 @@
+"""Bad rows are named by file, row and column with their remedy, and good ones can go in without them."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluation.datasets import load_dataset
+from evaluation.errors import DatasetInvalidError
+from tests.benchmarks.questions.files import bring, draw_pictures
+
+HEADER = "id,image,question,A,B,answer\n"
+GOOD = "good,red.jpg,Which?,x,y,A\n"
+BAD = {
+    "q,gone.jpg,Which?,x,y,A": "q: images: there is no image 'gone.jpg'",
+    "q,broken.jpg,Which?,x,y,A": "broken.jpg",
+    "q,http://a.b/c.jpg,Which?,x,y,A": "image: 'http://a.b/c.jpg' is an address; fetch the picture, and name its file",
+    "q,red.jpg,Which?,x,y,E": "answer: 'E' is none of the options A, B",
+    "q,red.jpg,Which?,x,y,7": "answer: '7' is none of the options A, B; numbers count from 0, in a column",
+    "q,red.jpg,Which?,1,0,1": "answer: '1' is option A's text, and counted from 0 it is option B; name the column",
+    "q,red.jpg,,x,y,A": "question: is missing; `--map COLUMN=question` says which column holds it",
+    "q,red.jpg,Which?,x,y": "has 5 fields where the header names 6",
+    "good,red.jpg,Which?,x,y,A": "good: the id is already used at bad.csv:2",
+    '"q,red.jpg,Which?,x,y,A': "is no row of a table",
+}
+
+
+def _write(tmp_path: Path, row: str) -> tuple[Path, Path]:
+    pictures = draw_pictures(tmp_path / "pictures")
+    (pictures / "broken.jpg").write_bytes(b"no picture")
+    (tmp_path / "bad.csv").write_text(f"{HEADER}{GOOD}{row}\n", encoding="utf-8")
+    return tmp_path / "bad.csv", pictures
+
+
+@pytest.mark.parametrize("row", BAD)
+def test_a_bad_row_is_named_and_nothing_is_made(tmp_path: Path, row: str) -> None:
+    """Its place is that of the row, the header being line 1."""
+    source, pictures = _write(tmp_path, row)
+    with pytest.raises(DatasetInvalidError) as caught:
+        bring(source, pictures, tmp_path / "data" / "made")
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.line) == ("bad.csv", 3)
+    assert BAD[row] in str(problem)
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+@pytest.mark.parametrize("row", BAD)
+def test_the_good_rows_go_in_without_it(tmp_path: Path, row: str) -> None:
+    """With the pictures of the good rows, and no others."""
+    source, pictures = _write(tmp_path, row)
+    made = bring(source, pictures, tmp_path / "data" / "made", leave_out_bad=True)
+    assert [sample.id for sample in load_dataset(made.folder).samples] == ["good"]
+    assert len(made.left_out) == 1
+    assert [path.name for path in (made.folder / "images").iterdir()] == ["red.jpg"]
+
+
+def test_broken_base64_is_a_bad_row(tmp_path: Path) -> None:
+    """A picture that was cut in the middle of a cell, as a spreadsheet cuts them."""
+    cell = "/9j/" + "A" * 1001
+    (tmp_path / "cut.tsv").write_text(f"index\timage\tquestion\tanswer\n5\t{cell}\tWhich?\tyes\n", encoding="utf-8")
+    with pytest.raises(
+        DatasetInvalidError, match=r"cut\.tsv:2: image: holds a picture in base64 that is cut or broken"
+    ):
+        bring(tmp_path / "cut.tsv", tmp_path, tmp_path / "data" / "made")
