@@ -313,7 +313,7 @@ def test_the_pages_example_of_the_api_runs_as_it_is_pasted(service: Service) -> 
     run = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stderr
     assert '"status":"completed"' in run.stdout.replace(" ", "")
-    assert "Text-only" in run.stdout
+    assert "text only (V0)" in run.stdout
 
 
 def test_jobs_lists_the_newest_first(service: Service, job: str) -> None:

@@ -34,6 +34,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
 
 def _run(host: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "locust", "-f", str(LOADTEST), "--headless", "-u", "3", "-r", "3", "-t", "5s"]
+    command += ["--stop-timeout", "60"]  # whoever has begun a job then still reads its report
     return subprocess.run([*command, "--host", host], capture_output=True, text=True, timeout=90, check=False)
 
 
