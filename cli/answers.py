@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from catalogue.entry import CatalogueEntry
-from cli.client import Gateway
+from cli.client import Client
 from cli.console import err
 from cli.errors import GatewayUnreachableError
 from cli.following import obstacles_told
@@ -54,7 +54,7 @@ def _responses(lines: Iterable[str]) -> Iterator[Response]:
             yield read_response(line, extra="ignore")
 
 
-def answers_of(gateway: Gateway, job_id: str) -> Iterator[str]:
+def answers_of(gateway: Client, job_id: str) -> Iterator[str]:
     """Yield the responses of a job as they are recorded, until it ends; a lost connection is taken up again.
 
     Raises GatewayUnreachableError when no gateway has answered for a minute.
@@ -75,7 +75,7 @@ def answers_of(gateway: Gateway, job_id: str) -> Iterator[str]:
         time.sleep(_PAUSE_SECONDS)
 
 
-def show_answers(gateway: Gateway, job: Job, answers: Answers) -> Job:
+def show_answers(gateway: Client, job: Job, answers: Answers) -> Job:
     """Show each answer as it comes, or counts where they are many, and return the job as it ended."""
     board = Board(job.request_counts.total)
     with _opened(board) as say, obstacles_told(gateway, job.spec.models, say):
@@ -165,7 +165,7 @@ class Written:
     verdicts: tuple[Path, ...]
 
 
-def write_answers(gateway: Gateway, job: Job, answers: Answers, folder: Path) -> Written:
+def write_answers(gateway: Client, job: Job, answers: Answers, folder: Path) -> Written:
     """Write the page, and the verdict on every answer in every form."""
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "report.html"

@@ -18,7 +18,7 @@ _RECENT_JOBS = 100
 _EVENTS_TIMEOUT = httpx.Timeout(10.0, read=60.0)  # the gateway sends a ping every 15 s
 
 
-class Gateway:
+class Client:
     """One gateway; use as a context manager. Every method raises GatewayUnreachableError and ProblemError."""
 
     def __init__(self, url: str) -> None:
@@ -26,7 +26,7 @@ class Gateway:
         self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT)
         self._named = ""
 
-    def __enter__(self) -> "Gateway":
+    def __enter__(self) -> "Client":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,7 +11,7 @@ import httpx
 import typer
 from httpx_sse import EventSource
 
-from cli.client import Gateway
+from cli.client import Client
 from cli.console import err
 from cli.errors import CommandError, GatewayUnreachableError, JobUnsuccessfulError
 from cli.progress import failure_lines, open_progress, summary
@@ -24,7 +24,7 @@ _LOOK_SECONDS = 2.0
 _INTERRUPTED = 130
 
 
-def follow(gateway: Gateway, job: Job) -> Job:
+def follow(gateway: Client, job: Job) -> Job:
     """Show a job's progress until its final status, then what it took, and return the job as it ended."""
     with open_progress(job) as show:
         if not job.status.final:
@@ -68,7 +68,7 @@ def require_success(job: Job) -> None:
         raise JobUnsuccessfulError("\n".join(failure_lines(job)))
 
 
-def events(gateway: Gateway, job_id: str) -> Iterator[dict[str, Any]]:
+def events(gateway: Client, job_id: str) -> Iterator[dict[str, Any]]:
     """Data of a job's events until its last one; a lost connection is opened again behind the last event seen.
 
     Raises GatewayUnreachableError when no gateway has answered for a minute.
@@ -90,7 +90,7 @@ def events(gateway: Gateway, job_id: str) -> Iterator[dict[str, Any]]:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _stream(gateway: Gateway, job_id: str, after: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _stream(gateway: Client, job_id: str, after: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     with gateway.events(job_id, after) as response:
         for event in EventSource(response).iter_sse():
             if event.data:  # pings have none
@@ -116,7 +116,7 @@ def obstacles(models: Sequence[str], workers: Sequence[WorkerStatus]) -> Iterato
 
 
 @contextmanager
-def obstacles_told(gateway: Gateway, models: Sequence[str], say: Callable[[str], None]) -> Iterator[None]:
+def obstacles_told(gateway: Client, models: Sequence[str], say: Callable[[str], None]) -> Iterator[None]:
     """Say what a job waits for, as long as the block lasts: each thing once, until it has changed."""
     ended = threading.Event()
 

@@ -21,8 +21,8 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
-from evaluation.standard import accuracy_findings, option_judge, plain_fields
-from evaluation.tables import Findings
+from evaluation.standard import accuracy_contents, option_judge, plain_fields
+from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Condition, JobSpec, Turn
 from tiling.geometry import Size
@@ -159,12 +159,12 @@ class Benchmark(ABC, Generic[AnySample]):
         """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
         return option_judge(sample)
 
-    def report(self, verdicts: Verdicts) -> Findings:
+    def report(self, verdicts: Verdicts) -> Contents:
         """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats.
 
         By default, accuracies by model, protocol and condition, over all samples and by group.
         """
-        return accuracy_findings(verdicts, self.grouping)
+        return accuracy_contents(verdicts, self.grouping)
 
     def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
         """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.

@@ -25,7 +25,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Source(_Part):
+class Maker(_Part):
     """What made some of a model's responses."""
 
     model: str
@@ -90,7 +90,7 @@ class Report(_Part):
     figures: tuple[Figure, ...] = ()
     cells: tuple[CellScore, ...]
     caveats: tuple[Caveat, ...]
-    provenance: tuple[Source, ...]
+    provenance: tuple[Maker, ...]
     jobs: tuple[JobFacts, ...] = Field(default=(), description="where the responses come from; none of files")
     work: Work = Work()
 
@@ -171,10 +171,10 @@ def _times(tally: Tally, key: CellKey) -> Mapping[int, int]:
     return dict.fromkeys(range(len(tally.samples)), max(replies.values(), default=1))
 
 
-def _provenance(tally: Tally) -> tuple[Source, ...]:
+def _provenance(tally: Tally) -> tuple[Maker, ...]:
     """One line for every distinct (model, engine, prompt, sampling), with the number of its responses."""
     return tuple(
-        Source(
+        Maker(
             model=model,
             responses=responses,
             engine=made.engine,

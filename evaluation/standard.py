@@ -11,7 +11,7 @@ from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
-from evaluation.tables import Column, Findings, Group, Row, Table, mean_row
+from evaluation.tables import Column, Contents, Group, Row, Table, mean_row
 from evaluation.verdicts import Judge, Verdict, Verdicts
 
 _Pair = tuple[str, str]
@@ -48,7 +48,7 @@ def _judged_by_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict
     return Verdict(answer.value, answer.status, float(answer.value == sample.truth) if sample.scored else None)
 
 
-def accuracy_findings(verdicts: Verdicts, grouping: Grouping) -> Findings:
+def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:
     """Accuracies with their intervals: a row a model, a column a cell; and the same of every group and subgroup."""
     strata = Strata.of(verdicts.samples, grouping)
     pairs = list(dict.fromkeys((cell.protocol, cell.condition) for cell in verdicts.cells))
@@ -69,7 +69,7 @@ def accuracy_findings(verdicts: Verdicts, grouping: Grouping) -> Findings:
         groups=groups,
         rows=tuple(row for model in verdicts.models for row in _rows(verdicts, model, pairs, grouping, strata)),
     )
-    return Findings(tables=(whole.model_copy(update={"rows": (*rows, mean) if mean else rows}), parts))
+    return Contents(tables=(whole.model_copy(update={"rows": (*rows, mean) if mean else rows}), parts))
 
 
 def _column_group(protocol: str, pairs: Sequence[_Pair]) -> Group:

@@ -101,7 +101,7 @@ class Caveat(_Part):
     text: str
 
 
-class Findings(_Part):
+class Contents(_Part):
     """All that a benchmark reports: tables in the order of reading, figures, and caveats of its own."""
 
     tables: tuple[Table, ...] = ()

@@ -23,7 +23,7 @@ from service.operations.inventory import Models
 from service.results.following import Followers, Watching
 from service.results.reports import Reports
 from service.settings import Settings
-from service.submission.planning import Images, Planner
+from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
 
 _SINK_RESTART_SECONDS = 5.0
@@ -108,7 +108,7 @@ class Gateway:
     def _make_submissions(self) -> Submissions:
         return Submissions(
             settings=self._settings,
-            planner=Planner(self._datasets, self._images, self._models.catalogue, self._settings.queue_requests),
+            admission=Admission(self._datasets, self._images, self._models.catalogue, self._settings.queue_requests),
             registry=self._registry,
             queue=self._queue,
             results=self._results,

@@ -25,7 +25,7 @@ from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scen
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
-from evaluation.tables import Findings
+from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Turn
 
@@ -104,6 +104,6 @@ class Questions(Benchmark[Question]):
         """Make a question ready to judge replies to it."""
         return QuestionJudge(sample)
 
-    def report(self, verdicts: Verdicts) -> Findings:
+    def report(self, verdicts: Verdicts) -> Contents:
         """Accuracies by category and group, what letters are answered, and which differences are more than chance."""
         return report(verdicts)

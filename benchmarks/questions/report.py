@@ -13,14 +13,14 @@ from evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion
 from evaluation.metrics.paired import holm, paired_test
-from evaluation.tables import Caveat, Column, Figure, Findings, Group, Row, Table
+from evaluation.tables import Caveat, Column, Contents, Figure, Group, Row, Table
 from evaluation.verdicts import CellKey, Verdicts
 
 _MOST_GROUPS = 200
 """Groups of one kind that have a row: a column of other names, such as file names, sorts nothing."""
 
 
-def report(verdicts: Verdicts) -> Findings:
+def report(verdicts: Verdicts) -> Contents:
     """Fill the tables that have any row."""
     accuracy = _accuracy(verdicts)
     tables = (
@@ -38,7 +38,7 @@ def report(verdicts: Verdicts) -> Findings:
         table="accuracy",
         columns=("accuracy", "chance"),
     )
-    return Findings(
+    return Contents(
         tables=tuple(table for table in tables if table.rows),
         figures=(figure,) if accuracy.rows else (),
         caveats=tuple(_caveats(verdicts)),

@@ -22,7 +22,7 @@ from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
-from evaluation.tables import Findings
+from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
 
@@ -122,7 +122,7 @@ class UltraVR(Benchmark[Sample]):
         told = reply.labels.details.get("examples")
         return len(told) if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES else None
 
-    def report(self, verdicts: Verdicts) -> Findings:
+    def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""
         return report(verdicts, self.grouping)
 

@@ -17,7 +17,7 @@ from evaluation.answers.matching import IOU_THRESHOLD
 from evaluation.metrics.accuracy import Contrast, Strata, group_accuracies
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, wilson
-from evaluation.tables import Caveat, Column, Figure, Findings, Group, Row, Table, Unit
+from evaluation.tables import Caveat, Column, Contents, Figure, Group, Row, Table, Unit
 from evaluation.verdicts import CellKey, Tallied, Verdicts
 
 OUTCOMES: tuple[Outcome, ...] = (*OPERATIONS, "Final", "NoErr")
@@ -90,12 +90,12 @@ class _Steps:
         return Row(title=title, keys={**self.key._asdict(), **keys}, values=tuple(values))
 
 
-def process_findings(verdicts: Verdicts, strata: Strata) -> Findings:
+def process_contents(verdicts: Verdicts, strata: Strata) -> Contents:
     """Profile every cell that has step answers, and fill the parts of Figure 2 from S2, S5 and S4 under V2."""
     asked = (key for key in verdicts.cells if key.protocol in STEP_PROTOCOLS and key in verdicts.tally.cells)
     cells = [steps for key in asked if (steps := _Steps(key, verdicts, strata)).answered]
     if not cells:
-        return Findings()
+        return Contents()
     figure2 = [_figure2a(_of(cells, "S2")), _figure2b(_of(cells, "S5")), _figure2c(_of(cells, "S4"))]
     tables = (
         *figure2,
@@ -105,7 +105,7 @@ def process_findings(verdicts: Verdicts, strata: Strata) -> Findings:
         _by_format(cells),
         _annotated(verdicts, strata),
     )
-    return Findings(
+    return Contents(
         tables=tables,
         figures=tuple(figure for table in figure2 for figure in _FIGURES if figure.table == table.name and table.rows),
         caveats=tuple(caveat for steps in cells for caveat in _caveats(steps)),

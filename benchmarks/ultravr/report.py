@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchmarks.ultravr.process import process_findings
+from benchmarks.ultravr.process import process_contents
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.tables import Caveat, Column, Findings, Group, Row, Table, mean_row
+from evaluation.tables import Caveat, Column, Contents, Group, Row, Table, mean_row
 from evaluation.verdicts import Tally, Verdicts
 
 TABLE2_CONDITIONS = {"V1": "V1 thumbnail", "V2": "V2 full image", "V3": "V3 local evidence", "V4": "V4 full + local"}
@@ -45,10 +45,10 @@ _SHORT = {
 }
 
 
-def report(verdicts: Verdicts, grouping: Grouping) -> Findings:
+def report(verdicts: Verdicts, grouping: Grouping) -> Contents:
     """Fill the tables that have any row."""
     strata = Strata.of(verdicts.samples, grouping)
-    process = process_findings(verdicts, strata)
+    process = process_contents(verdicts, strata)
     tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
     caveats = (*_on_examples(verdicts.tally), *process.caveats)
     return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})

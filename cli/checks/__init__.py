@@ -5,7 +5,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at; `advice` says what to do where it is not `ok`."""
 
     name: str

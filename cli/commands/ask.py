@@ -12,7 +12,7 @@ import typer
 
 from cli.answers import Answers, show_answers, write_answers
 from cli.arguments import Url, parse_pair
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL, complete_models
 from cli.console import err, out
 from cli.dataset_display import counted, lines_of
@@ -210,18 +210,18 @@ def _cells(dataset: Dataset, protocols: Sequence[str], conditions: Sequence[str]
 
 
 @contextmanager
-def _service(home: Home, spec: JobSpec, models: Sequence[str], url: str, port: int) -> Iterator[tuple[Gateway, bool]]:
+def _service(home: Home, spec: JobSpec, models: Sequence[str], url: str, port: int) -> Iterator[tuple[Client, bool]]:
     """A gateway that serves the models and has the data set; and whether it was started for this."""
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         if not (why := _obstacle(gateway, spec)):
             yield gateway, False
             return
     err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
-    with launched_service(models, home, port) as service, Gateway(service.wait_until_ready()) as gateway:
+    with launched_service(models, home, port) as service, Client(service.wait_until_ready()) as gateway:
         yield gateway, True
 
 
-def _obstacle(gateway: Gateway, spec: JobSpec) -> str:
+def _obstacle(gateway: Client, spec: JobSpec) -> str:
     """Why a gateway cannot be asked; nothing where it can."""
     try:
         served = {model for worker in gateway.workers() for model in worker.models}
@@ -232,7 +232,7 @@ def _obstacle(gateway: Gateway, spec: JobSpec) -> str:
         return f"no gateway answers at {gateway.url}"
 
 
-def _submitted(gateway: Gateway, spec: JobSpec, *, again: bool) -> Job:
+def _submitted(gateway: Client, spec: JobSpec, *, again: bool) -> Job:
     """The job of this specification: the earlier one, unless it is to be asked again or could not be."""
     key = hashlib.sha256(spec.model_dump_json().encode()).hexdigest()
     job = gateway.submit(spec, f"ask-{uuid4().hex if again else key}")
@@ -258,7 +258,7 @@ def _leaving(job: Job, *, is_own: bool) -> Iterator[None]:
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def _finish(gateway: Gateway, job: Job, answers: Answers, folder: Path) -> None:
+def _finish(gateway: Client, job: Job, answers: Answers, folder: Path) -> None:
     """Write page and verdicts, print the accuracies, and say where everything is."""
     written = write_answers(gateway, job, answers, folder)
     for line in summary(job):

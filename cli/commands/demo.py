@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from cli.client import Gateway
+from cli.client import Client
 from cli.console import err, out
 from cli.following import follow, require_success
 from cli.launch import Launched, launched_service
@@ -46,7 +46,7 @@ def demo(
         _build_dataset(home)
         with _step("waiting for the model"):
             url = service.wait_until_ready()
-        with Gateway(url) as gateway:
+        with Client(url) as gateway:
             job = _run_job(gateway, seed)
             folder = _write_report(gateway, job, home)
             _print_report(gateway, job, folder)
@@ -61,7 +61,7 @@ def _build_dataset(home: Home) -> None:
         build_demo_dataset(home.data / "demo", progress=say)
 
 
-def _run_job(gateway: Gateway, seed: int) -> Job:
+def _run_job(gateway: Client, seed: int) -> Job:
     job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), plan=_PLAN, seed=seed))
     err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
     job = follow(gateway, job)
@@ -69,7 +69,7 @@ def _run_job(gateway: Gateway, seed: int) -> Job:
     return job
 
 
-def _write_report(gateway: Gateway, job: Job, home: Home) -> Path:
+def _write_report(gateway: Client, job: Job, home: Home) -> Path:
     folder = home.folder / "reports" / job.id
     folder.mkdir(parents=True, exist_ok=True)
     for report_format, name in _FORMATS.items():
@@ -79,7 +79,7 @@ def _write_report(gateway: Gateway, job: Job, home: Home) -> Path:
     return folder
 
 
-def _print_report(gateway: Gateway, job: Job, folder: Path) -> None:
+def _print_report(gateway: Client, job: Job, folder: Path) -> None:
     report = Report.model_validate_json(gateway.report([job.id], "json"))
     write_figures(report, folder / "figures")
     out.print()

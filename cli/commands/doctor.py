@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from cli.arguments import Json
-from cli.checks import Finding, hardware, software, state
+from cli.checks import Diagnosis, hardware, software, state
 from cli.console import err, out, print_json
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -35,7 +35,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def check_one(check: Callable[[], Finding], *, say: bool) -> Finding:
+def check_one(check: Callable[[], Diagnosis], *, say: bool) -> Diagnosis:
     """Make one check and, if wanted, print at once what it found: some take many seconds."""
     with err.status("checking ...") if say and err.is_terminal else nullcontext():
         finding = check()
@@ -47,7 +47,7 @@ def check_one(check: Callable[[], Finding], *, say: bool) -> Finding:
     return finding
 
 
-def _checks(port: int) -> list[Callable[[], Finding]]:
+def _checks(port: int) -> list[Callable[[], Diagnosis]]:
     return [
         software.python,
         software.libvips,

@@ -7,7 +7,7 @@ import typer
 from rich.table import Column, Table
 
 from cli.arguments import JobId, Json, Url
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL
 from cli.console import out, print_json
 from cli.errors import ArgumentError
@@ -26,7 +26,7 @@ def jobs(
     gigavqa jobs
     gigavqa jobs --json | jq -r '.[] | select(.status == "in_progress") | .id'
     """
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         found = gateway.jobs(limit)
     if json:
         print_json([job.model_dump(mode="json") for job in found])
@@ -76,7 +76,7 @@ def delete(
     gigavqa delete job_01jd5m8q2v
     gigavqa delete latest --yes
     """
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         job = gateway.job(job_id)
         recorded = job.request_counts.completed + job.request_counts.failed
         if not yes:
@@ -91,7 +91,7 @@ def _require_consent(question: str) -> None:
 
 
 def _act(job_id: str, action: str, json: bool, url: str) -> None:
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         job = gateway.act(job_id, action)
     if json:
         print_json(job.model_dump(mode="json"))

@@ -1,7 +1,7 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
 from cli.arguments import FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL
 
 
@@ -28,7 +28,7 @@ def report(
     from cli.reporting import write_figures, write_report, write_text  # noqa: PLC0415
     from evaluation.report import Report  # noqa: PLC0415
 
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         names = [gateway.job_id(name) for name in job_ids or ["latest"]]
         if figures:
             write_figures(Report.model_validate_json(gateway.report(names, "json")), figures)

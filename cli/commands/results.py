@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 
 from cli.arguments import JobId, Url
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL, complete_models
 from cli.console import err, print_error
 
@@ -53,7 +53,7 @@ def results(
     }
     params = {name: value for name, value in asked.items() if value is not None}
     count = lost = 0
-    with Gateway(url) as gateway, _opened(output) as file:
+    with Client(url) as gateway, _opened(output) as file:
         for line in gateway.results(job_id, params):
             file.write(line + "\n")
             count += 1

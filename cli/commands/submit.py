@@ -6,7 +6,7 @@ import typer
 from pydantic import ValidationError
 
 from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL, complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
@@ -95,7 +95,7 @@ def submit(
         "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         job = gateway.submit(make_spec(fields), idempotency_key)
         job = _watched(gateway, job) if watch else _told(gateway, job)
     if json:
@@ -106,7 +106,7 @@ def submit(
         require_success(job)
 
 
-def _watched(gateway: Gateway, job: Job) -> Job:
+def _watched(gateway: Client, job: Job) -> Job:
     err.print(f"job {job.id}")
     with leaving(job):
         job = follow(gateway, job)
@@ -114,7 +114,7 @@ def _watched(gateway: Gateway, job: Job) -> Job:
     return job
 
 
-def _told(gateway: Gateway, job: Job) -> Job:
+def _told(gateway: Client, job: Job) -> Job:
     for line in obstacles(job.spec.models, gateway.workers()):
         err.print(line)
     return job

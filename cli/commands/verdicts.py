@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL
 from cli.console import err
 from cli.errors import ArgumentError
@@ -38,7 +38,7 @@ def verdicts(
     form = format or (verdict_form(output) if output else VerdictForm.CSV)
     if form is VerdictForm.PARQUET and output is None and sys.stdout.isatty():
         raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
-    with Gateway(url) as gateway, file_of(output or sys.stdout.buffer) as file:
+    with Client(url) as gateway, file_of(output or sys.stdout.buffer) as file:
         for chunk in gateway.verdicts(job_ids or ["latest"], {"format": form, "parts": parts, "texts": texts}):
             file.write(chunk)
     if output:

@@ -1,7 +1,7 @@
 """`gigavqa watch`: follows a job until it ends."""
 
 from cli.arguments import JobId, Json, Url
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL
 from cli.console import print_json
 from cli.following import follow, leaving, require_success, say_next
@@ -18,7 +18,7 @@ def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) 
     gigavqa watch
     gigavqa watch latest --json | jq .request_counts
     """
-    with Gateway(url) as gateway, leaving(job := gateway.job(job_id)):
+    with Client(url) as gateway, leaving(job := gateway.job(job_id)):
         job = follow(gateway, job)
     say_next(job)
     if json:

@@ -3,7 +3,7 @@
 from rich.table import Table
 
 from cli.arguments import Json, Url
-from cli.client import Gateway
+from cli.client import Client
 from cli.completion import DEFAULT_URL
 from cli.console import err, out, print_json
 
@@ -15,7 +15,7 @@ def workers(json: Json = False, url: Url = DEFAULT_URL) -> None:
     gigavqa workers
     gigavqa workers --json | jq -r '.[] | select(.state == "starting") | .phase.name'
     """
-    with Gateway(url) as gateway:
+    with Client(url) as gateway:
         found = gateway.workers()
     if json:
         print_json([worker.model_dump(mode="json") for worker in found])

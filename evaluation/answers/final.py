@@ -1,4 +1,4 @@
-"""Parses a raw response into a final answer, by rules alone (source of the rules: UltraVR, appendix D.2).
+"""Parses a raw response into a final answer, by rules alone (source of the rules: arXiv 2606.05576, appendix D.2).
 
 First what was only thought is cut off. Then the last announcement of a final answer decides, by the nearest option
 letter behind it; without one, the text is read from its end, and the last sentence that names a letter decides. An

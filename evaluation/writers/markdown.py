@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from evaluation.report import Report, Source
+from evaluation.report import Maker, Report
 from evaluation.tables import Table
 from evaluation.writers.numbers import in_full
 from evaluation.writers.work import job_line, work_lines
@@ -85,7 +85,7 @@ def _provenance(report: Report) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _source(source: Source) -> str:
+def _source(source: Maker) -> str:
     engine = f"{source.engine or 'unknown engine'} {source.version or ''}".strip()
     sampling = ", ".join(f"{name} {value}" for name, value in source.sampling.items()) or "sampling unknown"
     shown = f"thumbnail {source.thumbnail}" if source.thumbnail else None

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
 from service.http.examples import JOB_ID
-from service.http.problems import MEDIA_TYPE, Problem
+from service.http.problems import MEDIA_TYPE, ProblemDocument
 
 VERSION = version("gigavqa")
 DESCRIPTION = (
@@ -60,7 +60,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
     )
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-    problem = Problem.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+    problem = ProblemDocument.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
     schemas.update(problem.pop("$defs"), Problem=problem)
     return schema
 
@@ -74,7 +74,7 @@ def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:
 
 
 def _example(kind: ProblemKind) -> dict[str, Any]:
-    problem = Problem(
+    problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
         status=HTTPStatus(kind.status),

@@ -37,7 +37,7 @@ _SERVER_RETRY_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
-class Problem(BaseModel):
+class ProblemDocument(BaseModel):
     """A problem document. `errors` names every single thing that is wrong."""
 
     model_config = ConfigDict(frozen=True)
@@ -81,7 +81,7 @@ def problem_response(
 ) -> ProblemResponse:
     """Write the problem document of one request."""
     request_id = request_id_of(scope)
-    problem = Problem(
+    problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
         status=kind.status,

@@ -19,16 +19,16 @@ from service.operations.background import Background
 from service.operations.instrumentation import Instrumentation
 from service.results.responses import pages
 from service.settings import Settings
-from service.submission.planning import (
-    CheckedPlan,
+from service.submission.admission import (
+    Admission,
+    CheckedDraft,
+    Draft,
     ImageRequest,
-    Plan,
-    Planner,
     bundle_requests,
     retry_generation,
 )
 
-_PLANNING_AT_A_TIME = 2
+_CHECKS_AT_A_TIME = 2
 _RETRY_AFTER_SECONDS = 10.0
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
 
@@ -40,7 +40,7 @@ class Submissions:
         self,
         *,
         settings: Settings,
-        planner: Planner,
+        admission: Admission,
         registry: JobRegistry,
         queue: JobQueue,
         results: ResultStore,
@@ -49,14 +49,14 @@ class Submissions:
         stopping: asyncio.Event,
     ) -> None:
         self._settings = settings
-        self._planner = planner
+        self._admission = admission
         self._registry = registry
         self._queue = queue
         self._results = results
         self._background = background
         self._submitted = instrumentation.submitted
         self._stopping = stopping
-        self._planning = asyncio.Semaphore(_PLANNING_AT_A_TIME)
+        self._checking = asyncio.Semaphore(_CHECKS_AT_A_TIME)
         self._appending = asyncio.Semaphore(1)
         self._in_hand: set[str] = set()
         self._resumed_once = False
@@ -65,19 +65,19 @@ class Submissions:
         """Accept a job; the flag tells a new one from the one that the key already belongs to.
 
         A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
-        Raises what Planner raises, QueueFullError and IdempotencyConflictError; nothing is then accepted.
+        Raises what Admission raises, QueueFullError and IdempotencyConflictError; nothing is then accepted.
         """
         if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key)):
             return earlier, False
-        plan = await asyncio.to_thread(self._planner.plan, spec)
-        if not self._is_small(plan):
+        draft = await asyncio.to_thread(self._admission.draft, spec)
+        if not self._is_small(draft):
             await self._require_a_place()
             job, created = await self._registry.create(spec, idempotency_key)
             if created:
                 self._take_up(job.id)
             return job, created
-        await self._queue.require_room(plan.num_requests)
-        checked = await self._check(plan)
+        await self._queue.require_room(draft.num_requests)
+        checked = await self._check(draft)
         job, created = await self._registry.create(spec, idempotency_key)
         if not created:
             return job, False
@@ -94,15 +94,15 @@ class Submissions:
         answered, failed = await self._recorded(job_id)
         if job.status is JobStatus.COMPLETED and not failed:
             raise JobNotRetryableError(f"job {job_id} has no failed request")
-        plan = await asyncio.to_thread(self._planner.plan, job.spec)
-        if job.dataset_digest and plan.dataset.digest != job.dataset_digest:
-            raise DatasetChangedError(f"the records of data set '{plan.dataset.name}' changed since job {job_id}")
-        if len(answered) >= plan.num_requests:
+        draft = await asyncio.to_thread(self._admission.draft, job.spec)
+        if job.dataset_digest and draft.dataset.digest != job.dataset_digest:
+            raise DatasetChangedError(f"the records of data set '{draft.dataset.name}' changed since job {job_id}")
+        if len(answered) >= draft.num_requests:
             raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
-        checked = await self._check(plan)
+        checked = await self._check(draft)
         generation = retry_generation(failed, str(job.finished_at))
         bundles = self._bundles(job, checked.requests(without=answered), generation)
-        return await self._queue.reopen(job_id, bundles, plan.dataset.digest)
+        return await self._queue.reopen(job_id, bundles, draft.dataset.digest)
 
     async def resume(self) -> None:
         """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
@@ -114,9 +114,11 @@ class Submissions:
                 self._take_up(job_id)
         self._resumed_once = True
 
-    def _is_small(self, plan: Plan) -> bool:
+    def _is_small(self, draft: Draft) -> bool:
         settings = self._settings
-        return len(plan.expansion.samples) <= settings.inline_samples and plan.num_requests <= settings.inline_requests
+        return (
+            len(draft.expansion.samples) <= settings.inline_samples and draft.num_requests <= settings.inline_requests
+        )
 
     async def _require_a_place(self) -> None:
         waiting = (await self._registry.count())[JobStatus.VALIDATING]
@@ -124,14 +126,14 @@ class Submissions:
             message = f"{waiting} jobs wait to be queued already (limit {self._settings.waiting_jobs})"
             raise QueueFullError(message, _RETRY_AFTER_SECONDS)
 
-    async def _check(self, plan: Plan) -> CheckedPlan:
-        async with self._planning:
-            return await asyncio.to_thread(self._planner.check, plan)
+    async def _check(self, draft: Draft) -> CheckedDraft:
+        async with self._checking:
+            return await asyncio.to_thread(self._admission.check, draft)
 
-    async def _enqueue_or_forget(self, job: Job, checked: CheckedPlan) -> Job:
+    async def _enqueue_or_forget(self, job: Job, checked: CheckedDraft) -> Job:
         self._in_hand.add(job.id)
         try:
-            await self._queue.reserve(job.id, checked.plan.num_requests, checked.plan.dataset.digest)
+            await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.dataset.digest)
             return await self._queue.append(job.id, self._bundles(job, checked.requests()))
         except QueueFullError as error:
             # Refused is refused: the key must be free for the client's next try.
@@ -162,13 +164,13 @@ class Submissions:
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
             return None
-        plan = await asyncio.to_thread(self._planner.plan, job.spec)
-        _require_same_records(job, plan)
+        draft = await asyncio.to_thread(self._admission.draft, job.spec)
+        _require_same_records(job, draft)
         try:
-            await self._queue.reserve(job_id, plan.num_requests, plan.dataset.digest)
+            await self._queue.reserve(job_id, draft.num_requests, draft.dataset.digest)
         except QueueFullError as error:
-            return _Full(job_id, plan.num_requests, error.retry_after)
-        checked = await self._check(plan)
+            return _Full(job_id, draft.num_requests, error.retry_after)
+        checked = await self._check(draft)
         async with self._appending:
             await self._queue.append(job_id, self._bundles(job, checked.requests()))
         return None
@@ -209,11 +211,11 @@ class _Full(NamedTuple):
     retry_after: float
 
 
-def _require_same_records(job: Job, plan: Plan) -> None:
+def _require_same_records(job: Job, draft: Draft) -> None:
     # Some of its bundles may be queued already, and further ones would be numbered anew.
-    if job.dataset_digest and job.dataset_digest != plan.dataset.digest:
+    if job.dataset_digest and job.dataset_digest != draft.dataset.digest:
         raise DatasetChangedError(
-            f"the records of data set '{plan.dataset.name}' changed while the job was queued; submit it again"
+            f"the records of data set '{draft.dataset.name}' changed while the job was queued; submit it again"
         )
 
 

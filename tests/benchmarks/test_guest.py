@@ -150,7 +150,7 @@ def test_its_tables_stand_in_every_form(played: Played) -> None:
         assert f"| {value} [" in markdown
         assert f">{value}<" in page
     assert f"accuracy_groups,{MODEL},ask,V2,hard,accuracy," in table
-    assert page.count('class="sample"') == 4
+    assert page.count('"question":') == 4
 
 
 def test_the_command_line_knows_it(played: Played) -> None:
@@ -186,7 +186,10 @@ def test_records_are_imported_for_it(played: Played, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     made = played.home / "data" / "more"
     assert 'benchmark = "riddles"' in (made / "dataset.toml").read_text()
-    assert sorted(path.name for path in (made / "samples").iterdir()) == ["easy.jsonl", "hard.jsonl"]
+    shown = json.loads(played.gigavqa("dataset", "show", "more", "--json").stdout)
+    assert [(one["id"], one["images"], one["author"]) for one in shown] == [
+        (f"riddle-{number}", [f"images/{number % 2}.png"], "K.") for number in range(4)
+    ]
 
 
 def test_a_plan_that_it_does_not_have_is_refused(played: Played) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from cli.checks import Finding, hardware, software, state
+from cli.checks import Diagnosis, hardware, software, state
 from cli.commands.doctor import check_one
 from jobs.server import start_server
 from tests.cli.installation import Installation
@@ -27,13 +27,13 @@ def test_doctor_looks_at_every_part(installation: Installation) -> None:
 
 def test_each_finding_is_printed_before_the_next_check(capsys: pytest.CaptureFixture[str]) -> None:
     """With its advice, and letter by letter, whatever brackets and colons it has."""
-    check_one(lambda: Finding("disk", "warn", "3 GB at [home] :100:", "free some"), say=True)
+    check_one(lambda: Diagnosis("disk", "warn", "3 GB at [home] :100:", "free some"), say=True)
 
-    def next_check() -> Finding:
+    def next_check() -> Diagnosis:
         first, second = capsys.readouterr().out.splitlines()
         assert first.split() == ["warn", "disk", "3", "GB", "at", "[home]", ":100:"]
         assert second.strip() == "free some"
-        return Finding("port", "ok", "8470 is free")
+        return Diagnosis("port", "ok", "8470 is free")
 
     check_one(next_check, say=True)
     assert capsys.readouterr().out.split() == ["ok", "port", "8470", "is", "free"]

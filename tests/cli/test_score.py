@@ -59,7 +59,7 @@ def test_score_writes_a_page(installation: Installation) -> None:
     responses, target = write_responses(installation.home, "ABCA"), installation.home / "report.html"
     tiny = str(installation.home / "data" / "tiny")
     installation.ok("score", tiny, str(responses), "--format", "html", "-o", str(target))
-    assert target.read_text(encoding="utf-8").count('class="sample"') == 4
+    assert target.read_text(encoding="utf-8").count('"question":') == 4
 
 
 def test_figures_need_steps(installation: Installation) -> None:

@@ -248,6 +248,18 @@ def test_a_loose_file_needs_no_images_and_no_settings(tmp_path: Path) -> None:
     assert [sample.id for sample in load_loose(tmp_path / "mine.json").samples] == ["rs-logic"]
 
 
+def test_a_folder_that_is_scored_finds_the_images_that_a_job_finds(tmp_path: Path) -> None:
+    """Records without a name of their image take it from its place, so that what was shown can be told offline."""
+    record = {key: value for key, value in good_record("rs-logic").items() if key != "image"} | {"id": "harbor"}
+    folder = tmp_path / "tiny"
+    write_settings(folder)
+    (folder / "images" / "harbor.png").touch()
+    (folder / "samples" / "harbor.json").write_text(json.dumps(record))
+
+    assert load_loose(folder).samples == load_dataset(folder).samples
+    assert load_loose(folder).samples[0].images == ("images/harbor.png",)
+
+
 def test_the_digest_follows_the_records(tmp_path: Path) -> None:
     """Equal records have equal digests, and a changed record another one."""
     first = load_dataset(write_dataset(tmp_path / "a" / "tiny", GOOD["rs-logic"]))

@@ -64,22 +64,22 @@ def test_an_unknown_plan_is_refused() -> None:
         cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
 
 
-@pytest.mark.parametrize("cells", [(), (Cell(protocol="S0", condition="V2"),)])
-def test_a_job_names_either_a_plan_or_cells(cells: tuple[Cell, ...]) -> None:
-    """Neither and both are refused."""
+def test_a_job_names_a_plan_or_cells_not_both() -> None:
+    """Both would leave open which is meant."""
     with pytest.raises(PlanUnknownError, match="either a plan or cells"):
-        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table1" if cells else None, cells=cells))
+        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table1", cells=ULTRAVR.plans["table2"]))
+
+
+def test_a_job_that_names_neither_asks_the_first_plan() -> None:
+    """It is the one that the benchmark puts first."""
+    assert cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,))) == ULTRAVR.plans["table1"]
 
 
 def test_a_protocol_that_is_not_available_is_named() -> None:
     """All that are missing are named at once."""
     with pytest.raises(ProtocolUnavailableError, match="T8, T9"):
-        cells_of(
-            ULTRAVR,
-            JobSpec(
-                dataset="t", models=(DEMO,), cells=[{"protocol": name, "condition": "V2"} for name in ("T9", "T8")]
-            ),
-        )
+        cells = [{"protocol": name, "condition": "V2"} for name in ("T9", "T8")]
+        cells_of(ULTRAVR, JobSpec(dataset="t", models=(DEMO,), cells=cells))
 
 
 def test_ids_say_what_a_request_is(dataset: Dataset) -> None:

@@ -53,13 +53,13 @@ def test_lines_read_as_the_part_does(number: int, tmp_path: Path) -> None:
     """A line of the stream and the row of the part that holds the same response are the same reply."""
     line = tmp_path / "line.ndjson"
     line.write_bytes(LINES.read_bytes().splitlines()[number])
-    (reply,) = read_replies([line])
-    assert reply in list(read_replies([PART]))
+    (reply,) = read_replies([line], "S0")
+    assert reply in list(read_replies([PART], "S0"))
 
 
 def test_what_turns_answered_is_known() -> None:
     """The steps of the chat that outgrew its context are there by their names, its final answer is not."""
-    (reply,) = (reply for reply in read_replies([LINES]) if reply.overflowed)
+    (reply,) = (reply for reply in read_replies([LINES], "S0") if reply.overflowed)
     assert [name for name, _ in reply.steps] == ["S1", "S2", "S3", "S4", "S5"]
     assert (reply.text, reply.failure) == (None, None)
 
@@ -71,7 +71,7 @@ def test_a_line_of_a_form_to_come_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ResponsesInvalidError, match=r"line.ndjson:1: is of version 3; this release reads versions 1 to 2"
     ):
-        list(read_replies([line]))
+        list(read_replies([line], "S0"))
 
 
 def test_a_job_asks_what_it_asked(tmp_path: Path) -> None:

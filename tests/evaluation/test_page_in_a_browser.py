@@ -370,6 +370,12 @@ def test_a_picture_is_enlarged_and_put_away_with_the_keyboard(browser: Browser, 
     visit.press("Enter")
     expect(visit.tab.locator("dialog img")).to_be_visible()
     expect(visit.tab.locator("dialog rect.read:not(.halo)")).to_be_visible()
+    picture, boxes = visit.tab.locator("dialog img"), visit.tab.locator("dialog svg.boxes")
+    natural, shown = (
+        picture.evaluate(f"(one) => one.{kind}Width / one.{kind}Height") for kind in ("natural", "client")
+    )
+    assert shown == pytest.approx(natural, rel=0.01)
+    assert boxes.bounding_box() == pytest.approx(picture.bounding_box())
     visit.press("Escape")
     expect(visit.tab.locator("dialog")).not_to_be_visible()
     assert visit.opened == "c1"

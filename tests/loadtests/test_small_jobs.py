@@ -5,11 +5,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL
 from tests.flow.pictures import draw_dataset
+from tests.waiting import wait_until
 
 LOADTEST = Path(__file__).parents[2] / "loadtests" / "small_jobs.py"
 
@@ -23,6 +25,8 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
         installation.start_server()
         installation.start_gateway()
         installation.start_worker("--model", MODEL, "--engine", "simulated", "--speed", "0")
+        workers = f"{installation.url}/v1/workers"
+        wait_until(lambda: httpx.get(workers, timeout=10).json()["data"], timeout=60, what="the worker's announcement")
         yield installation
     finally:
         installation.stop()

@@ -38,7 +38,7 @@ def test_data_sets_are_listed_and_described(gateway: RunningGateway) -> None:
     assert [found["name"] for found in gateway.client.get("/v1/datasets").json()["data"]] == [NAME]
     card = gateway.client.get(f"/v1/datasets/{NAME}").json()
     assert (card["num_samples"], card["num_images"]) == (4, 2)
-    assert card["categories"] == {"cctv": {"comparison": 4}}
+    assert card["groups"] == {"cctv": {"comparison": 4}}
 
 
 def test_a_data_set_with_bad_records_is_listed_and_says_what_is_wrong(gateway: RunningGateway) -> None:

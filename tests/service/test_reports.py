@@ -63,9 +63,21 @@ def test_a_report_comes_as_one_page(gateway: RunningGateway, job_id: str) -> Non
     """With every sample that was asked, its raw text, and a policy that lets it connect to nobody."""
     page = gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": "html"})
     assert page.headers["content-type"].startswith("text/html")
-    assert page.text.count('class="sample"') == 4
+    assert page.text.count('"question":') == 4
     assert "Final answer: A" in page.text
     assert "default-src 'none'" in page.text
+
+
+def test_a_report_tells_its_job_and_what_was_asked(gateway: RunningGateway, job_id: str) -> None:
+    """The job's plan and seed in every form, and on the page the prompts, made again from the job."""
+    path = f"/v1/jobs/{job_id}/report"
+    (job,) = gateway.client.get(path).json()["jobs"]
+    assert (job["id"], job["plan"], job["seed"], job["status"]) == (job_id, "table1", 0, "completed")
+    page, markdown = (gateway.client.get(path, params={"format": form}).text for form in ("html", "md"))
+    assert f"job {job_id}: completed" in markdown
+    assert f"<code>{job_id}</code>" in page
+    assert '"chats":[]' not in page
+    assert "The image above is the full image." in page
 
 
 def test_a_page_shows_the_pictures_that_workers_left(gateway: RunningGateway) -> None:

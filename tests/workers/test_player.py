@@ -1,11 +1,14 @@
 """How a chat is played: what the engine is asked, and in which order."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse, Usage
+from jobs.stored import read_bundle
 from tests.workers.examples import make_request
 from tests.workers.rasters import raster_of
 from tiling.views import View
@@ -143,3 +146,14 @@ async def test_a_script_may_go_on_by_what_was_answered() -> None:
     answers = await Player(make_request("r", None), UntilThree(), list(map(raster_of, (ONE, TWO))), keeper).play()
     assert [answer.text for answer in answers] == ["1", "2", "3"]
     assert keeper.chats[-1][-1] == ("user", ["You said 2", TWO.image])
+
+
+async def test_a_prompt_that_was_queued_in_the_first_form_is_what_it_was() -> None:
+    """All five views of its V4, full image first, and then the one text that it had."""
+    queued = (Path(__file__).parents[1] / "jobs" / "form_1" / "bundle.json").read_bytes()
+    old = json.loads(queued)["requests"][0]
+    request, keeper = read_bundle(queued).requests[0], Keeper()
+    await Player(request, FixedTurns(request.turns), list(map(raster_of, request.views)), keeper).play()
+    shown = [raster_of(View.model_validate(view)).key for view in old["views"]]
+    assert len(set(shown)) == 5
+    assert keeper.chats == [[("user", [*shown, old["turns"][0]["text"]])]]

@@ -15,7 +15,7 @@ const isFirst = (cells, at) => at === 0 || cells[at - 1].model !== cells[at].mod
 const headOf = (cells) => el("thead", {},
   el("tr", { class: "models" }, el("th", { scope: "col", rowspan: 3, class: "corner" }, "Sample"),
     runs(cells, (cell) => cell.model).map((run) => el("th", { scope: "colgroup", colspan: run.span, class: "first", title: run.cell.model }, el("span", {}, run.cell.title))),
-    el("th", { scope: "col", rowspan: 3, class: "first share" }, "right")),
+    el("th", { scope: "col", rowspan: 3, class: "first share" }, "% right")),
   el("tr", { class: "protocols" }, runs(cells, (cell) => `${cell.model} ${cell.protocol}`).map((run) =>
     el("th", { scope: "colgroup", colspan: run.span, class: isFirst(cells, cells.indexOf(run.cell)) ? "first" : null }, el("span", {}, run.cell.protocol)))),
   el("tr", { class: "conditions" }, cells.map((cell, at) => el("th", { scope: "col", class: isFirst(cells, at) ? "first" : null }, cell.condition))));

@@ -115,6 +115,6 @@ document.addEventListener("change", (event) => {
 byId("enlarged").addEventListener("click", (event) => {
   if (event.target === event.currentTarget || "close" in event.target.dataset) event.currentTarget.close();
 });
-// Paper has no folds.
-addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.table, .warnings details")) fold.open = true; });
+// A warning is not folded away on paper; tables of details are printed when they are open.
+addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".warnings details")) fold.open = true; });
 if (byId("filters")) begin();

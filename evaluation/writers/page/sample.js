@@ -26,7 +26,7 @@ const overlay = (view, boxes) => svg("svg", { viewBox: view.region.join(" "), pr
 
 const frame = (view, boxes, alt) => {
   const data = pictureOf(view.key);
-  return data ? el("span", { class: "frame" }, el("img", { src: data, alt }), overlay(view, boxes)) : el("span", { class: "none" }, "no preview");
+  return data ? el("span", { class: "frame", style: `--ratio: ${view.size[0] / view.size[1]}` }, el("img", { src: data, alt }), overlay(view, boxes)) : el("span", { class: "none" }, "no preview");
 };
 
 const enlarge = (view, boxes) => {
@@ -175,7 +175,7 @@ const drawSample = (samples) => {
   state.at = placeOf(response);
   place.replaceChildren(barOf(sample, samples),
     el("p", { class: "chips" }, Object.entries(sample.groups).filter(([, name]) => name).map(([level, name]) => el("span", { title: level }, spaced(name)))),
-    el("div", { class: "asked" },
+    el("div", { class: sample.views.length ? "asked" : null },
       el("div", {}, el("p", { class: "question" }, textOf(sample.question)), optionsOf(sample), el("h4", {}, "All responses"), stripOf(sample)),
       picturesOf(sample, response)),
     responseOf(sample, response));

@@ -151,6 +151,7 @@ def _view(raster: RasterRecord, image: str | None) -> dict[str, Any]:
         "first": raster.view.image == image,
         "full": full,
         "source": source,
+        "size": size,
         "region": [int(number) for number in raster.region.split(",")],
         "caption": f"{'full image' if full else f'region {raster.region}'} of {source.width:,} × {source.height:,}"
         f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens)",

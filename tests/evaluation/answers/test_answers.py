@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.answers.final import parse_answer
+from evaluation.answers.text import thoughts_apart
 
 CORPUS = Path(__file__).parent
 OPTIONS: dict[str, Any] = json.loads((CORPUS / "options.json").read_text(encoding="utf-8"))
@@ -57,3 +58,18 @@ def test_a_final_line_as_the_prompt_asks_for_it_always_counts(letter: str, reaso
     parsed = parse_answer(f"{reasoning.replace('<', ' ')}\nFinal answer: {letter}", OPTIONS["relation"])
 
     assert parsed.value == letter
+
+
+@pytest.mark.parametrize(
+    ("raw", "thought", "said"),
+    [
+        ("Final answer: B", "", "Final answer: B"),
+        ("<think>Two?</think>B", "Two?", "B"),
+        ("Two?</think>\nB", "Two?", "\nB"),
+        ("B<think>or", "or", "B"),
+        ("<think>and on", "and on", None),
+    ],
+)
+def test_thoughts_are_told_apart_from_what_was_said(raw: str, thought: str, said: str | None) -> None:
+    """By the families' marks; where only the closing one stands, the prompt opened them; None where they never end."""
+    assert thoughts_apart(raw) == (thought, said)

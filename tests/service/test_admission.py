@@ -13,7 +13,7 @@ from jobs.models import Job, JobSpec, JobStatus, Turn
 from service.errors import SubmissionInvalidError
 from service.operations.datasets import Datasets
 from service.settings import Settings
-from service.submission.planning import CheckedPlan, Images, Planner, bundle_requests
+from service.submission.admission import Admission, CheckedDraft, Images, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
@@ -25,14 +25,14 @@ def spec_of(repeats: int, **changes: object) -> JobSpec:
 
 
 @pytest.fixture
-def planner(settings: Settings) -> Planner:
-    """A planner of the town."""
-    return Planner(Datasets(settings.data), Images(settings.data, 2), load_catalogue, 1_000_000)
+def admission(settings: Settings) -> Admission:
+    """A admission of the town."""
+    return Admission(Datasets(settings.data), Images(settings.data, 2), load_catalogue, 1_000_000)
 
 
-def checked(planner: Planner, spec: JobSpec) -> CheckedPlan:
+def checked(admission: Admission, spec: JobSpec) -> CheckedDraft:
     """Check a job as a gateway does."""
-    return planner.check(planner.plan(spec))
+    return admission.check(admission.draft(spec))
 
 
 def peak_of(work: Callable[[], object]) -> int:
@@ -46,13 +46,13 @@ def peak_of(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(planner: Planner) -> None:
+def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(admission: Admission) -> None:
     """Ten times the requests raise the peak by less than a byte each."""
 
     def take(repeats: int) -> None:
         spec = spec_of(repeats)
         job = Job(id="job", spec=spec, status=JobStatus.VALIDATING, created_at=NOW)
-        for bundle in bundle_requests(job, checked(planner, spec).requests(), 64):
+        for bundle in bundle_requests(job, checked(admission, spec).requests(), 64):
             pack(bundle)
 
     take(8)
@@ -60,31 +60,32 @@ def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(planner: Pl
     assert large - small < 7200
 
 
-def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(planner: Planner) -> None:
+def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(admission: Admission) -> None:
     """A gateway that starts with another setting amid a job skips no bundle that it takes for one already queued."""
     spec = spec_of(40)
     job = Job(id="job", spec=spec, status=JobStatus.VALIDATING, created_at=NOW)
-    plan = checked(planner, spec)
-    first, again, smaller = (list(bundle_requests(job, plan.requests(), size)) for size in (64, 64, 32))
+    draft = checked(admission, spec)
+    first, again, smaller = (list(bundle_requests(job, draft.requests(), size)) for size in (64, 64, 32))
     assert first == again
     assert not {bundle.id for bundle in first} & {bundle.id for bundle in smaller}
 
 
-def test_every_repeat_counts_among_what_is_too_long(planner: Planner) -> None:
+def test_every_repeat_counts_among_what_is_too_long(admission: Admission) -> None:
     """One chat is looked at for all its repeats, and the finding tells of all of them."""
     with pytest.raises(SubmissionInvalidError) as refused:
         checked(
-            planner, spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}], sampling={"max_tokens": 8000})
+            admission,
+            spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}], sampling={"max_tokens": 8000}),
         )
     assert [finding.requests for finding in refused.value.findings] == [4 * 5]
 
 
 @pytest.mark.parametrize(("most_kept", "times"), [(2000, 1), (0, 2)])
 def test_the_chats_of_a_small_job_are_made_once(
-    planner: Planner, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
+    admission: Admission, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
 ) -> None:
     """Those that were checked are those that are queued; a larger job's are made again, and are the same."""
-    monkeypatch.setattr("service.planning._MOST_KEPT", most_kept)
+    monkeypatch.setattr("service.submission.admission._MOST_KEPT", most_kept)
     made: list[str] = []
 
     def counted_turns(self: DirectQuestion, asking: Asking) -> tuple[Turn, ...]:
@@ -93,15 +94,15 @@ def test_the_chats_of_a_small_job_are_made_once(
 
     turns = DirectQuestion.turns
     monkeypatch.setattr(DirectQuestion, "turns", counted_turns)
-    plan = checked(planner, spec_of(1))
-    asked = list(plan.requests())
+    draft = checked(admission, spec_of(1))
+    asked = list(draft.requests())
     assert len(asked) == 8
     assert len(made) == times * len(asked)
-    assert asked == list(plan.plan.expansion.requests(plan.sizes.__getitem__))
+    assert asked == list(draft.draft.expansion.requests(draft.sizes.__getitem__))
 
 
-def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(planner: Planner) -> None:
+def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(admission: Admission) -> None:
     """The others come in their order."""
-    plan = checked(planner, spec_of(1))
-    (_, first), *others = plan.requests()
-    assert list(plan.requests(without={first.id})) == others
+    draft = checked(admission, spec_of(1))
+    (_, first), *others = draft.requests()
+    assert list(draft.requests(without={first.id})) == others

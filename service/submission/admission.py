@@ -73,7 +73,7 @@ class Images:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Draft:
     """A job whose names all exist, and how much it asks for."""
 
     expansion: Expansion
@@ -91,22 +91,22 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class CheckedPlan:
-    """A plan whose images were all looked at, and whose requests fit their models."""
+class CheckedDraft:
+    """A draft whose images were all looked at, and whose requests fit their models."""
 
-    plan: Plan
+    draft: Draft
     sizes: Mapping[str, Size]
     kept: Sequence[ImageRequest] = ()
     """All requests, where they are few enough to be kept since they were checked."""
 
     def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
         """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
-        for image, request in self.kept or self.plan.expansion.requests(self.sizes.__getitem__):
+        for image, request in self.kept or self.draft.expansion.requests(self.sizes.__getitem__):
             if request.id not in without:
                 yield image, request
 
 
-class Planner:
+class Admission:
     """Turns what a client asks for into requests, or into an error that names everything that is wrong."""
 
     def __init__(
@@ -117,7 +117,7 @@ class Planner:
         self._catalogue = catalogue
         self._max_requests = max_requests
 
-    def plan(self, spec: JobSpec) -> Plan:
+    def draft(self, spec: JobSpec) -> Draft:
         """Check everything but images: data set and its samples, models, plan, sampling, evidence.
 
         Raises SubmissionInvalidError, DatasetInvalidError (bad samples by file and line) and JobTooLargeError.
@@ -135,17 +135,17 @@ class Planner:
         num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
-        return Plan(expansion, catalogue)
+        return Draft(expansion, catalogue)
 
-    def check(self, plan: Plan) -> CheckedPlan:
+    def check(self, draft: Draft) -> CheckedDraft:
         """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
-        sizes, repeats = self._sizes(plan.expansion), plan.expansion.spec.repeats
-        contexts = Contexts(plan.catalogue, sizes.__getitem__, repeats)
-        keeps = repeats == 1 and plan.num_requests <= _MOST_KEPT
+        sizes, repeats = self._sizes(draft.expansion), draft.expansion.spec.repeats
+        contexts = Contexts(draft.catalogue, sizes.__getitem__, repeats)
+        keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
         kept: list[ImageRequest] = []
         findings: list[Finding] = []
         try:
-            for image, request in plan.expansion.requests(sizes.__getitem__, repeats=1):
+            for image, request in draft.expansion.requests(sizes.__getitem__, repeats=1):
                 contexts.admits(request)
                 if keeps:
                     kept.append((image, request))
@@ -154,7 +154,7 @@ class Planner:
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return CheckedPlan(plan, sizes, kept)
+        return CheckedDraft(draft, sizes, kept)
 
     def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of

@@ -1,0 +1,46 @@
+"""The house names no guest: nothing of UltraVR stands outside `benchmarks/ultravr`, its demo and its tests."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("service", "workers", "evaluation", "jobs", "tiling", "catalogue", "cli")
+SUFFIXES = {".py", ".toml", ".j2", ".js", ".css", ".lua"}
+NAMES = re.compile(
+    r"ultravr"  # itself
+    r"|(?-i:\bS[0-5]\b)"  # its protocols
+    r"|\b(?:cctv|wsi)\b|[\"'](?:rs|ad)[\"']"  # its domains
+    r"|(?-i:\b(?:GND|PER|QUA|INF)\b)",  # what its steps do
+    re.IGNORECASE,
+)
+EXCEPTIONS = {
+    "service/http/examples.py": "shows a job, a report and a data set as they might be",
+    "cli/commands/demo.py": "plays the demo, which is of UltraVR",
+    "cli/commands/dataset.py": "draws that demo's data set",
+}
+
+
+def test_no_room_of_the_house_names_a_guest() -> None:
+    """But for those that must, each with its reason."""
+    assert {file: told for file, told in named().items() if file not in EXCEPTIONS} == {}
+
+
+def test_every_exception_is_one() -> None:
+    """What names no guest any more stands in no list."""
+    assert EXCEPTIONS.keys() <= named().keys()
+
+
+def named() -> dict[str, list[str]]:
+    """The lines that name it, by file."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(files()):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if NAMES.search(line):
+                found.setdefault(path.relative_to(ROOT).as_posix(), []).append(f"{number}: {line.strip()}")
+    return found
+
+
+def files() -> Iterator[Path]:
+    """All texts of the rooms that know no guest."""
+    return (path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in SUFFIXES)
