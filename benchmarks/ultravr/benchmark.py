@@ -88,6 +88,11 @@ class UltraVR(Benchmark[Sample]):
                 yield f"  one of: {', '.join(step.options)}"
             yield f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}"
 
+    def summary(self, sample: Sample) -> dict[str, str]:
+        """How many steps, and which evidence."""
+        evidence = _told(sample.evidence) if sample.evidence else "-"
+        return {"steps": str(len(sample.steps)), "evidence": evidence}
+
     def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of samples without any, and step questions of samples without steps."""
         if any(cell.condition in LOCAL_CONDITIONS for cell in cells):

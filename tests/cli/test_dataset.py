@@ -157,7 +157,7 @@ def test_close_names_of_data_sets_are_said(installation: Installation) -> None:
 
 
 def test_samples_are_listed(installation: Installation) -> None:
-    """Id, domain, category, image, steps, evidence, and the question's start."""
+    """Id, groups, image, what the benchmark tells, and the question's start."""
     made(installation, "walks", good_record("cctv-comparison"))
     head, line = installation.ok("dataset", "show", "walks").splitlines()
     assert head.split() == ["sample", "domain", "category", "image", "steps", "evidence", "question"]

@@ -68,7 +68,7 @@ def test_figures_need_steps(installation: Installation) -> None:
     responses = write_responses(installation.home, "ABCA")
     refused = installation.run("score", tiny, str(responses), "--figures", str(folder))
     assert refused.returncode == 1
-    assert "needs responses under V2 to S2" in refused.stderr
+    assert "no figure" in refused.stderr
 
 
 def test_files_are_scored_together_with_steps(installation: Installation) -> None:
