@@ -18,6 +18,7 @@ class ReportFormat(StrEnum):
     JSON = "json"
     MARKDOWN = "md"
     CSV = "csv"
+    LATEX = "tex"
     HTML = "html"
 
 

@@ -12,7 +12,7 @@ from cli.console import err, out
 from cli.errors import CommandError
 from evaluation.report import Report
 from evaluation.writers.drawings import FORMS, drawings, write_drawing
-from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.terminal import report_tables
 from evaluation.writers.work import job_line, work_lines
@@ -21,6 +21,7 @@ _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
     ReportFormat.MARKDOWN: render_markdown,
     ReportFormat.CSV: render_csv,
+    ReportFormat.LATEX: render_latex,
 }
 
 

@@ -189,6 +189,7 @@ def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
         rows=tuple(
             Row(title=str(cell.key), keys=cell.key._asdict(), values=tuple(_values(cell, places))) for cell in cells
         ),
+        detail=True,
     )
 
 

@@ -105,9 +105,11 @@ def _wrong(given: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(forms, dict) or set(forms) - set(known):
         yield f"form: must be a table of texts for {', '.join(known)}"
         forms = {}
-    named = {**{name: given[name] for name in _SLOTS if name in given and name != "form"}}
-    for place, text in [*named.items(), *((f"form.{kind}", text) for kind, text in forms.items())]:
-        yield from _wrong_text(place, text, _SLOTS[place.partition(".")[0]])
+    for name, slots in _SLOTS.items():
+        if name in given and name != "form":
+            yield from _wrong_text(name, given[name], slots)
+    for kind, text in forms.items():
+        yield from _wrong_text(f"form.{kind}", text, _SLOTS["form"])
     if isinstance(given.get("prompt"), str) and "{question}" not in given["prompt"]:
         yield "prompt: has no {question}"
 
@@ -128,12 +130,15 @@ def _wrong_text(place: str, text: Any, slots: set[str]) -> Iterator[str]:
 
 def show(question: Question, scene: Scene, condition: Condition) -> tuple[tuple[View, ...], str]:
     """The views of a condition in order, and the sentence that says what they are. Raises EvidenceMissingError."""
-    views, texts, count = scene.views(condition, lambda: local_views(question, scene)), texts_of("conditions"), 0
-    count = len(scene.images) if condition in ("V2", "V4") else len(views)
-    name = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}[condition]
+    views = scene.views(condition, lambda: local_views(question, scene))
+    count = len(scene.images) if condition == "V4" else len(views)
+    name = _SHOWN[condition]
     if count > 1:
         name = "fulls_and_local" if condition == "V4" else f"{name}s"
-    return views, texts[name].format(count=count)
+    return views, texts_of("conditions")[name].format(count=count)
+
+
+_SHOWN = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}
 
 
 def local_views(question: Question, scene: Scene) -> tuple[View, ...]:

@@ -15,9 +15,9 @@ _FULL_COLUMNS = 6
 
 
 def report_tables(report: Report) -> Iterator[Grid]:
-    """Yield the tables that are no detail and hold numbers of models; the cells' own stand in other forms."""
+    """Yield the tables that are no detail and have any row."""
     for table in report.tables:
-        if table.rows and not table.detail and table.name != "cells":
+        if table.rows and not table.detail:
             yield _turned(table) if len(table.rows) <= _FULL_COLUMNS else _upright(table)
 
 

@@ -180,6 +180,10 @@ REPORT_CSV = (
     "table,model,protocol,condition,domain,category,metric,value,low,high,count\n"
     "table1,qwen3-vl-8b,S0,V2,,,macro_accuracy,0.487000,0.350000,0.620000,48\n"
 )
+REPORT_LATEX = (
+    "% table1\n\\begin{table}\n\\caption{Table 1: end to end.}\n\\begin{tabular}{lrr}\n\\toprule\n"
+    "Qwen3-VL-8B-Instruct & 48.7 & 26.1 \\\\\n"
+)
 REPORT_PAGE = '<!doctype html>\n<html lang="en">\n'
 VERDICT: dict[str, Any] = {
     "job_id": JOB_ID,

@@ -20,7 +20,7 @@ from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.prompts import Prompts
 from evaluation.report import JobFacts, Report, build_report, versions_of
 from evaluation.tables import Caveat
-from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
@@ -37,9 +37,14 @@ from service.http.parameters import BEGINNING, MOST_JOBS, IfNoneMatch, JobId, Re
 from service.operations.datasets import Datasets
 
 router = APIRouter(prefix="/v1", tags=["results"])
-Format = Literal["json", "md", "csv", "html"]
+Format = Literal["json", "md", "csv", "tex", "html"]
 
-_RENDERERS: dict[Format, Callable[[Report], str]] = {"json": render_json, "md": render_markdown, "csv": render_csv}
+_RENDERERS: dict[Format, Callable[[Report], str]] = {
+    "json": render_json,
+    "md": render_markdown,
+    "csv": render_csv,
+    "tex": render_latex,
+}
 _KEPT_REPORTS = 16
 _BUILDS_AT_A_TIME = 2
 _PAGE = 500
@@ -175,6 +180,7 @@ MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
     "md": "text/markdown",
     "csv": "text/csv",
+    "tex": "application/x-tex",
     "html": "text/html",
 }
 _RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -185,6 +191,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
             "application/json": {"example": examples.REPORT},
             "text/markdown": {"example": examples.REPORT_MARKDOWN},
             "text/csv": {"example": examples.REPORT_CSV},
+            "application/x-tex": {"example": examples.REPORT_LATEX},
             "text/html": {"example": examples.REPORT_PAGE},
         },
     },
@@ -199,7 +206,10 @@ _PROBLEMS = (
     ServerUnavailableError,
 )
 _Form = Annotated[
-    Format, Query(alias="format", description="json, md (Markdown), csv, or html (one page that needs nothing else)")
+    Format,
+    Query(
+        alias="format", description="json, md (Markdown), csv, tex (LaTeX), or html (one page that needs nothing else)"
+    ),
 ]
 
 

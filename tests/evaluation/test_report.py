@@ -18,7 +18,7 @@ from catalogue.load import load_catalogue
 from evaluation.answers.final import READER_VERSION
 from evaluation.cells import CellScore
 from evaluation.report import Report, build_report
-from evaluation.writers.exports import render_csv, render_json
+from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from jobs.models import EngineInfo, JobSpec, Response, Sampling
 from tests.benchmarks.ultravr.good_records import good_sample
@@ -237,6 +237,16 @@ def test_markdown_prints_percentages_with_intervals_and_counts() -> None:
     assert "## Table 1" in text
     assert "| 83.3 [" in text
     assert "| +66.7 [" in text
+
+
+def test_latex_has_the_tables_with_texts_that_are_no_commands() -> None:
+    """One line a model between the rules of booktabs; signs of its own are escaped."""
+    hostile = r"50%_of \input{x} & more"
+    text = render_latex(report_of([response("c1", "B"), response("c1", "B", model=hostile)]))
+
+    assert r"\toprule" in text
+    assert r"\input" not in text
+    assert r"50\%\_of \textbackslash{}input\{x\} \& more & 100.0" in text
 
 
 @settings(deadline=None, max_examples=30)
