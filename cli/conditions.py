@@ -1,6 +1,6 @@
 """What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def request_of_sample(
     folder = folder.absolute()
     dataset, root = load_checked(folder), ImageRoot(folder.parent)
     asked = sample_in(dataset, sample).id
-    cell = _cell(protocol or next(iter(dataset.benchmark.protocols)), condition)
+    cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition)
     job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
     try:
         ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
@@ -108,6 +108,12 @@ def request_of_sample(
 def size_in(root: ImageRoot) -> Callable[[str], Size]:
     """How big an image below a root is, in level-0 pixels, by its header."""
     return lambda name: read_header(root.locate(name)).size
+
+
+def _protocol(named: str | None, known: Iterable[str]) -> str:
+    """The first protocol unless one is named, which may be written small."""
+    known = list(known)
+    return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
 
 
 def _cell(protocol: str, condition: str) -> Any:

@@ -49,9 +49,9 @@ def test_a_text_is_printed_as_it_is(installation: Installation) -> None:
 def test_s3_names_its_examples_and_tells_them(steps: Installation) -> None:
     """Both samples of the other image, and their number is configurable."""
     printed = prompt(steps, "--protocol", "S3")
-    assert sorted(printed["examples"]) == ["one", "two"]
+    assert sorted(printed["details"]["examples"]) == ["one", "two"]
     assert printed["messages"][0]["text"].count(TASK) == 3
-    assert len(prompt(steps, "--protocol", "S3", "--examples", "1")["examples"]) == 1
+    assert len(prompt(steps, "--protocol", "S3", "--option", "examples=1")["details"]["examples"]) == 1
 
 
 def test_a_turn_is_printed_with_the_chat_before_it(steps: Installation) -> None:
