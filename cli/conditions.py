@@ -1,6 +1,6 @@
 """What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,11 +110,10 @@ def size_in(root: ImageRoot) -> Callable[[str], Size]:
     return lambda name: read_header(root.locate(name)).size
 
 
-def _protocol(name: str | None, known: Collection[str]) -> str:
-    """The protocol of that name in whatever letters, or the first one; one that is not known stays as it is."""
-    if name is None:
-        return next(iter(known))
-    return next((protocol for protocol in known if protocol.casefold() == name.casefold()), name)
+def _protocol(named: str | None, known: Iterable[str]) -> str:
+    """The first protocol unless one is named, which may be written small."""
+    known = list(known)
+    return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
 
 
 def _cell(protocol: str, condition: str) -> Any:

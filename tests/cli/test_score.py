@@ -63,12 +63,12 @@ def test_score_writes_a_page(installation: Installation) -> None:
 
 
 def test_figures_need_steps(installation: Installation) -> None:
-    """Without any step the command says what it wants."""
+    """Without any step there is nothing to draw, and the command says so."""
     tiny, folder = str(installation.home / "data" / "tiny"), installation.home / "figures"
     responses = write_responses(installation.home, "ABCA")
     refused = installation.run("score", tiny, str(responses), "--figures", str(folder))
     assert refused.returncode == 1
-    assert "no figure" in refused.stderr
+    assert "the report has no figure: its benchmark draws none of these responses" in refused.stderr
 
 
 def test_files_are_scored_together_with_steps(installation: Installation) -> None:

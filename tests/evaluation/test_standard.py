@@ -1,0 +1,149 @@
+"""What a benchmark that brings nothing of its own is given: how records are read, judged and reported."""
+
+from typing import Any
+
+import pytest
+
+from catalogue.load import load_catalogue
+from evaluation.benchmark import Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.datasets import Dataset
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.report import Report, build_report
+from evaluation.samples import Sample
+from jobs.models import Cell, Failure, Response
+from tests.evaluation.responses import MODEL, response
+from tests.evaluation.tables import table_of, value_of
+
+
+class Quiz(Sample):
+    """A question of one's own."""
+
+    answer: str = ""
+    place: str = ""
+    kind: str = ""
+
+    @property
+    def truth(self) -> str:
+        """The right letter."""
+        return self.answer
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """Where it plays, and of what kind it is."""
+        return {"place": self.place, "kind": self.kind}
+
+
+class Quizzes(Benchmark[Quiz]):
+    """All defaults, over balanced places."""
+
+    name = title = "quiz"
+    sample_type = Quiz
+    plans = {"quiz": plan_of("ask", "V2 V0")}  # noqa: RUF012
+    protocols = {"ask": "directly"}  # noqa: RUF012
+    grouping = Grouping(("place", "kind"), balanced=True)
+
+    def ask(self, sample: Quiz, cell: Cell, scene: Scene) -> Chat:
+        """Nobody is asked here."""
+        raise NotImplementedError
+
+
+SAMPLES = [("p1", "park", "count"), ("p2", "park", "count"), ("p3", "park", "colour"), ("s1", "sea", "count")]
+
+
+def report_of(*responses: Response, samples: list[tuple[str, str, str]] = SAMPLES) -> Report:
+    """The report on responses to questions whose answer is A."""
+    options = {"A": "one", "B": "two"}
+    quizzes = (
+        Quiz(id=name, question="?", options=options, answer="A", place=place, kind=kind)
+        for name, place, kind in samples
+    )
+    dataset = Dataset("tiny", Quizzes(), "Tiny", "", tuple(quizzes), "0" * 64)
+    return build_report(dataset, responses, load_catalogue())
+
+
+def said(name: str, letter: str, condition: str = "V2", **changes: Any) -> Response:
+    """An answer to one question."""
+    identity = f"{name}-{condition}-{changes.get('model', MODEL)}"
+    return response(name, f"Final answer: {letter}", condition, protocol="ask", request_id=identity, **changes)
+
+
+def read(value: Any, **place: Any) -> list[dict[str, Any]]:
+    """The fields of a record, of which there may be others in its file."""
+    return list(Quizzes().read(Record(value, 1, 4, **place), Origin("walks", {"walks": "images/walks.png"})))
+
+
+def test_accuracies_stand_by_cell_and_group() -> None:
+    """Parks 1 of 3, the sea 1 of 1: their mean is 2/3; of the parks' counts one of two is right, of colours none."""
+    report = report_of(said("p1", "A"), said("p2", "B"), said("p3", "B"), said("s1", "A"), said("s1", "B", "V0"))
+
+    assert value_of(report, "accuracy", "ask V2").value == pytest.approx(2 / 3)
+    assert value_of(report, "accuracy", "ask V0").value == 0.0
+    parts = [value_of(report, "accuracy_groups", "ask V2", place="park", kind=kind) for kind in ("count", "colour")]
+    assert [(part.value, part.count) for part in parts] == [(0.5, 2), (0.0, 1)]
+    rows = table_of(report, "accuracy_groups").rows
+    assert [tuple(row.keys.values())[1:] for row in rows] == [
+        ("park",), ("park", "count"), ("park", "colour"), ("sea",), ("sea", "count"),
+    ]  # fmt: skip
+
+
+def test_several_models_have_a_mean() -> None:
+    """One is right, one is wrong: a half over two models."""
+    mean = value_of(report_of(said("s1", "A"), said("s1", "B", model="other")), "accuracy", "ask V2", model="mean")
+
+    assert (mean.value, mean.count) == (0.5, 2)
+
+
+def test_samples_of_no_group_have_no_row_and_no_column_of_a_group() -> None:
+    """They count in the accuracy over all."""
+    report = report_of(said("n1", "A"), samples=[("n1", "", "")])
+
+    assert value_of(report, "accuracy", "ask V2").value == 1.0
+    assert table_of(report, "accuracy_groups").rows == ()
+    assert all(group.title for group in table_of(report, "cells").groups)
+
+
+def test_a_chat_that_outgrew_its_context_is_wrong_and_a_failure_is_left_out() -> None:
+    """As of any benchmark's."""
+    full = Failure(type="ChatOverflowError", message="full", by_model=True)
+    report = report_of(
+        said("p1", "A"),
+        response("p2", None, protocol="ask", request_id="p2", failure=full),
+        response("p3", None, protocol="ask", request_id="p3"),
+    )
+
+    found = value_of(report, "accuracy_groups", "ask V2", place="park", kind="count")
+    assert (found.value, found.count) == (0.5, 2)
+    (cell,) = report.cells
+    assert (cell.answered, cell.overflowed) == (2, 1)
+
+
+def test_a_record_has_the_samples_own_fields() -> None:
+    """One image by its name or the file's, a number for an id, and other keys beside them."""
+    (fields,) = read({"question": "?", "answer": "A", "author": "K.", "image": "images/a.png"})
+    (bare,) = read({"question": "?"}, alone=True)
+
+    assert fields == {
+        "id": "walks-5",
+        "images": ["images/a.png"],
+        "question": "?",
+        "answer": "A",
+        "extra": {"author": "K."},
+    }
+    assert (bare["id"], bare["images"]) == ("walks", ["images/walks.png"])
+
+
+def test_a_sample_is_written_as_the_record_that_it_was() -> None:
+    """So that an import and a look at it lose nothing."""
+    record = {"id": "a", "images": ["images/a.png"], "question": "?", "options": {"A": "one"}, "answer": "A", "n": 1}
+    (fields,) = read(record)
+    written = Quizzes().record(Quiz.model_validate(fields))
+
+    assert record.items() <= written.items()
+    assert Quiz.model_validate(*read(written)) == Quiz.model_validate(fields)
+
+
+def test_a_record_that_is_no_object_is_refused() -> None:
+    """In the words of JSON."""
+    with pytest.raises(ValueError, match="a record must be a JSON object, not list"):
+        read([1, 2])
