@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ultravr.benchmark import UltraVR
+from benchmarks.ultravr.forms import write_truth
 from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.trajectories import write_truth
 from evaluation.datasets import load_loose
 from evaluation.report import Report
 from evaluation.score import score_files

@@ -6,15 +6,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.judging import SampleJudge
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS, TELLS_EXAMPLES
+from benchmarks.ultravr.reading import record_of, sample_fields
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
-from benchmarks.ultravr.shapes import record_of, sample_fields
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
