@@ -58,7 +58,7 @@ def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
     draws = random.Random(7)
     with path.open("w", encoding="utf-8") as file:
         for line in _lines(samples, count, draws):
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
     return path.stat().st_size
 
 
