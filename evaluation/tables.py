@@ -92,6 +92,9 @@ class Figure(_Part):
     axis: str = Field(default="", description="what the numbers are, with their unit")
     table: str = Field(description="name of the table whose numbers are drawn")
     columns: tuple[str, ...] = Field(description="keys of the columns, in order")
+    replaces_table: bool = Field(
+        default=False, description="whether a page shows it instead of its table, and folds that"
+    )
 
 
 class Caveat(_Part):

@@ -16,6 +16,7 @@ _FIGURES = (
         axis="Δ step error (points)",
         table="figure2a",
         columns=OPERATIONS,
+        replaces_table=True,
     ),
     Figure(
         name="figure2b",
@@ -24,6 +25,7 @@ _FIGURES = (
         axis="step accuracy (%)",
         table="figure2b",
         columns=OPERATIONS,
+        replaces_table=True,
     ),
     Figure(
         name="figure2c",
@@ -31,6 +33,7 @@ _FIGURES = (
         form="shares",
         table="figure2c",
         columns=OUTCOMES,
+        replaces_table=True,
     ),
 )
 

@@ -46,7 +46,7 @@ def render_html(
 
     found = collect(outcomes, most)
     script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    drawn = {figure.table for figure in report.figures}
+    drawn = {figure.table for figure in report.figures if figure.replaces_table}
     tables = [table for table in report.tables if table.rows]
     environment = Environment(
         loader=FileSystemLoader(_PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
