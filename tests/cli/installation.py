@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -86,3 +87,8 @@ def write_dataset(folder: Path, records: Sequence[dict[str, Any]]) -> Path:
     (folder / "samples" / "cctv.jsonl").write_text(lines)
     Image.linear_gradient("L").resize((800, 600)).convert("RGB").save(folder / "images" / "plaza.png")
     return folder
+
+
+def hear_ctrl_c() -> None:
+    """For a child that is sent Ctrl-C: what a shell starts in the background ignores it, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from jobs.keys import KEYS
 from tests.cli.conftest import Service
-from tests.cli.installation import MODEL, sample, write_dataset
+from tests.cli.installation import MODEL, hear_ctrl_c, sample, write_dataset
 from tests.waiting import wait_until
 
 SAMPLES, CELLS = 4, 2
@@ -214,7 +214,11 @@ def test_a_job_that_nobody_serves_says_so_at_once(service: Service) -> None:
     log = installation.home / "watch.log"
     with log.open("w") as file:
         watcher = subprocess.Popen(
-            installation.command("watch", job_id), env=installation.environment, stdout=file, stderr=file
+            installation.command("watch", job_id),
+            env=installation.environment,
+            stdout=file,
+            stderr=file,
+            preexec_fn=hear_ctrl_c,  # noqa: PLW1509 - no thread runs yet
         )
         wait_until(lambda: "no worker serves" in log.read_text(), timeout=30, what="the reason")
         wait_until(lambda: "in_progress" in log.read_text(), timeout=30, what="the job's state")
@@ -294,7 +298,13 @@ def test_logs_are_read_by_name_and_followed(service: Service) -> None:
     log = installation.home / "followed.log"
     with log.open("w") as file:
         command = installation.command("logs", "gateway", "-f", "-n", "0")
-        follower = subprocess.Popen(command, env=installation.environment, stdout=file, stderr=file)
+        follower = subprocess.Popen(
+            command,
+            env=installation.environment,
+            stdout=file,
+            stderr=file,
+            preexec_fn=hear_ctrl_c,  # noqa: PLW1509 - no thread runs yet
+        )
 
         def is_followed() -> bool:
             httpx.get(f"{service.ready['url']}/v1/jobs/job_followed")
