@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,20 +85,22 @@ def _print_counts(dataset: "Dataset") -> None:
 
 def print_samples(dataset: "Dataset") -> None:
     """Print a line a sample; the question takes the width that is left."""
-    levels = dataset.benchmark.grouping.levels
+    benchmark, levels = dataset.benchmark, dataset.benchmark.grouping.levels
+    told = [benchmark.summary(sample) for sample in dataset.samples]
     columns = (
         Column("sample"),
         *(Column(level, leaves=2 + at) for at, level in enumerate(levels)),
-        Column("image", leaves=5),
+        Column("image", leaves=9),
+        *(Column(name, leaves=1 + 7 * at) for at, name in enumerate(told[0])),
         Column("question", least=24),
     )
-    rows = [_row(sample, levels) for sample in dataset.samples]
+    rows = [_row(sample, levels, summary) for sample, summary in zip(dataset.samples, told, strict=True)]
     print_table(columns, rows, more="`--json` has them")
 
 
-def _row(sample: "Sample", levels: tuple[str, ...]) -> list[str]:
+def _row(sample: "Sample", levels: tuple[str, ...], summary: Mapping[str, str]) -> list[str]:
     groups = [sample.groups.get(level, "") or "-" for level in levels]
-    return [sample.id, *groups, ", ".join(sample.images) or "-", " ".join(sample.question.split())]
+    return [sample.id, *groups, ", ".join(sample.images) or "-", *summary.values(), " ".join(sample.question.split())]
 
 
 def print_sample(dataset: "Dataset", sample: "Sample") -> None:

@@ -182,6 +182,10 @@ class Benchmark(ABC, Generic[AnySample]):
         """Tell, line by line, what the host does not know of a sample."""
         return iter(())
 
+    def summary(self, sample: AnySample) -> dict[str, str]:
+        """Tell in few words what the host does not know of a sample, under the same names for all."""
+        return {}
+
     def applies(self, sample: AnySample, cell: Cell) -> bool:
         """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True

@@ -82,7 +82,7 @@ def reply_of(response: Response) -> Reply:
     final = turns[-1] if turns and turns[-1].asks is None else None
     filled = final is not None and _fills_context(final, response.sampling)
     return Reply(
-        labels=response.labels,
+        labels=response,
         job_id=response.job_id,
         created=response.created_at.timestamp(),
         text=final.text if final else None,

@@ -187,7 +187,8 @@ class Labels(Contract):
     @property
     def labels(self) -> "Labels":
         """The labels alone."""
-        return Labels(**{name: getattr(self, name) for name in Labels.model_fields})
+        # They were checked as those of the request or the response.
+        return Labels.model_construct(**{name: getattr(self, name) for name in Labels.model_fields})
 
 
 class InferenceRequest(Labels):

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ultravr.benchmark import UltraVR
+from benchmarks.ultravr.forms import write_truth
 from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.trajectories import write_truth
 from evaluation.datasets import load_loose
 from evaluation.report import Report
 from evaluation.score import score_files
@@ -58,7 +58,7 @@ def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
     draws = random.Random(7)
     with path.open("w", encoding="utf-8") as file:
         for line in _lines(samples, count, draws):
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
     return path.stat().st_size
 
 

@@ -6,15 +6,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.judging import SampleJudge
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS, TELLS_EXAMPLES
+from benchmarks.ultravr.reading import record_of, sample_fields
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
-from benchmarks.ultravr.shapes import record_of, sample_fields
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
@@ -87,6 +86,11 @@ class UltraVR(Benchmark[Sample]):
             if step.options:
                 yield f"  one of: {', '.join(step.options)}"
             yield f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}"
+
+    def summary(self, sample: Sample) -> dict[str, str]:
+        """How many steps, and which evidence."""
+        evidence = _told(sample.evidence) if sample.evidence else "-"
+        return {"steps": str(len(sample.steps)), "evidence": evidence}
 
     def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of samples without any, and step questions of samples without steps."""

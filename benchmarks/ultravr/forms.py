@@ -3,12 +3,15 @@
 A form never depends on a step's ground truth: what may be answered with null follows from the schema alone.
 """
 
+import json
+
 from benchmarks.ultravr.prompts.texts import read_texts
 from benchmarks.ultravr.samples import AnswerFormat, Sample, Step
 from benchmarks.ultravr.schemas import NULLABLE
 from benchmarks.ultravr.vocabulary import STEP_CHOICES, WSI_OPTIONS
 
 _TEXTS = read_texts("forms")
+_TRAJECTORY = read_texts("s3")
 NOT_APPLICABLE = {False: "null", True: "N/A"}
 """How a step that does not apply is answered, by whether the sample is of WSI, whose questions say "N/A"."""
 
@@ -62,3 +65,22 @@ def _form(sample: Sample, step: Step) -> str:
         return _TEXTS[step.answer_format]
     name = "ordering" if place == _ORDERING else f"{step.answer_format}_of"
     return _TEXTS[name].format(choices=", ".join(f'"{choice}"' for choice in choices))
+
+
+def write_truth(sample: Sample, step: Step) -> str:
+    """Write a step's ground truth in the form that `form_of` asks for: texts as they are, all else as JSON."""
+    truth = step.ground_truth
+    if truth is None:
+        return NOT_APPLICABLE[sample.domain == "wsi"]
+    return truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
+
+
+def tell_steps(sample: Sample) -> str:
+    """Tell a sample's whole trajectory: each step's question and true answer."""
+    return "\n".join(_tell(sample, step) for step in sample.steps)
+
+
+def _tell(sample: Sample, step: Step) -> str:
+    return _TRAJECTORY["step"].format(
+        label=label_of(step), question=step.question.strip(), answer=write_truth(sample, step)
+    )

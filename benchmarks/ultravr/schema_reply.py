@@ -5,12 +5,13 @@ value that was cut off is no answer; what stands before it counts.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from benchmarks.ultravr.samples import Step
-from benchmarks.ultravr.step_lines import read_lines, without_lines
 from evaluation.answers.loose_json import CutOff, Placed, read_objects
 from evaluation.answers.text import answer_text
 
@@ -158,3 +159,34 @@ def _raw(value: Any) -> str | None:
 
 def _value_of(content: Mapping[str, Any]) -> str | None:
     return next((_raw(content[key]) for key in _VALUE_KEYS if key in content), None)
+
+
+_MARKS = r"[\s>*_`#\"'\-•(|]*"
+
+
+def read_lines(text: str, step_ids: Iterable[str]) -> dict[str, str]:
+    """Return what stands behind each step's name at the beginning of a line; the last such line counts."""
+    ids, found = list(step_ids), {}
+    for match in _line(tuple(ids)).finditer(text) if ids else ():
+        named = next(index for index, name in enumerate(match.groups()) if name)
+        found[ids[named]] = match["answer"].strip(" |").rpartition("|")[2].strip() or match["answer"].strip()
+    return found
+
+
+def without_lines(text: str, step_ids: Iterable[str]) -> str:
+    """Return a text without the lines that answer a step."""
+    ids = tuple(step_ids)
+    return _line(ids).sub("", text) if ids else text
+
+
+@lru_cache(maxsize=256)
+def _line(step_ids: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(f"({_name(step_id)})" for step_id in step_ids)
+    return re.compile(rf"^{_MARKS}(?:{alternatives})[\"'`*_)]*\s*[:=|][\"'`*_]*\s*(?P<answer>\S.*)$", re.I | re.M)
+
+
+def _name(step_id: str) -> str:
+    number = step_id[1:]
+    if step_id[:1] == "S" and number.isdecimal():
+        return rf"(?:step\s*|S){number}(?:\s*\((?:step\s*|S){number}\))?"
+    return re.escape(step_id)

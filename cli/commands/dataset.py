@@ -120,7 +120,7 @@ def show(
 
     \b
     gigavqa dataset show demo
-    gigavqa dataset show slides slide-0007
+    gigavqa dataset show demo ad-breakfast-box-choice
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
     from cli.datasets import load_checked, sample_in

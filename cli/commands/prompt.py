@@ -46,8 +46,8 @@ def prompt(
     """Print what a model is shown and told: views with their regions, and the texts of all turns.
 
     \b
-    gigavqa prompt slide-0007 --dataset slides --protocol direct --condition V4
-    gigavqa prompt slide-0007 -d slides -c V2 --turn 3 --model qwen3-vl-8b --option thumbnail=768
+    gigavqa prompt ad-breakfast-box-choice --dataset demo --condition V4
+    gigavqa prompt ad-pushpins-choice -d demo -c V1 --model qwen3-vl-8b --option thumbnail=768
     """
     # Only ids and sampling depend on the model, and neither is printed.
     entry = model_entry(model) if model else next(iter(catalogue().values()))

@@ -64,7 +64,7 @@ def view(
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --cell 1,1 --cell 2,2
-    gigavqa view -d slides -s slide-0007 -m demo-qwen3-vl -c V4 -o seen.png
+    gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
     # A fifth of a second, which completion need not wait for.
     from cli.conditions import Evidence, views_of_image, views_of_sample  # noqa: PLC0415

@@ -146,6 +146,11 @@ def test_a_prompt_beside_the_questions_is_asked_by(service: Service, folder: Pat
     assert {(line["protocol"], line["prompt_version"]) for line in lines} == {("own", "own mine/1+questions-shown/1")}
 
 
+def _hear_ctrl_c() -> None:
+    """As at a terminal: what a shell starts in the background ignores Ctrl-C, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_leaves_the_job_and_the_same_command_comes_back(service: Service, folder: Path) -> None:
     """While the worker stands still nothing is answered; afterwards the same command shows what was asked before."""
     installation, log = service.installation, folder.parent / "ask.log"
@@ -155,7 +160,11 @@ def test_ctrl_c_leaves_the_job_and_the_same_command_comes_back(service: Service,
     try:
         with log.open("w") as file:
             asking = subprocess.Popen(
-                installation.command(*command), env=installation.environment, stdout=file, stderr=file
+                installation.command(*command),
+                env=installation.environment,
+                stdout=file,
+                stderr=file,
+                preexec_fn=_hear_ctrl_c,  # noqa: PLW1509 - no thread runs yet
             )
             wait_until(lambda: "3 requests" in log.read_text(), timeout=60, what="the job")
             asking.send_signal(signal.SIGINT)

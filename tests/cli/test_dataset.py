@@ -157,12 +157,12 @@ def test_close_names_of_data_sets_are_said(installation: Installation) -> None:
 
 
 def test_samples_are_listed(installation: Installation) -> None:
-    """Id, domain, category, image, and the question's start."""
+    """Id, groups, image, what the benchmark tells, and the question's start."""
     made(installation, "walks", good_record("cctv-comparison"))
     head, line = installation.ok("dataset", "show", "walks").splitlines()
-    assert head.split() == ["sample", "domain", "category", "image", "question"]
+    assert head.split() == ["sample", "domain", "category", "image", "steps", "evidence", "question"]
     assert line.split("  ")[0] == "cctv-comparison"
-    assert "  cctv  " in line and "  comparison  " in line and "images/plaza.jpg" in line
+    assert "images/plaza.jpg" in line and "  11  " in line and "upper-right, upper-left" in line
     assert "Comparing standing adults" in line
 
 

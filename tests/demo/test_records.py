@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.ultravr.checks import check_sample
+from benchmarks.ultravr.reading import Origin, sample_fields
 from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.shapes import Origin, sample_fields
 from benchmarks.ultravr.taxonomy import CATEGORIES
 from demo.errors import RecordInvalidError
 from demo.ultravr.ad.grid import plan_grid

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.direct import DirectQuestion
+from benchmarks.ultravr.asking import Asking, DirectQuestion
 from catalogue.load import load_catalogue
 from jobs.codec import pack
 from jobs.models import Job, JobSpec, JobStatus, Turn

@@ -3,8 +3,8 @@
 import copy
 from typing import Any
 
+from benchmarks.ultravr.reading import Origin, sample_fields
 from benchmarks.ultravr.samples import Sample
-from benchmarks.ultravr.shapes import Origin, sample_fields
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
 from evaluation.records import Record

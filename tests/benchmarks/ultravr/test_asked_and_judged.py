@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from benchmarks.ultravr.asking import PROTOCOLS, Asking
 from benchmarks.ultravr.conditions import show
 from benchmarks.ultravr.forms import choices_of
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import judge_step

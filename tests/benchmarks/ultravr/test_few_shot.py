@@ -6,10 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.ultravr.asking import Asking, FewShot
 from benchmarks.ultravr.conditions import Showing
 from benchmarks.ultravr.examples import Examples
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.few_shot import FewShot
 from benchmarks.ultravr.samples import Sample
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 

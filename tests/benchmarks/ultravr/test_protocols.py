@@ -4,10 +4,9 @@ import json
 
 import pytest
 
+from benchmarks.ultravr.asking import PROTOCOLS, Asking
 from benchmarks.ultravr.conditions import show
 from benchmarks.ultravr.forms import choices_of, form_of
-from benchmarks.ultravr.protocols.base import Asking
-from benchmarks.ultravr.protocols.registry import PROTOCOLS
 from benchmarks.ultravr.samples import Sample, Step
 from evaluation.benchmark import Scene
 from jobs.models import Condition, Turn

@@ -1,0 +1,219 @@
+"""How a sample is asked: S0 to S5, each the turns of a chat (section 4.3, appendix D.2).
+
+Every prompt of a sample begins with the same parts in the same order - what is shown, the question with its options,
+the form of the answer - so that all protocols share one long prefix.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol as StructuralType
+
+from benchmarks.ultravr.conditions import CONTEXT_VERSION, Showing
+from benchmarks.ultravr.forms import box_note, form_of, label_of, tell_steps, write_truth
+from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.schema_reply import FINAL_KEY
+from jobs.models import Turn
+
+_DIRECT = read_texts("s0")
+_GENERIC = read_texts("s1")
+_SCHEMA = read_texts("s2")
+_FEW_SHOT = read_texts("s3")
+_SEQUENTIAL = read_texts("sequential")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A sample that is asked, what is shown of it, and the other samples whose trajectories may be told (S3)."""
+
+    sample: Sample
+    showing: Showing
+    examples: tuple[Sample, ...] = ()
+
+
+class Protocol(StructuralType):
+    """One way of asking a sample (section 4.3)."""
+
+    @property
+    def version(self) -> str:
+        """Version of the prompt texts that the turns are made of."""
+        ...
+
+    @property
+    def needs_steps(self) -> bool:
+        """Whether the sample's own step questions are asked, so that it must have some."""
+        ...
+
+    @property
+    def needs_examples(self) -> bool:
+        """Whether trajectories of other samples are told."""
+        ...
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """Write the turns of the chat without what they show; the showing's views come before the first text."""
+        ...
+
+
+def version_of(*names: str) -> str:
+    """Version of a prompt made of the named files of texts and of the context."""
+    return "+".join([*(read_texts(name)["version"] for name in names), CONTEXT_VERSION])
+
+
+def join(*parts: str) -> str:
+    """Put paragraphs together; empty ones are left out."""
+    return "\n\n".join(part for part in parts if part)
+
+
+def task(sample: Sample) -> str:
+    """Question and options."""
+    question = _DIRECT["question"].format(question=sample.question.strip())
+    return join(question, _options(sample.options) if sample.options else "")
+
+
+def answer_form(asking: Asking) -> str:
+    """How the final answer is to be written; without an image, that abstaining is allowed (appendix D.1, V0)."""
+    options = asking.sample.options
+    form = _DIRECT["answer_letter"].format(letters=letters_of(options)) if options else _DIRECT["answer_coordinate"]
+    return join(form, "" if asking.showing.views else _DIRECT["abstention"])
+
+
+def letters_of(options: dict[str, str]) -> str:
+    """The options' letters as a sentence lists them: "A, B, C or D"."""
+    letters = list(options)
+    return f"{', '.join(letters[:-1])} or {letters[-1]}"
+
+
+def _options(options: dict[str, str]) -> str:
+    lines = [_DIRECT["option"].format(letter=letter, text=text) for letter, text in options.items()]
+    return "\n".join([_DIRECT["options_heading"], *lines])
+
+
+class DirectQuestion:
+    """S0: one turn, nothing but the question."""
+
+    version = version_of("s0")
+    needs_steps = False
+    needs_examples = False
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """One turn: context, question, options, form of the answer."""
+        return (Turn(parts=(join(asking.showing.context, task(asking.sample), answer_form(asking)),)),)
+
+
+class GenericReasoning:
+    """S1: the prompt of S0 with a step-by-step instruction at its end, so that both share all that comes before."""
+
+    version = version_of("s1", "s0")
+    needs_steps = False
+    needs_examples = False
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """One turn: that of S0, then the instruction."""
+        text = join(asking.showing.context, task(asking.sample), answer_form(asking), _GENERIC["instruction"])
+        return (Turn(parts=(text,)),)
+
+
+class SchemaCompletion:
+    """S2: the step questions and their forms, without an answer; the reply is read by `parsing/schema_reply.py`."""
+
+    version = version_of("s2", "forms", "s0")
+    needs_steps = True
+    needs_examples = False
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """One turn: context, question, options, steps, form of the JSON object."""
+        sample = asking.sample
+        steps = "\n".join([_SCHEMA["steps_heading"], *(_line(sample, step) for step in sample.steps)])
+        schema = join(_SCHEMA["instruction"], steps, box_note(sample))
+        return (Turn(parts=(join(asking.showing.context, task(sample), schema, _object(asking)),)),)
+
+
+def _line(sample: Sample, step: Step) -> str:
+    label = label_of(step)
+    template = _SCHEMA["step" if label == step.step_id else "numbered_step"]
+    return template.format(id=step.step_id, label=label, question=step.question.strip(), form=form_of(sample, step))
+
+
+def _object(asking: Asking) -> str:
+    options = asking.sample.options
+    final = _SCHEMA["final_letter"].format(letters=letters_of(options)) if options else _SCHEMA["final_coordinate"]
+    keys = [*(step.step_id for step in asking.sample.steps), FINAL_KEY]
+    skeleton = "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"
+    abstention = "" if asking.showing.views else _SCHEMA["abstention"]
+    return join(_SCHEMA["object"].format(skeleton=skeleton, final=final), abstention)
+
+
+class FewShot:
+    """S3: examples are told in words alone, and come first, so that all questions on an image share them."""
+
+    version = version_of("s3", "s0")
+    needs_steps = False
+    needs_examples = True
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """One turn: context, examples, question, options, form of the answer."""
+        now = _FEW_SHOT["now"] if asking.examples else ""
+        parts = (asking.showing.context, _examples(asking.examples), now, task(asking.sample))
+        return (Turn(parts=(join(*parts, _FEW_SHOT["instruction"], answer_form(asking)),)),)
+
+
+def _examples(examples: tuple[Sample, ...]) -> str:
+    if not examples:
+        return ""
+    note = next(filter(None, map(box_note, examples)), "")
+    told = (_example(number, sample) for number, sample in enumerate(examples, start=1))
+    return join(_FEW_SHOT["introduction"], note, *told)
+
+
+def _example(number: int, sample: Sample) -> str:
+    heading = _FEW_SHOT["heading"].format(number=number)
+    final = _FEW_SHOT["final"].format(answer=sample.answer)
+    return join(heading, task(sample), tell_steps(sample), final)
+
+
+class OwnAnswers:
+    """S4: the question stands in the first turn, since steps speak of what it defines ("Person A", "the claims")."""
+
+    version = version_of("sequential", "forms", "s0")
+    needs_steps = True
+    needs_examples = False
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """A turn a step, and one for the final question."""
+        sample = asking.sample
+        texts = [_ask(sample, step) for step in sample.steps]
+        texts[0] = join(asking.showing.context, task(sample), _SEQUENTIAL["introduction"], box_note(sample), texts[0])
+        turns = [Turn(parts=(text,), asks=step.step_id) for text, step in zip(texts, sample.steps, strict=True)]
+        return (*turns, Turn(parts=(join(_SEQUENTIAL["final"], answer_form(asking)),)))
+
+
+def _ask(sample: Sample, step: Step) -> str:
+    return _SEQUENTIAL["step"].format(label=label_of(step), question=step.question.strip(), form=form_of(sample, step))
+
+
+class GivenAnswers:
+    """S5: every turn is known from the start, so that all of them can be asked at once."""
+
+    version = OwnAnswers.version
+    needs_steps = True
+    needs_examples = False
+    _own = OwnAnswers()
+
+    def turns(self, asking: Asking) -> tuple[Turn, ...]:
+        """The turns of S4; each step's is followed by its true answer."""
+        *steps, final = self._own.turns(asking)
+        truths = (write_truth(asking.sample, step) for step in asking.sample.steps)
+        given = (turn.model_copy(update={"given": truth}) for turn, truth in zip(steps, truths, strict=True))
+        return (*given, final)
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "S0": DirectQuestion(),
+    "S1": GenericReasoning(),
+    "S2": SchemaCompletion(),
+    "S3": FewShot(),
+    "S4": OwnAnswers(),
+    "S5": GivenAnswers(),
+}
+
+TELLS_EXAMPLES = frozenset(name for name, protocol in PROTOCOLS.items() if protocol.needs_examples)
+"""Protocols whose prompts tell trajectories of other samples."""
