@@ -1,5 +1,6 @@
 """Help that teaches, at once."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,6 +8,9 @@ from dataclasses import replace
 import pytest
 
 from cli import app
+from demo.ultravr.ad.grid import plan_grid
+from demo.ultravr.ad.products import PRODUCTS
+from demo.ultravr.ad.samples import grid_records
 from tests.cli.installation import Installation
 
 COMMANDS = (
@@ -68,6 +72,18 @@ def test_help_names_every_command(installation: Installation) -> None:
 def test_help_of_a_command_shows_an_example(installation: Installation, command: str) -> None:
     """Every command's help holds at least one line that can be typed."""
     assert f" gigavqa {command}" in installation.ok(*command.split(), "--help")
+
+
+def test_examples_name_samples_that_the_demo_data_set_has(installation: Installation) -> None:
+    """Whoever types an example of the help on the demo data set sees what it shows: samples of its grids."""
+    grids = [record for product in PRODUCTS for record in grid_records(plan_grid(DEMO_SEED, product))]
+    named = set()
+    for command in ("view", "prompt", "dataset show"):
+        lines = installation.ok(*command.split(), "--help").splitlines()
+        examples = [line for line in lines if f" gigavqa {command} " in line and " demo" in line]
+        named |= {word for line in examples for word in line.split() if re.fullmatch(r"ad-[\w-]+", word)}
+    assert len(named) >= 2
+    assert named <= {record["id"] for record in grids}
 
 
 def test_what_is_listed_of_a_command_is_how_its_own_help_begins(installation: Installation) -> None:
