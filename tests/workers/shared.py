@@ -21,14 +21,14 @@ from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_reque
 from tests.workers.rig import SETTINGS
 from tiling.library import Library
 from tiling.roots import ImageRoot
-from workers.engines.simulated_engine import SimulatedEngine
+from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
 from workers.stage import Served, Surroundings
 from workers.worker import Worker
 
 ALPHA, BETA, GAMMA = MODELS = ("alpha", "beta", "gamma")
-WEIGHTS = 16 * 10**9
+WEIGHTS = int(roofline_of(ENTRY).model.weight_bytes)
 """Bytes of a simulated engine's weights."""
 
 

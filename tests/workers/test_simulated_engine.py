@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
+from catalogue.load import load_catalogue
 from jobs.models import Sampling
 from tests.workers.examples import ENTRY
 from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster
-from workers.engines.simulated_engine import Roofline, SimulatedEngine
+from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
 
@@ -78,8 +79,38 @@ async def test_cancelling_a_request_frees_its_place() -> None:
     assert stats.running + stats.waiting == 0
 
 
-def test_decode_is_bound_by_memory_and_prefill_by_arithmetic() -> None:
-    """One token costs a read of all weights; eight thousand cost their operations."""
-    roofline = Roofline()
-    assert roofline.step_seconds(0, 1, 100, 0) == pytest.approx(16e9 / 3.35e12, rel=0.01)
-    assert roofline.step_seconds(8192, 0, 8192, 0) == pytest.approx(8192 * 16e9 / 9.9e14, rel=0.01)
+async def test_the_prompt_of_a_later_turn_reuses_what_was_answered(engine: SimulatedEngine) -> None:
+    """Question and answer of the turn before are in the prefix cache, but for the end of the last block."""
+    asked = question("k", "Which of these? " * 40)
+    first = await engine.generate(asked, Sampling(), "1")
+    said = Message("assistant", (first.text,))
+    second = await engine.generate([*asked, said, Message("user", ("Why?",))], Sampling(), "2")
+    assert first.usage.prompt_tokens + first.usage.completion_tokens - second.usage.cached_tokens <= 16
+
+
+async def test_thoughts_are_counted_and_not_told() -> None:
+    """They take tokens of the answer, up to its limit, and none of its text."""
+    engine = SimulatedEngine(ENTRY, speed=0, thought_tokens=1000)
+    await engine.start()
+    answered = [await engine.generate(question("k"), Sampling(max_tokens=most), str(most)) for most in (2000, 500)]
+    await engine.stop()
+    assert [each.usage.completion_tokens for each in answered] == [1005, 500]
+    assert {each.text[:14] for each in answered} == {"The answer is "}
+
+
+async def test_a_simulated_second_takes_its_part_of_a_real_one() -> None:
+    """The clock of the responses is that of the model, divided by the speed."""
+    engine = SimulatedEngine(ENTRY, speed=10, thought_tokens=300)
+    await engine.start()
+    answer = await engine.generate(question("k"), Sampling(max_tokens=2000), "1")
+    seconds = engine.counts.busy_seconds
+    await engine.stop()
+    assert answer.timings.prefill + answer.timings.decode >= seconds / 10 - 0.002
+
+
+async def test_a_hybrid_family_is_simulated_as_one() -> None:
+    """An entry whose family has recurrent states gets the blocks and the costs of such a model."""
+    hybrid, other = (roofline_of(load_catalogue()[name]) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
+    assert hybrid.model.state_blocks > 0
+    assert other.model.state_blocks == 0
+    assert hybrid.batched_tokens == 32_768

@@ -1,90 +1,96 @@
-"""A roofline model of prefill and decode with a KV cache: for tests of everything around an engine."""
+"""An engine that generates nothing: its steps take as long as a real one's on an H100, with the same caches.
+
+For tests of everything around an engine. docs/performance/simulated.md says how far it can be believed.
+"""
 
 import asyncio
-import contextlib
 import hashlib
-import random
+import math
 import re
 import time
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
+from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
+from workers.engines.simulation.roofline import Roofline
+from workers.engines.simulation.scheduler import Counts, Scheduler
+from workers.engines.simulation.scheduler import Sequence as Scheduled
 
-_BLOCK = 16
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
+_TIMER_SECONDS = 0.001
+"""What an event loop's timers can tell apart."""
 
 
-@dataclass(frozen=True)
-class Roofline:
-    """The machine and the model that are simulated. Defaults: an 8-billion-parameter model in bfloat16 on one H100."""
+def roofline_of(entry: CatalogueEntry) -> Roofline:
+    """One H100 with a model like the entry's: Qwen3.5-27B where the family's attention is linear, else Qwen3-VL-8B.
 
-    parameters: float = 8e9
-    flops: float = 9.9e14
-    """Floating-point operations per second."""
-    bandwidth: float = 3.35e12
-    """Bytes of memory per second."""
-    kv_bytes_per_token: float = 147456
-    encoder_flops_per_token: float = 4e9
-    batched_tokens: int = 8192
-    kv_tokens: int = 400_000
-
-    def step_seconds(self, prefilled: int, decoding: int, context: int, encoded: int) -> float:
-        """Seconds of one step: its arithmetic or its memory traffic, whichever takes longer."""
-        operations = 2 * self.parameters * (prefilled + decoding) + self.encoder_flops_per_token * encoded
-        traffic = 2 * self.parameters + self.kv_bytes_per_token * context
-        return max(operations / self.flops, traffic / self.bandwidth)
+    The entry's `max_num_batched_tokens` and `max_num_seqs` bound a step as they do in vLLM.
+    """
+    family, said = entry.known_family, entry.engine
+    roofline = Roofline.of("h100", "27b" if family and family.linear_attention else "8b")
+    batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
+    return replace(
+        roofline,
+        batched_tokens=batched,
+        encoder_tokens=max(batched, entry.visual_budget.max_visual_tokens),
+        sequences=int(said.get("max_num_seqs") or roofline.sequences),
+    )
 
 
-@dataclass(order=True)
-class _Running:
-    priority: int
-    arrival: int
-    blocks: list[bytes] = field(compare=False)
-    prompt_tokens: int = field(compare=False)
-    rasters: dict[str, int] = field(compare=False)
-    answer: list[str] = field(compare=False)
-    done: asyncio.Future[None] = field(compare=False)
-    arrived: float = field(compare=False, default_factory=time.monotonic)
-    scheduled: float = field(compare=False, default=0.0)
-    first_token: float = field(compare=False, default=0.0)
-    prefilled: int = field(compare=False, default=0)
-    cached: int = field(compare=False, default=0)
-    decoded: int = field(compare=False, default=0)
+@dataclass
+class _Generation:
+    scheduled: Scheduled
+    text: str
+    done: asyncio.Future[None]
+    arrived: float
 
 
 class SimulatedEngine:
     """Answers a random option's letter after as long as a real engine would take, divided by `speed`.
 
-    Text is a function of the sampling seed and the prompt alone. `speed` 0 takes no time at all.
+    Text is a function of the sampling seed and the prompt alone. `speed` 0 takes no time at all. An answer is preceded
+    by `thought_tokens` that take time and room, and are not told.
     """
 
-    def __init__(self, entry: CatalogueEntry, *, speed: float = 1.0, roofline: Roofline = Roofline()) -> None:
+    def __init__(
+        self,
+        entry: CatalogueEntry,
+        *,
+        speed: float = 1.0,
+        roofline: Roofline | None = None,
+        thought_tokens: int = 0,
+    ) -> None:
         self._entry = entry
         self._speed = speed
-        self._roofline = roofline
-        self._waiting: list[_Running] = []
-        self._running: list[_Running] = []
-        self._blocks: OrderedDict[bytes, None] = OrderedDict()
-        self._encoded: OrderedDict[str, None] = OrderedDict()
-        self._arrivals = self._prompt = self._cached = self._generated = self._processed = 0
+        self._roofline = roofline or roofline_of(entry)
+        self._thought_tokens = thought_tokens
+        self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
+        self._scheduler = Scheduler(self._roofline)
+        self._generations: dict[int, _Generation] = {}
+        self._arrivals = 0
         self._work = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
 
     @property
     def info(self) -> EngineInfo:
         """What this engine is: simulated, in so many words."""
-        return EngineInfo(name="simulated", version="1", device="simulated", simulated=True)
+        return EngineInfo(name="simulated", version="2", device="simulated", simulated=True)
 
     @property
     def phase(self) -> EnginePhase | None:
         """None: it starts at once."""
         return None
+
+    @property
+    def counts(self) -> Counts:
+        """Work since the start, in more detail than `stats`."""
+        return self._scheduler.counts
 
     async def start(self) -> None:
         """Start the loop of steps."""
@@ -96,26 +102,27 @@ class SimulatedEngine:
         """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError."""
         if not await self.healthy():
             raise EngineDeadError("the simulated engine is not running")
-        sequence = self._sequence(chat, sampling, priority)
-        self._waiting.append(sequence)
+        generation = self._generation(chat, sampling, priority)
+        scheduled = generation.scheduled
+        self._generations[scheduled.arrival] = generation
+        self._scheduler.add(scheduled)
         self._work.set()
         try:
-            await sequence.done
+            await generation.done
         finally:
-            for queue in (self._waiting, self._running):
-                with contextlib.suppress(ValueError):
-                    queue.remove(sequence)
-        return self._turn(sequence, sampling)
+            if self._generations.pop(scheduled.arrival, None):
+                self._scheduler.drop(scheduled)
+        return _turn(generation, sampling)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
         return EngineStats(
-            running=len(self._running),
-            waiting=len(self._waiting),
-            prompt_tokens=self._prompt,
-            cached_prompt_tokens=self._cached,
-            generated_tokens=self._generated,
-            processed_rasters=self._processed,
+            running=len(self._scheduler.running),
+            waiting=len(self._scheduler.waiting),
+            prompt_tokens=self.counts.prompt_tokens,
+            cached_prompt_tokens=self.counts.cached_tokens,
+            generated_tokens=self.counts.generated_tokens,
+            processed_rasters=self.counts.encoder_runs,
         )
 
     async def healthy(self) -> bool:
@@ -126,12 +133,10 @@ class SimulatedEngine:
         """Stop the loop and forget what is cached; returns the bytes of the weights, 0 when they are too many."""
         if not await self.healthy():
             raise EngineDeadError("the simulated engine is not running")
-        weights = int(2 * self._roofline.parameters)
+        weights = int(self._roofline.model.weight_bytes)
         if weights > host_bytes:
             return 0
         await self.stop()
-        self._blocks.clear()
-        self._encoded.clear()
         return weights
 
     async def wake(self) -> None:
@@ -139,147 +144,79 @@ class SimulatedEngine:
         await self.start()
 
     async def stop(self) -> None:
-        """End the loop; what it was generating is gone. Safe to call twice."""
+        """End the loop; what it was generating and what was cached is gone. Safe to call twice."""
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
-        for sequence in (*self._waiting, *self._running):
-            if not sequence.done.done():
-                sequence.done.set_exception(EngineDeadError("the simulated engine was stopped"))
+        for generation in self._generations.values():
+            if not generation.done.done():
+                generation.done.set_exception(EngineDeadError("the simulated engine was stopped"))
+        self._generations.clear()
+        self._scheduler = Scheduler(self._roofline, self.counts)
 
-    def _sequence(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> _Running:
-        shown = [raster for message in chat for raster in message.rasters]
-        rasters = {raster.key: self._visual_tokens(raster.pixels.shape, len(shown)) for raster in shown}
-        tokens = list(_tokens(chat, rasters))
-        if len(tokens) >= self._entry.max_model_len:
+    def _generation(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> _Generation:
+        prompt = self._prompt(chat)
+        if prompt.tokens >= self._entry.max_model_len:
             context = self._entry.max_model_len
-            message = f"the prompt has {len(tokens)} tokens; the context holds {context}"
-            raise ContextExceededError(message, excess=len(tokens) - context + 1)
+            message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
+            raise ContextExceededError(message, excess=prompt.tokens - context + 1)
+        answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
+        tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
         self._arrivals += 1
-        answer = _answer(chat, sampling, hashlib.sha256("\0".join(tokens).encode()).hexdigest())
-        return _Running(
-            priority=priority,
-            arrival=self._arrivals,
-            blocks=_chain(tokens),
-            prompt_tokens=len(tokens),
-            rasters=rasters,
-            answer=answer[: sampling.max_tokens],
+        return _Generation(
+            Scheduled(priority, self._arrivals, prompt, tokens, "" if self._thought_tokens else answer),
+            text=answer,
             done=asyncio.get_running_loop().create_future(),
+            arrived=time.monotonic(),
         )
+
+    def _prompt(self, chat: Sequence[Message]) -> Prompt:
+        shown = [raster for message in chat for raster in message.rasters]
+        visual = {raster.key: self._visual_tokens(raster.pixels.shape[:2], len(shown)) for raster in shown}
+        return prompt_of(chat, visual, self._roofline.model.block_tokens)
 
     def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
-        return self._entry.visual_budget.plan(Size(shape[1], shape[0]), num_images).visual_tokens
-
-    def _turn(self, sequence: _Running, sampling: Sampling) -> TurnResponse:
-        now = time.monotonic()
-        return TurnResponse(
-            text=" ".join(sequence.answer),
-            finish_reason="length" if len(sequence.answer) == sampling.max_tokens else "stop",
-            usage=Usage(
-                prompt_tokens=sequence.prompt_tokens,
-                completion_tokens=len(sequence.answer),
-                cached_tokens=sequence.cached,
-            ),
-            timings=Timings(
-                queued=sequence.scheduled - sequence.arrived,
-                prefill=sequence.first_token - sequence.scheduled,
-                decode=now - sequence.first_token,
-            ),
-        )
+        height, width = shape
+        return self._plan(Size(width, height), num_images).visual_tokens
 
     async def _run(self) -> None:
+        due = time.monotonic()
         while True:
-            if not self._waiting and not self._running:
+            if not self._generations:
                 self._work.clear()
                 await self._work.wait()
-            seconds = self._step()
-            await asyncio.sleep(seconds / self._speed if self._speed else 0)
+                due = time.monotonic()
+            # Timers are coarse: a step that ends before they can tell is followed by the next, and time is made up for.
+            most = self._speed * _TIMER_SECONDS if self._speed else math.inf
+            seconds = self._scheduler.step(time.monotonic(), most)
+            due += seconds / self._speed if self._speed else 0
+            ahead = due - time.monotonic() if self._speed else 0
+            await asyncio.sleep(ahead if ahead > _TIMER_SECONDS else 0)
             self._finish_step()
 
-    def _step(self) -> float:
-        """Schedule one step: a token for everything that decodes, and prompts into the room that is left."""
-        decoding = sum(sequence.prefilled == sequence.prompt_tokens for sequence in self._running)
-        room, encoded = self._roofline.batched_tokens - decoding, self._admit()
-        prefilled = 0
-        for sequence in self._running:
-            chunk = min(sequence.prompt_tokens - sequence.prefilled, room - prefilled)
-            sequence.prefilled += max(0, chunk)
-            prefilled += max(0, chunk)
-        context = sum(sequence.prefilled + sequence.decoded for sequence in self._running)
-        return self._roofline.step_seconds(prefilled, decoding, context, encoded)
-
-    def _admit(self) -> int:
-        """Move waiting sequences into the KV cache while it has room; returns the visual tokens to be encoded."""
-        encoded = 0
-        used = sum(sequence.prompt_tokens + len(sequence.answer) for sequence in self._running)
-        for sequence in sorted(self._waiting):
-            used += sequence.prompt_tokens + len(sequence.answer)
-            if used > self._roofline.kv_tokens and self._running:
-                break
-            self._waiting.remove(sequence)
-            self._running.append(sequence)
-            sequence.scheduled = time.monotonic()
-            sequence.cached = sequence.prefilled = min(self._reuse(sequence.blocks), sequence.prompt_tokens - 1)
-            encoded += sum(self._encode(key, tokens) for key, tokens in sequence.rasters.items())
-            self._prompt += sequence.prompt_tokens
-            self._cached += sequence.cached
-        return encoded
-
     def _finish_step(self) -> None:
-        now = time.monotonic()
-        for sequence in [s for s in self._running if s.prefilled == s.prompt_tokens]:
-            sequence.first_token = sequence.first_token or now
-            sequence.decoded += 1
-            if sequence.decoded >= len(sequence.answer):
-                self._running.remove(sequence)
-                self._generated += len(sequence.answer)
-                if not sequence.done.done():
-                    sequence.done.set_result(None)
-
-    def _reuse(self, blocks: list[bytes]) -> int:
-        hits = 0
-        for block in blocks:
-            if block not in self._blocks:
-                break
-            hits += 1
-        for block in blocks:
-            self._blocks[block] = None
-            self._blocks.move_to_end(block)
-        while len(self._blocks) > self._roofline.kv_tokens // _BLOCK:
-            self._blocks.popitem(last=False)
-        return hits * _BLOCK
-
-    def _encode(self, key: str, tokens: int) -> int:
-        known = key in self._encoded
-        self._encoded[key] = None
-        self._encoded.move_to_end(key)
-        if len(self._encoded) > 64:
-            self._encoded.popitem(last=False)
-        self._processed += not known
-        return 0 if known else tokens
+        for ended in self._scheduler.finish(time.monotonic()):
+            generation = self._generations.pop(ended.arrival)
+            if not generation.done.done():
+                generation.done.set_result(None)
 
 
-def _tokens(chat: Sequence[Message], rasters: dict[str, int]) -> Iterator[str]:
-    for message in chat:
-        yield f"<{message.role}>"
-        for part in message.parts:
-            if isinstance(part, str):
-                yield from re.findall(r"\s*\S{1,4}", part)
-            else:
-                yield from (f"{part.key}#{index}" for index in range(rasters[part.key]))
-    yield "<assistant>"
+def _turn(generation: _Generation, sampling: Sampling) -> TurnResponse:
+    scheduled, now = generation.scheduled, time.monotonic()
+    begun, first = scheduled.scheduled or now, scheduled.first_token or now
+    return TurnResponse(
+        text=generation.text,
+        finish_reason="length" if scheduled.answer_tokens == sampling.max_tokens else "stop",
+        usage=Usage(
+            prompt_tokens=scheduled.prompt.tokens,
+            completion_tokens=scheduled.answer_tokens,
+            cached_tokens=scheduled.cached,
+        ),
+        timings=Timings(queued=begun - generation.arrived, prefill=first - begun, decode=now - first),
+    )
 
 
-def _chain(tokens: list[str]) -> list[bytes]:
-    """Name each full block by all tokens up to its end, as prefix caches do."""
-    digest, names = hashlib.blake2b(digest_size=16), []
-    for start in range(0, len(tokens) - len(tokens) % _BLOCK, _BLOCK):
-        digest.update("\0".join(tokens[start : start + _BLOCK]).encode())
-        names.append(digest.digest())
-    return names
-
-
-def _answer(chat: Sequence[Message], sampling: Sampling, digest: str) -> list[str]:
+def _answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
     letters = _OPTION.findall(chat[-1].text) or ["A", "B", "C", "D"]
-    choice = random.Random(f"{sampling.seed}:{digest}").choice(letters)
-    return ["The", "answer", "is", f"{choice}."]
+    drawn = hashlib.blake2b(f"{sampling.seed}:{digest}".encode(), digest_size=8).digest()
+    return f"The answer is {letters[int.from_bytes(drawn, 'big') % len(letters)]}."

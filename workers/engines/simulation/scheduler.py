@@ -1,0 +1,271 @@
+"""Continuous batching: which tokens of which sequences each step computes, and what the caches spare it.
+
+After vLLM's scheduler (vllm/v1/core/sched/scheduler.py, release 0.32), without preemption: a sequence is admitted when
+its whole prompt and its answer fit, so that nothing that runs is ever put back.
+"""
+
+from bisect import insort
+from dataclasses import dataclass, field, replace
+from math import ceil, inf
+
+from workers.engines.simulation.encoder_cache import EncoderCache
+from workers.engines.simulation.kv_pool import KvPool
+from workers.engines.simulation.prompts import Picture, Prompt, count_tokens, first_tokens
+from workers.engines.simulation.roofline import Roofline, Work
+
+
+@dataclass
+class Held:
+    """What a running sequence holds of the caches."""
+
+    names: list[int] = field(default_factory=list)
+    unnamed: int = 0
+    """Reserved blocks without a name."""
+    seen: int = 0
+    """Blocks of the prompt that are named, or never will be."""
+    pictures: list[Picture] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)
+    """After how many blocks a recurrent state is still to be kept."""
+
+
+@dataclass(order=True)
+class Sequence:
+    """A prompt to be answered in `answer_tokens`; lower priority and earlier arrival go first. Times are a clock's.
+
+    `answer` is their text, where later prompts may go on from it.
+    """
+
+    priority: int
+    arrival: int
+    prompt: Prompt = field(compare=False)
+    answer_tokens: int = field(compare=False, default=1)
+    answer: str = field(compare=False, default="")
+    computed: int = field(compare=False, default=0)
+    decoded: int = field(compare=False, default=0)
+    cached: int = field(compare=False, default=0)
+    scheduled: float | None = field(compare=False, default=None)
+    first_token: float | None = field(compare=False, default=None)
+    held: Held = field(compare=False, default_factory=Held)
+
+    @property
+    def is_decoding(self) -> bool:
+        """Whether its prompt is computed."""
+        return self.computed >= self.prompt.tokens
+
+
+@dataclass
+class Counts:
+    """Work since the start."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """Those of the prompts that the prefix cache spared."""
+    prefilled_tokens: int = 0
+    generated_tokens: int = 0
+    encoder_runs: int = 0
+    """Pictures that were encoded."""
+    encoded_tokens: int = 0
+    busy_seconds: float = 0.0
+    """Of the machine, in its own time."""
+
+
+class Scheduler:
+    """The steps of one engine. `step` begins one and says how long it takes, `finish` ends it."""
+
+    def __init__(self, roofline: Roofline, counts: Counts | None = None) -> None:
+        self.counts = counts or Counts()
+        self.waiting: list[Sequence] = []
+        self.running: list[Sequence] = []
+        self._roofline = roofline
+        self._block = roofline.model.block_tokens
+        self._state = roofline.model.state_blocks
+        # A recurrent state is named by the negative of the block that it follows.
+        self._pool = KvPool(roofline.kv_tokens // self._block, lambda name: 1 if name >= 0 else self._state)
+        self._encoder = EncoderCache(roofline.encoder_tokens)
+        self._repeats = 1
+
+    def add(self, sequence: Sequence) -> None:
+        """Let a sequence wait for its turn."""
+        insort(self.waiting, sequence)
+
+    def drop(self, sequence: Sequence) -> None:
+        """Forget a sequence, whether it waits, runs or has ended."""
+        if sequence in self.running:
+            self.running.remove(sequence)
+            self._let_go(sequence)
+        elif sequence in self.waiting:
+            self.waiting.remove(sequence)
+
+    def step(self, now: float, most_seconds: float = inf) -> float:
+        """Begin a step at `now`; returns its seconds.
+
+        Steps in which the same sequences do nothing but decode are taken together, as long as they take no more than
+        `most_seconds` (one at least).
+        """
+        decoding = [sequence for sequence in self.running if sequence.is_decoding]
+        batch = _Batch(self._roofline.batched_tokens - len(decoding), self._roofline.batched_tokens)
+        if len(decoding) < len(self.running):
+            for sequence in [sequence for sequence in self.running if not sequence.is_decoding]:
+                self._prefill(sequence, batch)
+        while self.waiting and batch.room > 0 and len(self.running) < self._roofline.sequences:
+            if not self._admit(self.waiting[0], batch, now):
+                break
+        context = sum(sequence.prompt.tokens + sequence.decoded for sequence in decoding)
+        return self._take(batch.work(len(decoding), context), decoding, most_seconds)
+
+    def finish(self, now: float) -> list[Sequence]:
+        """End the step at `now`; returns the sequences whose answers are complete."""
+        ended = []
+        for sequence in self.running:
+            if sequence.first_token is not None:
+                sequence.decoded += self._repeats
+            else:
+                self._release_pictures(sequence)
+                self._keep_states(sequence)
+                if not sequence.is_decoding:
+                    continue
+                sequence.first_token, sequence.decoded = now, 1
+            if sequence.decoded >= sequence.answer_tokens:
+                ended.append(sequence)
+        for sequence in ended:
+            self.running.remove(sequence)
+            self._name_answer(sequence)
+            self._let_go(sequence)
+            self.counts.generated_tokens += sequence.answer_tokens
+        return ended
+
+    def _admit(self, sequence: Sequence, batch: "_Batch", now: float) -> bool:
+        """Move the first waiting sequence into the KV cache and begin its prompt; False when something is full."""
+        prompt, held = sequence.prompt, sequence.held
+        last = (prompt.tokens - 1) // self._block  # the last token is always computed
+        cached = shared = self._pool.count_prefix(prompt.blocks, last)
+        names = prompt.blocks[:cached]
+        if self._state:
+            cached = self._stateful(names)
+            names = [-prompt.blocks[cached - 1], *prompt.blocks[:cached]] if cached else []
+            held.states = [end for end in sorted({shared, last}) if end > cached]
+        blocks = ceil((prompt.tokens + sequence.answer_tokens) / self._block) - cached
+        blocks += self._state * (1 + len(held.states)) if self._state else 0
+        if self.running and not self._pool.fits(blocks, names):
+            return False
+        self._pool.hold(names)
+        self._pool.reserve(blocks)
+        held.names, held.unnamed, held.seen = names, blocks, cached
+        sequence.computed = sequence.cached = cached * self._block
+        if not self._prefill(sequence, batch):
+            self._let_go(sequence)
+            return False
+        sequence.scheduled = now
+        self.waiting.pop(0)
+        self.running.append(sequence)
+        self.counts.prompt_tokens += prompt.tokens
+        self.counts.cached_tokens += sequence.cached
+        return True
+
+    def _stateful(self, names: list[int]) -> int:
+        """The longest of these cached prefixes behind which a recurrent state was kept, in blocks."""
+        return next((end for end in range(len(names), 0, -1) if -names[end - 1] in self._pool), 0)
+
+    def _prefill(self, sequence: Sequence, batch: "_Batch") -> int:
+        """Compute as much of a prompt as the step has room for, and encode the pictures in it."""
+        start, end = sequence.computed, min(sequence.prompt.tokens, sequence.computed + batch.room)
+        for picture in sequence.prompt.pictures:
+            if picture.start >= end:
+                break
+            if picture.end > start and not self._see(sequence, picture, batch):
+                end = max(start, picture.start)
+        if end > start:
+            batch.add(start, end)
+            sequence.computed = end
+            self._name(sequence, sequence.prompt.blocks[sequence.held.seen : end // self._block])
+            sequence.held.seen = end // self._block
+        return end - start
+
+    def _see(self, sequence: Sequence, picture: Picture, batch: "_Batch") -> bool:
+        """Hold a picture's embeddings, encoded now where they are not cached; False when there is no room for that."""
+        if picture in sequence.held.pictures:
+            return True
+        if picture.key in self._encoder:
+            self._encoder.hold(picture.key)
+        elif batch.encodes(picture.tokens) and self._encoder.make_room(picture.tokens):
+            self._encoder.add(picture.key, picture.tokens)
+            batch.pictures.append(picture.tokens)
+        else:
+            return False
+        sequence.held.pictures.append(picture)
+        return True
+
+    def _name(self, sequence: Sequence, names: list[int]) -> None:
+        # Blocks are named when they are scheduled, so that even sequences of one step share them.
+        named = self._pool.name(names)
+        sequence.held.names.extend(named)
+        sequence.held.unnamed -= len(named)
+
+    def _name_answer(self, sequence: Sequence) -> None:
+        # The last token is told and not computed.
+        computed = first_tokens(sequence.answer, sequence.answer_tokens - 1)
+        if sequence.prompt.tokens % self._block + count_tokens(computed) >= self._block:
+            self._name(sequence, sequence.prompt.followed_by(computed).blocks[sequence.held.seen :])
+
+    def _keep_states(self, sequence: Sequence) -> None:
+        """Keep recurrent states at the prompt's last block, and where a prefix ends that another prompt shared.
+
+        As vLLM does with `prefix_cache_retention_interval` 0, its default: a prefix that ends inside of a prompt is
+        spared to the third prompt that begins with it, unless one prompt ended there.
+        """
+        held = sequence.held
+        while held.states and held.states[0] * self._block <= sequence.computed:
+            name = -sequence.prompt.blocks[held.states.pop(0) - 1]
+            if self._pool.name([name]):
+                held.names.insert(0, name)
+                held.unnamed -= self._state
+
+    def _release_pictures(self, sequence: Sequence) -> None:
+        """Let the embeddings go whose tokens are all computed."""
+        for picture in [picture for picture in sequence.held.pictures if picture.end <= sequence.computed]:
+            self._encoder.release(picture.key)
+            sequence.held.pictures.remove(picture)
+
+    def _let_go(self, sequence: Sequence) -> None:
+        self._pool.free(sequence.held.unnamed)
+        self._pool.release(sequence.held.names)
+        for picture in sequence.held.pictures:
+            self._encoder.release(picture.key)
+        sequence.held = Held()
+
+    def _take(self, work: Work, decoding: list[Sequence], most_seconds: float) -> float:
+        seconds, self._repeats = self._roofline.seconds(work), 1
+        if decoding and not work.prefilled:
+            left = min(sequence.answer_tokens - sequence.decoded for sequence in decoding)
+            self._repeats = max(1, int(min(left, most_seconds / seconds)))
+            grown = work.context + len(decoding) * (self._repeats - 1) // 2
+            seconds = self._repeats * self._roofline.seconds(replace(work, context=grown))
+        self.counts.prefilled_tokens += work.prefilled
+        self.counts.encoder_runs += len(work.pictures)
+        self.counts.encoded_tokens += sum(work.pictures)
+        self.counts.busy_seconds += seconds
+        return seconds
+
+
+@dataclass
+class _Batch:
+    """The prompts of one step: tokens that it has `room` for, and visual tokens that it may encode."""
+
+    room: int
+    encodable: int
+    prefilled: int = 0
+    attention: float = 0.0
+    pictures: list[int] = field(default_factory=list)
+
+    def add(self, start: int, end: int) -> None:
+        new = end - start
+        self.room -= new
+        self.prefilled += new
+        self.attention += new * (end - new / 2)
+
+    def encodes(self, tokens: int) -> bool:
+        """Whether a picture may be encoded in this step; the first one always, however large."""
+        return not self.pictures or sum(self.pictures) + tokens <= self.encodable
+
+    def work(self, decoding: int, context: int) -> Work:
+        return Work(self.prefilled, self.attention, decoding, context, tuple(self.pictures))
