@@ -1,0 +1,154 @@
+"""The simulated engine beside published measurements of real ones, and what it says of native budgets.
+
+    python -m performance.simulated
+
+Nothing is timed: a scheduler of `workers/engines/simulation` is stepped through the same load in its own time. Seconds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from workers.engines.simulation.prompts import Prompt
+from workers.engines.simulation.roofline import Roofline, Work
+from workers.engines.simulation.scheduler import Scheduler, Sequence
+
+T = 16_384
+"""Visual tokens of 4096 x 4096 pixels."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Prompts and answers of so many tokens, without a common prefix, `at_once` at any time."""
+
+    prompt: int
+    answer: int
+    at_once: int = 1
+    number: int = 1
+
+
+@dataclass(frozen=True)
+class Played:
+    """What became of a load; seconds of the simulated machine. `first` and `token` are means over its sequences."""
+
+    seconds: float
+    first: float
+    token: float
+    tokens_per_second: float
+
+
+def play(roofline: Roofline, load: Load) -> Played:
+    """Step through a load."""
+    scheduler, now, begun, ended = Scheduler(roofline), 0.0, 0, list[tuple[Sequence, float]]()
+    while len(ended) < load.number:
+        while begun < load.number and begun - len(ended) < load.at_once:
+            scheduler.add(Sequence(0, begun, _prompt(roofline, begun, load.prompt), load.answer))
+            begun += 1
+        now += scheduler.step(now)
+        ended += [(sequence, now) for sequence in scheduler.finish(now)]
+    firsts = [(sequence.first_token or 0.0) - (sequence.scheduled or 0.0) for sequence, _ in ended]
+    decodes = [(end - (sequence.first_token or 0.0)) / max(1, load.answer - 1) for sequence, end in ended]
+    tokens = load.number * (load.prompt + load.answer)
+    return Played(now, sum(firsts) / len(firsts), sum(decodes) / len(decodes), tokens / now)
+
+
+def _prompt(roofline: Roofline, number: int, tokens: int) -> Prompt:
+    prompt = Prompt(roofline.model.block_tokens)
+    prompt.add_text(f"{number:04}" + "word" * (tokens - 1))
+    return prompt
+
+
+@dataclass(frozen=True)
+class Published:
+    """A measurement of a real engine. `optimism` is how far the simulation may be ahead of it, and `slack` behind."""
+
+    what: str
+    source: str
+    value: float
+    unit: str
+    simulate: Callable[[], float]
+    optimism: float = 0.15
+    slack: float = 0.15
+    is_rate: bool = False
+
+    @property
+    def ahead(self) -> float:
+        """By which share the simulated engine is faster; negative where it is slower."""
+        return self.simulate() / self.value - 1 if self.is_rate else self.value / self.simulate() - 1
+
+
+def _server(model: str, gpus: int = 1) -> Roofline:
+    """As `vllm serve` is by default on an H100."""
+    return replace(Roofline.of("h100", model, gpus), batched_tokens=8192)
+
+
+_GPUSTACK = "gpustack, docs/performance-lab"
+PUBLISHED = (
+    Published(
+        "Qwen3.5-9B, first token of 32,000", f"{_GPUSTACK}/qwen3.5-9b/h100.md (vLLM 0.17.1)", 1.02, "s",
+        lambda: play(_server("9b"), Load(32_000, 1)).first,
+    ),
+    Published(
+        "Qwen3.5-9B, one token, 17 at once at 1000 in, 2000 out", f"{_GPUSTACK}/qwen3.5-9b/h100.md", 0.0087, "s",
+        lambda: play(_server("9b"), Load(1000, 2000, 17, 34)).token,
+    ),
+    Published(
+        "Qwen3.5-9B, 1024 in, 128 out", f"{_GPUSTACK}/qwen3.5-9b/h100.md (tuned; default 29,800)", 34_500, "tokens/s",
+        lambda: play(_server("9b"), Load(1024, 128, 256, 1024)).tokens_per_second, optimism=0.25, is_rate=True,
+    ),
+    Published(
+        "Qwen3-32B on two, one chunk of 8192", "llm-d PR 2071 (`peakPrefillThroughput`)", 15_928, "tokens/s",
+        lambda: 8192 / play(_server("32b", 2), Load(8192, 1)).first, is_rate=True,
+    ),
+    Published(
+        "vision encoder, 20 pictures of 1200 tokens", "sgl-project/sglang issue 18784 (Hopper, tuned)", 0.264, "s",
+        lambda: Roofline().encoder_seconds((1200,) * 20),
+    ),
+    Published(
+        "Qwen3-14B, 32,000 in, 100 out", f"{_GPUSTACK}/qwen3-14b/h100.md (default; FP8 in SGLang 10,000)", 8_300,
+        "tokens/s", lambda: play(_server("14b"), Load(32_000, 100, 7, 28)).tokens_per_second,
+        optimism=0.7, is_rate=True,
+    ),
+)  # fmt: skip
+
+NATIVE = ("8b", "27b")
+
+
+def cold_first_token(model: str) -> float:
+    """Seconds from a prompt of one new picture of T visual tokens and 200 of text to its first token, alone."""
+    roofline = Roofline.of("h100", model)
+    prompt = Prompt(roofline.model.block_tokens)
+    prompt.add_picture("new", T)
+    prompt.add_text("word" * 200)
+    scheduler = Scheduler(roofline)
+    scheduler.add(Sequence(0, 0, prompt))
+    return scheduler.step(0.0)
+
+
+def decode_rate(model: str, sequences: int, context: int = 20_000) -> float:
+    """Tokens a second of so many sequences that decode, each with a context of its own."""
+    work = Work(decoding=sequences, context=sequences * context)
+    return sequences / Roofline.of("h100", model).seconds(work)
+
+
+def main() -> None:
+    print("| measured | by | published | simulated | simulated engine is faster by |\n|---|---|---|---|---|")
+    for each in PUBLISHED:
+        values = (each.value, each.simulate())
+        told = " | ".join(
+            f"{value:,.3g} {each.unit}" if value < 100 else f"{value:,.0f} {each.unit}" for value in values
+        )
+        print(f"| {each.what} | {each.source} | {told} | {each.ahead:+.0%} |")
+    print("\n| one H100, bfloat16 | 8B | 27B |\n|---|---|---|")
+    roofline = Roofline()
+    for tokens in (T, T // 4, T // 16):
+        seconds = roofline.encoder_seconds((tokens,))
+        print(f"| vision encoder, one picture of {tokens:,} tokens | {seconds:.3f} s | the same |")
+    cold = " | ".join(f"{cold_first_token(model):.2f} s" for model in NATIVE)
+    print(f"| first token of a new picture of 16,384 tokens, 200 of text | {cold} |")
+    for number in (1, 32):
+        rates = " | ".join(f"{decode_rate(model, number):,.0f} tokens/s" for model in NATIVE)
+        print(f"| decode, {number} at once at 20,000 tokens each | {rates} |")
+
+
+if __name__ == "__main__":
+    main()
