@@ -10,7 +10,8 @@ from functools import cache, lru_cache
 from workers.engines.engine import Message
 
 _TOKEN = re.compile(r"\s*\S{1,4}")
-_ROLES = {"system": "<s>", "user": "<u>", "assistant": "<a>"}
+ROLES = {"system": "<s>", "user": "<u>", "assistant": "<a>"}
+"""What stands before a message: one token."""
 _NAME_BYTES = 8
 
 
@@ -28,10 +29,15 @@ class Picture:
         return self.start + self.tokens
 
 
+def tokens_of_text(text: str) -> list[str]:
+    """Cut a text into tokens, reckoned: four letters, or a shorter word."""
+    return _TOKEN.findall(text)
+
+
 @lru_cache(maxsize=1024)
 def count_tokens(text: str) -> int:
-    """Tokens of a text, reckoned: one for four letters, or for a shorter word."""
-    return len(_TOKEN.findall(text))
+    """How many tokens a text has."""
+    return len(tokens_of_text(text))
 
 
 def first_tokens(text: str, most: int) -> str:
@@ -109,13 +115,13 @@ def prompt_of(chat: Iterable[Message], visual_tokens: Mapping[str, int], block_t
     """Lay out a chat whose rasters, by key, have so many visual tokens."""
     prompt = Prompt(block_tokens)
     for message in chat:
-        prompt.add_text(_ROLES[message.role])
+        prompt.add_text(ROLES[message.role])
         for part in message.parts:
             if isinstance(part, str):
                 prompt.add_text(part)
             else:
                 prompt.add_picture(part.key, visual_tokens[part.key])
-    prompt.add_text(_ROLES["assistant"])
+    prompt.add_text(ROLES["assistant"])
     return prompt
 
 
