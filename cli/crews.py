@@ -3,26 +3,39 @@
 No GPU is shared, and none is taken that the operator has hidden.
 """
 
-import shutil
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from cli.errors import DevicesTooFewError
+from cli.machine import VISIBLE, Device
 
-VISIBLE = "CUDA_VISIBLE_DEVICES"
+_THREADS = "OMP_NUM_THREADS"
 _PARALLEL = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
 
 
 @dataclass(frozen=True)
 class Crew:
-    """One worker: its name, the models that it serves, and the GPUs that it sees; without any it sees all."""
+    """One worker: its name, the models that it serves, and its share of the machine.
+
+    Without devices it sees all, without CPUs it runs on all. `variables` are the bounds that it is started with,
+    `arguments` what its engines are told besides those of all, as `NAME=VALUE`.
+    """
 
     name: str
     models: tuple[str, ...]
-    devices: tuple[str, ...] = ()
+    devices: tuple[Device, ...] = ()
+    cpus: tuple[int, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """NUMA nodes of its devices, as far as they are known."""
+        return tuple(sorted({device.node for device in self.devices if device.node is not None}))
 
 
 def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]:
@@ -31,35 +44,34 @@ def crews_of(models: Sequence[str], num_workers: int | None) -> tuple[Crew, ...]
         return tuple(Crew(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
     earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
     return tuple(
-        Crew(f"worker-{model}-{count + 1}" if count else f"worker-{model}", (model,))
-        for model, count in zip(models, earlier, strict=True)
+        Crew(f"worker-{model}-{before + 1}" if before else f"worker-{model}", (model,))
+        for model, before in zip(models, earlier, strict=True)
     )
 
 
-def with_devices(
-    crews: Sequence[Crew], entries: Iterable[CatalogueEntry], chosen: Mapping[str, Any], environment: Mapping[str, str]
-) -> tuple[Crew, ...]:
+def with_devices(crews: Sequence[Crew], needs: Mapping[str, int], devices: Sequence[Device]) -> tuple[Crew, ...]:
     """Give each worker the GPUs that the largest of its models needs; on a machine without GPUs there are none to give.
 
     Raises DevicesTooFewError.
     """
-    visible = visible_devices(environment)
-    if not visible:
+    if not devices:
         return tuple(crews)
-    needed = {entry.id: devices_needed(entry, chosen) for entry in entries}
-    devices = assign_devices([max(needed[model] for model in crew.models) for crew in crews], visible)
-    return tuple(replace(crew, devices=given) for crew, given in zip(crews, devices, strict=True))
+    given = assign_devices([_need(crew, needs) for crew in crews], devices)
+    return tuple(replace(crew, devices=taken) for crew, taken in zip(crews, given, strict=True))
 
 
-def visible_devices(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """GPUs as the driver numbers them, or those that CUDA_VISIBLE_DEVICES leaves; none without a driver."""
-    if VISIBLE in environment:
-        return _named(environment[VISIBLE])
-    query = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
-    if shutil.which(query[0]) is None:
-        return ()
-    listed = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
-    return tuple(listed.stdout.split()) if listed.returncode == 0 else ()
+def on_all_devices(crews: Sequence[Crew], needs: Mapping[str, int], devices: Sequence[Device]) -> tuple[Crew, ...]:
+    """Repeat the workers in turn for as long as there are GPUs for one more. Raises DevicesTooFewError."""
+    placed = list(with_devices(crews, needs, devices))
+    before = 0
+    while len(placed) > before:
+        before = len(placed)
+        for crew in crews:
+            taken = {device for each in placed for device in each.devices}
+            free = [device for device in devices if device not in taken]
+            if given := _place(_need(crew, needs), free, devices):
+                placed.append(Crew(_unused_name(placed, crew.models), crew.models, given))
+    return tuple(placed)
 
 
 def devices_needed(entry: CatalogueEntry, chosen: Mapping[str, Any]) -> int:
@@ -71,32 +83,54 @@ def devices_needed(entry: CatalogueEntry, chosen: Mapping[str, Any]) -> int:
     return needed
 
 
-def assign_devices(needs: Sequence[int], visible: Sequence[str]) -> list[tuple[str, ...]]:
-    """Give each worker as many GPUs as it needs, in order and without sharing any.
+def assign_devices(needs: Sequence[int], devices: Sequence[Device]) -> list[tuple[Device, ...]]:
+    """Give each worker as many GPUs as it needs, of one NUMA node wherever that can be, and without sharing any.
 
-    Raises DevicesTooFewError.
+    The largest choose first, each the node that it fills best. Raises DevicesTooFewError.
     """
-    if sum(needs) > len(visible):
-        many = len(needs) > 1
-        asked = f"{len(needs)} workers need {sum(needs)} GPUs" if many else f"the worker needs {sum(needs)} GPUs"
-        remedy = "name fewer models, or let `--workers N` serve them in shifts" if many else "lower its parallel sizes"
-        shown = f"this machine shows {len(visible)} ({', '.join(visible)})"
-        raise DevicesTooFewError(f"{asked}, and {shown}: {remedy}; {VISIBLE} chooses among GPUs")
-    left = iter(visible)
-    return [tuple(next(left) for _ in range(need)) for need in needs]
+    if sum(needs) > len(devices):
+        raise DevicesTooFewError(_too_few(needs, devices))
+    free, given = list(devices), {}
+    for position in sorted(range(len(needs)), key=lambda each: -needs[each]):
+        need = needs[position]
+        given[position] = _place(need, free, devices) or tuple(free[:need])
+        free = [device for device in free if device not in given[position]]
+    return [given[position] for position in range(len(needs))]
 
 
-def device_environment(devices: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that show a process these GPUs alone."""
-    # CUDA numbers by speed where the driver numbers by slot; numbers of the operator's own are left as they are.
-    order = {} if VISIBLE in environment else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-    return {VISIBLE: ",".join(devices), **order} if devices else {}
+def device_environment(devices: Sequence[Device], environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that show a process these GPUs alone, and keep its tensor library from rendering's cores."""
+    if not devices:
+        return {}
+    threads = {} if _THREADS in environment else {_THREADS: "1"}
+    return {VISIBLE: ",".join(device.id for device in devices), **threads}
 
 
-def _named(variable: str) -> tuple[str, ...]:
-    named = []
-    for name in (part.strip() for part in variable.split(",")):
-        if not name or name.startswith("-"):
-            break  # CUDA, too, reads no further
-        named.append(name)
-    return tuple(named)
+def _place(need: int, free: Sequence[Device], devices: Sequence[Device]) -> tuple[Device, ...]:
+    """`need` free devices of one node, or of several where no node has so many; none when there are too few."""
+    if max(Counter(device.node for device in devices).values()) < need:
+        return tuple(free[:need]) if len(free) >= need else ()
+    numbers = Counter(device.node for device in free)
+    fitting = [node for node, number in numbers.items() if number >= need]
+    if not fitting:
+        return ()
+    node = min(fitting, key=lambda each: numbers[each])  # of equals, the first
+    return tuple([device for device in free if device.node == node][:need])
+
+
+def _need(crew: Crew, needs: Mapping[str, int]) -> int:
+    return max(needs[model] for model in crew.models)
+
+
+def _unused_name(placed: Sequence[Crew], models: Sequence[str]) -> str:
+    names = {crew.name for crew in placed}
+    stem = f"worker-{models[0]}" if len(models) == 1 else "worker"
+    return next(name for number in count(2) if (name := f"{stem}-{number}") not in names)
+
+
+def _too_few(needs: Sequence[int], devices: Sequence[Device]) -> str:
+    many = len(needs) > 1
+    asked = f"{len(needs)} workers need {sum(needs)} GPUs" if many else f"the worker needs {sum(needs)} GPUs"
+    remedy = "name fewer models, or let `--workers N` serve them in shifts" if many else "lower its parallel sizes"
+    shown = f"there are {len(devices)} to take ({', '.join(device.number for device in devices)})"
+    return f"{asked}, and {shown}: {remedy}; {VISIBLE} and --gpus choose among GPUs"

@@ -64,6 +64,10 @@ class DevicesTooFewError(CommandError):
     """The machine shows fewer GPUs than the workers need."""
 
 
+class DevicesUnusableError(CommandError):
+    """There is no GPU, the driver does not list them, or workers cannot take them as they are."""
+
+
 _STATES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 """Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
 

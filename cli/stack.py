@@ -49,12 +49,19 @@ class Stack:
         logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
         self.gateway = Supervised(_gateway(options, environment), logs, announce)
         self.workers = [Supervised(program, logs, announce) for program in _workers(options, environment)]
+        self._models = [crew.models for crew in options.crews]
+        self._warm = {models: asyncio.Event() for models in self._models}
 
     async def run(self) -> None:
-        """Keep every process running until `stop`."""
+        """Keep every process running until `stop`.
+
+        Of workers for the same models one starts first: what it compiles and reads, the others find in caches.
+        """
         async with asyncio.TaskGroup() as group:
-            for supervised in (self.gateway, *self.workers):
-                group.create_task(supervised.run())
+            group.create_task(self.gateway.run())
+            for position, worker in enumerate(self.workers):
+                is_first = self._models[position] not in self._models[:position]
+                group.create_task(worker.run() if is_first else self._run_warm(worker, self._models[position]))
 
     async def wait_for_gateway(self) -> None:
         """Return when the gateway answers. Raises ProcessFailedError when it ends before."""
@@ -88,9 +95,17 @@ class Stack:
         for supervised in (self.gateway, *self.workers):
             supervised.kill()
 
+    async def _run_warm(self, worker: Supervised, models: tuple[str, ...]) -> None:
+        await self._warm[models].wait()
+        await worker.run()
+
     def _all_ready(self, statuses: Sequence[WorkerStatus]) -> bool:
-        ready = {status.worker for status in statuses if status.state in {"ready", "switching"}}
-        return all(f"{socket.gethostname()}-{worker.pid}" in ready for worker in self.workers)
+        names = {status.worker for status in statuses if status.state in {"ready", "switching"}}
+        ready = [f"{socket.gethostname()}-{worker.pid}" in names for worker in self.workers]
+        for models, is_ready in zip(self._models, ready, strict=True):
+            if is_ready:
+                self._warm[models].set()
+        return all(ready)
 
 
 @asynccontextmanager
@@ -164,9 +179,10 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
     settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:
         named = [word for model in crew.models for word in ("--model", model)]
-        argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings]
-        seen = environment | device_environment(crew.devices, os.environ)
-        yield Program(crew.name, argv, seen, grace_seconds=60.0)
+        own = [word for argument in crew.arguments for word in ("--engine-arg", argument)]
+        argv = [sys.executable, "-P", "-m", "workers", *named, "--metrics-port", "0", *settings, *own]
+        seen = environment | dict(crew.variables) | device_environment(crew.devices, os.environ)
+        yield Program(crew.name, argv, seen, grace_seconds=60.0, cpus=crew.cpus)
 
 
 def _reachable(host: str) -> str:

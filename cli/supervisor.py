@@ -26,12 +26,13 @@ _TAIL_LINES = 15
 
 @dataclass(frozen=True)
 class Program:
-    """What is kept running. `grace_seconds` is how long it may take to end after SIGTERM."""
+    """What is kept running, on `cpus` if it has some of its own. It may take `grace_seconds` to end after SIGTERM."""
 
     name: str
     argv: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     grace_seconds: float = 30.0
+    cpus: Sequence[int] = ()
 
 
 class Supervised:
@@ -106,10 +107,16 @@ class Supervised:
                 stderr=log,
                 # Its own group: Ctrl-C at the terminal is for the supervisor alone, which then ends all in order.
                 start_new_session=True,
-                preexec_fn=die_with_parent,
+                preexec_fn=self._settle,
             )
         self.starts += 1
         return self._process
+
+    def _settle(self) -> None:
+        die_with_parent()
+        if self.program.cpus:
+            # Before the program, and so for every thread and process that its libraries start.
+            os.sched_setaffinity(0, self.program.cpus)
 
 
 def describe_exit(code: int) -> str:

@@ -19,6 +19,10 @@ def _lines(given: object) -> object:
     return tuple(filter(None, map(str.strip, given.splitlines()))) if isinstance(given, str) else given
 
 
+def _usable_cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+
+
 def _interactive_shift(given: dict[str, Any]) -> float:
     return min(float(given["shift_seconds"]), _INTERACTIVE_SHIFT_SECONDS)
 
@@ -63,8 +67,8 @@ class WorkerSettings(Home):
     )
     cache_bytes: ByteSize = Field(default=ByteSize(_GIB), description="rasters that are kept for requests to come")
     # One core stays free for the engine.
-    render_threads: Annotated[PositiveInt, Spelt(default="one less than there are cores, 8 at most")] = Field(
-        default=max(1, min(8, (os.cpu_count() or 2) - 1)), description="threads that render"
+    render_threads: Annotated[PositiveInt, Spelt(default="one less than it may use cores, 8 at most")] = Field(
+        default=max(1, min(8, _usable_cpus() - 1)), description="threads that render"
     )
     lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
         default=30.0, description="a lease that is not renewed for so long passes to another worker"

@@ -4,12 +4,16 @@ import os
 import platform
 import re
 import shutil
-import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cli.checks import Diagnosis
+from cli.crews import Crew
+from cli.errors import CommandError
+from cli.machine import VISIBLE, Device, Machine, spelt_cpus, this_machine
+from cli.shares import divide_cores
 from jobs.home import Home
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -28,6 +32,7 @@ class _Architecture:
 _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bfloat16", "amx_tile": "AMX"})
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
+_CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -54,17 +59,34 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
 
 
 def gpu() -> Diagnosis:
-    """NVIDIA GPUs as the driver lists them."""
-    query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
-    if shutil.which(query[0]) is None:
+    """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
+    if shutil.which("nvidia-smi") is None:
         return Diagnosis(
             "GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it"
         )
-    listed = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
-    names = "; ".join(listed.stdout.strip().splitlines())
-    if listed.returncode or not names:
-        return Diagnosis("GPU", "warn", listed.stderr.strip() or "none listed", "look at what `nvidia-smi` says")
-    return Diagnosis("GPU", "ok", names)
+    try:
+        machine = this_machine()
+        return describe_gpus(machine, machine.visible(os.environ))
+    except CommandError as error:
+        return Diagnosis("GPU", "warn", str(error), "look at what `nvidia-smi` says")
+
+
+def describe_gpus(machine: Machine, visible: Sequence[Device]) -> Diagnosis:
+    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
+    if not visible:
+        return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE}")
+    kinds = Counter(f"{device.title} ({device.memory_mib} MiB)" for device in machine.devices)
+    found = "; ".join(f"{number} x {kind}" for kind, number in kinds.items())
+    cpus = divide_cores([Crew(device.id, (), (device,)) for device in visible], machine.nodes)
+    places = ((device, "?" if device.node is None else device.node) for device in visible)
+    shares = [f"GPU {device.number}: node {node}, CPUs {spelt_cpus(cpus[device.id])}" for device, node in places]
+    found = "; ".join([found, *shares])
+    if split := [device.number for device in visible if device.is_split]:
+        return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
+    if min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU:
+        advice = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
+        return Diagnosis("GPU", "warn", found, advice)
+    return Diagnosis("GPU", "ok", found)
 
 
 def disk() -> Diagnosis:

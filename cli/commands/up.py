@@ -2,21 +2,21 @@
 
 import asyncio
 import json as json_text
-import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import typer
 
-from catalogue.entry import CatalogueEntry
 from cli import preflight
 from cli.arguments import Json
 from cli.completion import complete_models
 from cli.console import err
-from cli.crews import Crew, crews_of, with_devices
+from cli.crews import Crew
+from cli.machine import spelt_cpus
+from cli.shares import Wanted, staff, tell_shares
 from cli.stack import Stack, StackOptions, running_stack
 from jobs.fleet import WorkerStatus
 from jobs.home import Home
@@ -62,6 +62,14 @@ Workers = Annotated[
         "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
     ),
 ]
+Gpus = Annotated[
+    str | None,
+    typer.Option(
+        metavar="all|0,1",
+        help="As many workers as these GPUs hold, the models taking turns: `all` that are visible, or numbers or UUIDs "
+        "as `nvidia-smi -L` lists them. Left out, each worker gets GPUs, and those that are left stay idle.",
+    ),
+]
 Shift = Annotated[
     float | None,
     typer.Option(
@@ -78,17 +86,22 @@ def up(
     engine: Engine = "vllm",
     engine_arg: EngineArguments = None,
     workers: Workers = None,
+    gpus: Gpus = None,
     shift: Shift = None,
     json: Json = False,
 ) -> None:
     """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
 
-    Each worker gets a GPU of its own, or as many as its model is spread over; CUDA_VISIBLE_DEVICES chooses among them.
+    Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
+    its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
+    machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
     \b
     gigavqa up --model demo-qwen3-vl
+    gigavqa up --model qwen3-vl-8b --gpus all
+    gigavqa up --model qwen3-vl-8b --model glm-4.5v --gpus 0,1,4,5,6,7
     gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0 --allow-unauthenticated
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
@@ -101,10 +114,13 @@ def up(
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
     entries = preflight.served_entries(home, model, _announce)
+    crews = staff(entries, Wanted(workers, gpus, engine), arguments)
+    for line in tell_shares(crews) if any(crew.devices for crew in crews) else ():
+        _announce(line)
     options = StackOptions(
         home,
         entries,
-        _crews(entries, workers, engine, arguments),
+        crews,
         host=host,
         port=port or preflight.free_port(host),
         allow_unauthenticated=allow_unauthenticated,
@@ -113,18 +129,6 @@ def up(
         shift_seconds=shift,
     )
     asyncio.run(_serve(options, json))
-
-
-def _crews(
-    entries: Sequence[CatalogueEntry], num_workers: int | None, engine: str, arguments: Mapping[str, Any]
-) -> tuple[Crew, ...]:
-    crews = crews_of([entry.id for entry in entries], num_workers)
-    if engine != "vllm":
-        return crews
-    for entry in entries:
-        preflight.require_weights(entry)
-    gives_devices = preflight.engine_package() == "vllm"
-    return with_devices(crews, entries, arguments, os.environ) if gives_devices else crews
 
 
 async def _serve(options: StackOptions, json: bool) -> None:
@@ -151,9 +155,6 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
     _announce(f"logs     {options.home.logs}")
-    for crew in options.crews:
-        if crew.devices:
-            _announce(f"devices  {crew.name}: GPU {', '.join(crew.devices)}")
     with _starts(models) as look:
         await stack.wait_for_workers(look)
     _announce(f"ready    {models}. Ctrl-C ends everything.")
@@ -166,9 +167,15 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
             "logs": str(options.home.logs),
             "gateway_pid": stack.gateway.pid,
             "worker_pids": [worker.pid for worker in stack.workers],
+            "workers": [_told(crew) for crew in options.crews],
         }
         sys.stdout.write(json_text.dumps(ready) + "\n")
         sys.stdout.flush()
+
+
+def _told(crew: Crew) -> dict[str, Any]:
+    devices = [device.id for device in crew.devices]
+    return {"name": crew.name, "models": crew.models, "gpus": devices, "cpus": spelt_cpus(crew.cpus)}
 
 
 @contextmanager

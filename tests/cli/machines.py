@@ -1,0 +1,57 @@
+"""Machines described as data, and a driver that lists such GPUs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cli.machine import Device, Machine, Node
+
+GIB = 2**30
+H100 = "NVIDIA H100 80GB HBM3"
+
+
+def machine(gpus_of_node: Sequence[int], cores_of_node: int, *, threads: int = 2, split: Sequence[int] = ()) -> Machine:
+    """GPUs by NUMA node, with so many cores a node, numbered as Linux does: second threads after all cores."""
+    nodes = len(gpus_of_node)
+    cores = nodes * cores_of_node
+    places = [node for node, number in enumerate(gpus_of_node) for _ in range(number)]
+    return Machine(
+        tuple(
+            Device(str(number), f"GPU-{number:04d}-uuid", H100, 81559, node, number in split)
+            for number, node in enumerate(places)
+        ),
+        tuple(
+            Node(
+                node,
+                tuple(
+                    tuple(core + thread * cores for thread in range(threads))
+                    for core in range(node * cores_of_node, (node + 1) * cores_of_node)
+                ),
+            )
+            for node in range(nodes)
+        ),
+        1024 * GIB,
+    )
+
+
+DGX = machine([4, 4], 56)
+"""Two sockets of 56 cores with two threads each, and four GPUs at each."""
+
+
+def write_driver(folder: Path, lines: Sequence[str], status: int = 0) -> None:
+    """Put an `nvidia-smi` into a folder that prints these lines, whatever it is asked."""
+    text = "\n".join(lines)
+    (folder / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\nexit {status}\n")
+    (folder / "nvidia-smi").chmod(0o755)
+
+
+def write_kernel(folder: Path, nodes: Sequence[str], gpus: Sequence[tuple[str, int]]) -> Path:
+    """Write what Linux shows below /sys: CPU lists of nodes, and by PCI address the node of a GPU."""
+    for number, cpus in enumerate(nodes):
+        place = folder / f"devices/system/node/node{number}"
+        place.mkdir(parents=True)
+        (place / "cpulist").write_text(f"{cpus}\n")
+    for address, node in gpus:
+        place = folder / "bus/pci/devices" / address
+        place.mkdir(parents=True)
+        (place / "numa_node").write_text(f"{node}\n")
+    return folder
