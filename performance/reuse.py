@@ -1,0 +1,236 @@
+"""Renders, encoder runs and prefilled tokens per unique one, of a whole plan over a fleet of simulated workers.
+
+    python -m performance.reuse [--models qwen3-vl-8b qwen3.5-27b] [--workers 1 4 16] [--speed N]
+
+The unique work is computed: `performance.ideal`. Everything but the engine is real: server, queue and claim script,
+workers (in one process, each with a connection, a library and an engine of its own), files and rendering. Pictures and
+budgets have an eighth of their sides, and so have the pixels of a token: every picture has the visual tokens of its
+native budget, and costs little to render. The engine is the simulated one on an H100, `speed` times as fast; it is the
+slow part, as it is in truth, so that what waits for it is ordered as it would be. Ideal is 1. Some three minutes.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
+
+from catalogue.entry import CatalogueEntry
+from catalogue.load import load_catalogue
+from demo.ultravr.dataset import build_demo_dataset
+from evaluation.datasets import load_dataset
+from evaluation.expansion import prepare
+from jobs.connection import connect
+from jobs.models import InferenceRequest, JobSpec, Response
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import ResultStore
+from jobs.server import start_server
+from performance.ideal import EntryTokens, Ideal, ideal
+from service.submission.admission import bundle_requests
+from tiling.headers import read_header
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from workers.engines.keeper import EngineKeeper
+from workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from workers.engines.simulation.roofline import Roofline
+from workers.instrumentation import Instruments
+from workers.settings import WorkerSettings
+from workers.shifts import Shifts
+from workers.stage import Served, Stage, Surroundings
+
+_REDUCED = 8
+_CONTEXT = 2**18
+"""That of these models; a slide beside eight regions of the same size has 146,000 tokens."""
+_GIB = 2**30
+_MAX_REQUESTS = 64
+ANSWER_TOKENS = {"qwen3-vl-8b": 100, "qwen3.5-27b": 1000}
+"""Of one turn; a model that thinks says more."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A plan's requests of one reduced model, each with its picture, and the images that they look at."""
+
+    entry: CatalogueEntry
+    spec: JobSpec
+    requests: Sequence[tuple[str, InferenceRequest]]
+    root: ImageRoot
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a fleet did. `engine_seconds` are those of the simulated machines that computed, together."""
+
+    renders: int
+    encoder_runs: int
+    encoded_tokens: int
+    prefilled_tokens: int
+    engine_seconds: float
+    ideal: Ideal
+
+
+class Member:
+    """One worker of the fleet."""
+
+    def __init__(self, asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float) -> None:
+        settings = WorkerSettings(
+            max_requests=_MAX_REQUESTS,
+            render_threads=1,
+            previews=False,
+            claim_block_seconds=0.1,
+            ahead_bytes=2 * _GIB // _REDUCED**2,
+            cache_bytes=_GIB // _REDUCED**2,
+        )
+        model, instruments = asked.entry.id, Instruments(CollectorRegistry())
+        thought = ANSWER_TOKENS.get(model, 100)
+        self.library = Library(asked.root, home, settings.cache_bytes)
+        self.engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=thought)
+        self._keeper = EngineKeeper(lambda: self.engine, settings, instruments)
+        queue = JobQueue(redis, lease_seconds=settings.lease_seconds)
+        self._stage = Stage(
+            Served(asked.entry, lambda: self.engine, _MAX_REQUESTS),
+            self._keeper,
+            Shifts((model,), queue, settings).begin(model),
+            worker=home.name,
+            around=Surroundings(redis, self.library),
+            queue=queue,
+            settings=settings,
+            instruments=instruments,
+        )
+
+    @asynccontextmanager
+    async def playing(self) -> AsyncIterator[None]:
+        await self._keeper.start()
+        running = asyncio.create_task(self._stage.consumer.run())
+        try:
+            yield
+        finally:
+            await self._stage.consumer.finish()
+            await running
+            await self._keeper.stop()
+            self._stage.close()
+
+
+def ask(model: str, plan: str, folder: Path) -> Asked:
+    """Expand a plan over the reduced demo data set, which is painted when it is not there."""
+    build_demo_dataset(folder / "demo", scale=1 / _REDUCED, progress=lambda _: None)
+    entry = _reduced(load_catalogue()[model])
+    spec = JobSpec(dataset="demo", models=(model,), plan=plan, options={"thumbnail": 1024 // _REDUCED})
+    expansion = prepare(load_dataset(folder / "demo"), spec, {model: entry})
+    requests = list(expansion.requests(lambda image: read_header(folder / image).size))
+    return Asked(entry, spec, requests, ImageRoot(folder))
+
+
+def _reduced(entry: CatalogueEntry) -> CatalogueEntry:
+    budget = entry.visual_budget
+    limits = {name: getattr(budget, name) // _REDUCED**2 for name in ("min_pixels", "max_pixels")}
+    smaller = budget.model_copy(update={"factor": getattr(budget, "factor") // _REDUCED, **limits})  # noqa: B009
+    return entry.model_copy(update={"visual_budget": smaller, "max_model_len": _CONTEXT})
+
+
+async def play(asked: Asked, roofline: Roofline, workers: int, speed: float) -> Done:
+    """Play the plan on a server of its own; returns what was done."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_server(Path(folder, "server"))
+        try:
+            async with AsyncExitStack() as stack:
+                clients = [connect(server.url) for _ in range(workers)]
+                for client in clients:
+                    stack.push_async_callback(client.aclose)
+                fleet = [
+                    Member(asked, client, Path(folder, f"w{number}"), roofline=roofline, speed=speed)
+                    for number, client in enumerate(clients)
+                ]
+                responses = await _play_job(asked, clients[0], fleet)
+                answers = {response.request_id: [turn.text for turn in response.turns] for response in responses}
+                return _done(asked, fleet, answers)
+        finally:
+            server.stop()
+
+
+async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member]) -> list[Response]:
+    registry, queue, store = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
+    job, _ = await registry.create(asked.spec)
+    await queue.enqueue(job.id, list(bundle_requests(job, asked.requests, _MAX_REQUESTS)), None)
+    async with AsyncExitStack() as stack:
+        for member in fleet:
+            await stack.enter_async_context(member.playing())
+        async for _ in registry.events(job.id):
+            if (await registry.get(job.id)).status.final:
+                break
+    responses = [response for _, response in await store.read(job.id, limit=len(asked.requests))]
+    if failed := [response for response in responses if not (isinstance(response, Response) and response.ok)]:
+        raise RuntimeError(f"{len(failed)} requests failed: {failed[0]}")
+    return [response for response in responses if isinstance(response, Response)]
+
+
+def _done(asked: Asked, fleet: Sequence[Member], answers: dict[str, list[str]]) -> Done:
+    counts = [member.engine.counts for member in fleet]
+    requests = [request for _, request in asked.requests]
+    return Done(
+        renders=sum(member.library.stats().renders for member in fleet),
+        encoder_runs=sum(count.encoder_runs for count in counts),
+        encoded_tokens=sum(count.encoded_tokens for count in counts),
+        prefilled_tokens=sum(count.prefilled_tokens for count in counts),
+        engine_seconds=sum(count.busy_seconds for count in counts),
+        ideal=ideal(requests, EntryTokens(asked.entry, asked.root), answers),
+    )
+
+
+def main() -> None:
+    arguments = _arguments()
+    heads = (
+        "model",
+        "encoder cache, tokens",
+        "workers",
+        "renders",
+        "encoder runs",
+        "encoded tokens",
+        "prefilled tokens",
+    )
+    print(f"| {' | '.join(heads)} |")
+    print("|---" * 7 + "|")
+    for model in arguments.models:
+        asked, seen = ask(model, arguments.plan, arguments.files), None
+        for tokens in arguments.encoder_tokens:
+            for workers in arguments.workers:
+                roofline = replace(roofline_of(asked.entry), encoder_tokens=tokens)
+                done = asyncio.run(play(asked, roofline, workers, arguments.speed / workers))
+                seen = done.ideal
+                print(f"| {model} | {tokens:,} | {workers} | {' | '.join(_ratios(done))} |", flush=True)
+        if seen:
+            sent = f"{seen.requests} requests, {seen.prompts} prompts of {seen.sent_tokens / 1e6:.2f} M tokens"
+            unique = f"{seen.rasters} rasters | {seen.encoded_tokens:,} | {seen.prefilled_tokens:,}"
+            print(f"| {model}, unique | of {sent} | - | {seen.rasters} | {unique} |", flush=True)
+
+
+def _ratios(done: Done) -> list[str]:
+    ideal_ = done.ideal
+    pairs = (
+        (done.renders, ideal_.rasters),
+        (done.encoder_runs, ideal_.rasters),
+        (done.encoded_tokens, ideal_.encoded_tokens),
+        (done.prefilled_tokens, ideal_.prefilled_tokens),
+    )
+    return [f"{made / unique:.3f}" for made, unique in pairs]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=["qwen3-vl-8b", "qwen3.5-27b"])
+    parser.add_argument("--plan", default="ultravr")
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 4, 16])
+    parser.add_argument("--encoder-tokens", nargs="+", type=int, default=[32_768])
+    parser.add_argument("--speed", type=float, default=200.0, help="simulated seconds in one, over all workers")
+    parser.add_argument("--files", type=Path, default=Path(tempfile.gettempdir()) / "gigavqa-benchmark-reuse")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
