@@ -90,7 +90,10 @@ class Play:
         after = (await self._engine.stats()).processed_rasters
         answers = [(await self._ask(views_of("V2", name), name))["text"] for name in PICTURES]
         many = await self._ask((*views_of("V4", "slide"), View(image="demo/images/grid.png")), "many")
-        seeded = [(await self._ask(views_of("V4", "land"), name, SEEDED))["text"] for name in ("one", "two")]
+        seeded = [
+            [(await self._ask(views_of(condition, "land"), name, SEEDED, LONG))["text"] for name in ("one", "two")]
+            for condition in ("V4", "V0")
+        ]
         caching = await self._caching()
         stats = await self._engine.stats()
         dictated = [await self._take_dictation(number) for number, _ in enumerate(self._marks.ends)]
@@ -150,8 +153,10 @@ class Play:
         turn = await self._engine.generate([Message("user", ("Say it.",))], sampling, f"dictated-{number}")
         return {"text": turn.text, "finish_reason": turn.finish_reason}
 
-    async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
-        turns = (Turn(parts=(*views, "How many people are there? A. one B. two")),)
+    async def _ask(
+        self, views: Sequence[View], name: str, sampling: Sampling = GREEDY, text: str = "How many? A. one B. two"
+    ) -> dict[str, Any]:
+        turns = (Turn(parts=(*views, text)),)
         request = self._request(name, turns, sampling)
         async with self._preparation.rasters(request.views) as prepared:
             player = Player(request, FixedTurns(request.turns), prepared.rasters, self._generate)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from catalogue.load import load_catalogue
+from jobs.models import Sampling
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
-from tests.workers.test_vllm_engine import GREEDY, raster
+from tests.workers.rasters import raster
 from workers.engines.encoder_cache import VIEWS, bytes_per_token, enlarge_encoder_cache
 from workers.engines.engine import Message
 from workers.engines.vllm_engine import VllmEngine
@@ -90,9 +91,10 @@ async def test_crops_are_encoded_once_for_both_their_prompts(tmp_path: Path) -> 
     await engine.start()
     try:
         crops, full, following = [raster(f"crop-{n}") for n in range(4)], raster("full"), raster("following")
+        sampling = Sampling(temperature=0.0, max_tokens=4)
         alone = [(crop,) for crop in crops]
         for number, shown in enumerate((*alone, (full,), (following,), *((full, crop) for crop in crops))):
-            answer = await engine.generate([Message("user", (*shown, "How many?"))], GREEDY, str(number))
+            answer = await engine.generate([Message("user", (*shown, "How many?"))], sampling, str(number))
         stats = await engine.stats()
     finally:
         await engine.stop()

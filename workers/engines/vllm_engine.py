@@ -166,26 +166,28 @@ class VllmEngine:
     async def _answer(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
     ) -> tuple[Any, tuple[int, ...]]:
+        llm = self._llm  # the engine may be stopped while this waits
         primed = await self._primers.prime(chat, priority) if self._needs_primers else 0
-        prompt = await render(self._llm, self._entry, chat)
+        prompt = await render(llm, self._entry, chat)
         shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        output = await self._generate(prompt, sampling, request_id, priority)
+        output = await self._generate(llm, prompt, sampling, request_id, priority)
         if (output.num_cached_tokens or 0) < primed:
             self._primers.forget(chat)
         return output, shown
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
         """Have the engine keep what it makes of `chat` up to the end of its last view; returns the tokens it keeps."""
-        prompt = await render(self._llm, self._entry, chat)
+        llm = self._llm
+        prompt = await render(llm, self._entry, chat)
         end = end_of_views(prompt)
         # One token more, since of each prompt at least the last token is always prefilled.
         prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
         sampling = Sampling(temperature=0.0, max_tokens=1)
-        self._count(await self._generate(prompt, sampling, f"primer-{self._primers.count}", priority))
-        block = int(self._llm.vllm_config.cache_config.block_size)
+        self._count(await self._generate(llm, prompt, sampling, f"primer-{self._primers.count}", priority))
+        block = int(llm.vllm_config.cache_config.block_size)
         return end // block * block
 
-    async def _generate(self, prompt: Any, sampling: Sampling, request_id: str, priority: int) -> Any:
+    async def _generate(self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, priority: int) -> Any:
         from vllm.sampling_params import RequestOutputKind, SamplingParams
 
         params = SamplingParams(
@@ -195,7 +197,7 @@ class VllmEngine:
             # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
             detokenize=False,
         )
-        return [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)][-1]
+        return [o async for o in llm.generate(prompt, params, request_id, priority=priority)][-1]
 
     async def _survive(self, call: Awaitable[object]) -> None:
         import vllm.v1.engine.exceptions as dead
