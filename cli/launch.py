@@ -48,12 +48,13 @@ class Launched:
 
 
 @contextmanager
-def launched_service(models: Sequence[str], home: Home, port: int) -> Iterator[Launched]:
-    """Start a service for `models` and end it at the end; it does not outlive this process in any case."""
+def launched_service(models: Sequence[str], home: Home, port: int, options: Sequence[str] = ()) -> Iterator[Launched]:
+    """Start a service for `models`, with further `options` of `up`, and end it; it never outlives this process."""
     private_folder(home.logs)
     argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--port", str(port)]
     for model in models:
         argv += ["--model", model]
+    argv += options
     with open_log(home.logs / "up.log", anew=True) as log:
         process = subprocess.Popen(
             argv,

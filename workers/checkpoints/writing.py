@@ -80,13 +80,18 @@ class Design:
 
 def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
     """Write a checkpoint of random weights into the existing `folder`; the same bytes for the same seed."""
-    tokens = (*TEXT_TOKENS, *design.special_tokens)
-    tokenizer = _train_tokenizer(tokens, design.special_marks, design.plain_marks)
+    tokenizer = write_description(design, folder)
     tensors = draw_all(design.shapes(), design.head, seed)
     tensors[design.head] *= _legibility(tokenizer, design.plain_marks)[:, None]
     for name in queries(tensors):
         tensors[name] *= np.float32(design.focus)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def write_description(design: Design, folder: Path) -> Tokenizer:
+    """Write all of a checkpoint but its weights into the existing `folder`; returns the tokenizer."""
+    tokens = (*TEXT_TOKENS, *design.special_tokens)
+    tokenizer = _train_tokenizer(tokens, design.special_marks, design.plain_marks)
     _save_tokenizer(tokenizer, design.distant_tokens, folder / "tokenizer.json")
     (folder / "chat_template.jinja").write_text(_CHAT_TEMPLATE.replace("IMAGE", design.image), encoding="utf-8")
     token_ids = {token: tokenizer.token_to_id(token) for token in tokens}
@@ -97,6 +102,7 @@ def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
         **design.processing,
     }.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return tokenizer
 
 
 def _save_tokenizer(tokenizer: Tokenizer, distant_tokens: Mapping[str, int], path: Path) -> None:

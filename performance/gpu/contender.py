@@ -1,0 +1,193 @@
+"""One contender in a process of its own: `python -m performance.gpu.contender NAME work.json result.json`.
+
+`vllm` is vLLM's own throughput bench on the given pictures, `engine` the worker's engine fed in the product's order
+with keys for pictures, `service` all of it: gateway, state server and worker. `sleep` switches two engines by hand,
+`shifts` has one worker serve a job over two models. Loading and a first request are before what is measured.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from jobs.models import Sampling
+from performance.gpu.meter import Window
+from performance.gpu.work import Work, questions_of
+from workers.engines.compat.torch_companions import repair_torch_companions
+from workers.engines.engine import Message, PromptRaster
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from workers.engines.vllm_engine import VllmEngine
+
+_HOST_BYTES = 1 << 40
+
+
+def run_engine(work: Work) -> dict[str, Any]:
+    """The worker's engine: one picture after the other, its first question before the others, many pictures at once."""
+    return asyncio.run(_run_engine(work))
+
+
+async def _run_engine(work: Work) -> dict[str, Any]:
+    engine = await _started(work, 0)
+    await _ask(engine, work, work.warm_picture, ["Warm?"], 10**6)
+    before, window = await engine.stats(), Window()
+    slots = asyncio.Semaphore(max(1, work.at_once // work.questions))
+
+    async def play(number: int, picture: str) -> None:
+        async with slots:
+            first, *others = questions_of(picture, work.questions)
+            await _ask(engine, work, picture, [first], number)
+            await _ask(engine, work, picture, others, number)
+
+    await asyncio.gather(*(play(number, picture) for number, picture in enumerate(work.pictures)))
+    took, after = window.close(), await engine.stats()
+    await engine.stop()
+    return took | {
+        "requests": len(work.requests),
+        "prompt_tokens": after.prompt_tokens - before.prompt_tokens,
+        "cached_tokens": after.cached_prompt_tokens - before.cached_prompt_tokens,
+        "output_tokens": after.generated_tokens - before.generated_tokens,
+        "processed_pictures": after.processed_rasters - before.processed_rasters,
+        "device": engine.info.device,
+        "version": engine.info.version,
+    }
+
+
+async def _started(work: Work, model: int) -> VllmEngine:
+    entry = work.models[model]
+    engine = VllmEngine(entry, entry.weights, sleep_bytes=_HOST_BYTES if len(work.models) > 1 else 0)
+    await engine.start()
+    return engine
+
+
+async def _ask(engine: VllmEngine, work: Work, picture: str, questions: Sequence[str], priority: int) -> None:
+    raster = PromptRaster(picture, await asyncio.to_thread(_pixels, picture))
+    sampling = Sampling(max_tokens=work.max_tokens, temperature=1.0, top_p=1.0, top_k=-1)
+    await asyncio.gather(
+        *(
+            engine.generate((Message("user", (raster, text)),), sampling, f"{picture}-{text}", priority)
+            for text in questions
+        )
+    )
+
+
+def _pixels(path: str) -> Any:
+    with Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def run_vllm(work: Work) -> dict[str, Any]:
+    """vLLM's throughput bench, its chat backend, with our engine arguments, in its own shuffled order."""
+    os.environ.update(engine_environment(work.entry.weights) | dict(os.environ))
+    repair_torch_companions()
+    from vllm.benchmarks import throughput  # noqa: PLC0415 - after the repair, and in this contender alone
+    from vllm.platforms import current_platform  # noqa: PLC0415
+
+    is_cpu = bool(current_platform.is_cpu())
+    if is_cpu:
+        os.environ.update(cpu_environment(small=True) | dict(os.environ))
+    result: dict[str, Any] = {"device": "cpu" if is_cpu else str(current_platform.get_device_name())}
+    _measure(throughput, work, result)
+    throughput.main(_bench_arguments(throughput, work, is_cpu))
+    return result
+
+
+def _bench_arguments(throughput: Any, work: Work, is_cpu: bool) -> Any:
+    from vllm.utils.argparse_utils import FlexibleArgumentParser  # noqa: PLC0415 - see above
+
+    lines = [
+        {"content": [{"type": "image", "image": picture}, {"type": "text", "text": text}]}
+        for picture, text in work.requests
+    ]
+    dataset = Path(work.folder) / "bench.jsonl"
+    dataset.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    parser = FlexibleArgumentParser()
+    throughput.add_cli_args(parser)
+    args = parser.parse_args(
+        ["--backend", "vllm-chat", "--dataset-name", "custom_image", "--dataset-path", str(dataset)]
+    )
+    engine = engine_arguments(work.entry, work.entry.weights, is_cpu=is_cpu)
+    own = {"allowed_local_media_path": "/", "max_num_seqs": engine.get("max_num_seqs", work.at_once)}
+    bench = {"num_prompts": len(lines), "custom_output_len": work.max_tokens, "output_len": work.max_tokens}
+    for name, value in {**engine, **own, **bench}.items():
+        setattr(args, name, value)
+    return args
+
+
+def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
+    """Ask one more question before the bench begins, and take its time, tokens and counters; change nothing else."""
+    name = "_run_vllm_chat_requests" if hasattr(throughput, "_run_vllm_chat_requests") else "run_vllm_chat"
+    original: Callable[..., tuple[float, list[Any]]] = getattr(throughput, name)
+
+    def measured(first: Any, *args: Any, **kwargs: Any) -> tuple[float, list[Any]]:
+        if hasattr(first, "chat"):
+            picture = {"type": "image_url", "image_url": {"url": f"file://{work.warm_picture}"}}
+            first.chat([[{"role": "user", "content": [picture, {"type": "text", "text": "Warm?"}]}]])
+        window = Window()
+        seconds, outputs = original(first, *args, **kwargs)
+        took = window.close()
+        result.update(took | {"began": took["ended"] - seconds})
+        result["requests"] = len(outputs)
+        result["prompt_tokens"] = sum(len(each.prompt_token_ids or ()) for each in outputs)
+        result["cached_tokens"] = sum(each.num_cached_tokens or 0 for each in outputs)
+        result["output_tokens"] = sum(len(each.outputs[0].token_ids) for each in outputs)
+        return seconds, outputs
+
+    setattr(throughput, name, measured)
+
+
+def run_sleep(work: Work) -> dict[str, Any]:
+    """Two engines take turns: seconds to sleep, to wake, and to the first answer; or to end and start on a CPU."""
+    return asyncio.run(_run_sleep(work))
+
+
+async def _run_sleep(work: Work) -> dict[str, Any]:
+    seconds: dict[str, list[float]] = {"start": [], "sleep": [], "wake": [], "end": [], "first answer": []}
+
+    async def timed(name: str, call: Any) -> Any:
+        began = time.monotonic()
+        found = await call
+        seconds[name].append(time.monotonic() - began)
+        return found
+
+    window, engines, slept = Window(), {}, 0
+    for model in (0, 1, 0, 1):
+        if model in engines:
+            await timed("wake", engines[model].wake())
+        else:
+            engines[model] = await timed("start", _started(work, model))
+        await timed("first answer", _ask(engines[model], work, work.pictures[0], ["First?"], 0))
+        if bytes_ := await timed("sleep", engines[model].sleep(_HOST_BYTES)):
+            slept = max(slept, bytes_)
+        else:
+            seconds["sleep"].pop()
+            await timed("end", engines.pop(model).stop())
+    for engine in engines.values():
+        await engine.stop()
+    return window.close() | {"seconds": seconds, "slept_gib": slept / 2**30}
+
+
+def main(name: str, work: str, result: str) -> None:
+    """Play the work as this contender, and write what it took."""
+    if name in {"service", "shifts"}:
+        from performance.gpu.service import run_service, run_shifts  # noqa: PLC0415 - needs more packages
+
+        run = {"service": run_service, "shifts": run_shifts}[name]
+    else:
+        run = {"vllm": run_vllm, "engine": run_engine, "sleep": run_sleep}[name]
+    found = run(Work.read(Path(work)))
+    Path(result).write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    # Without a spec, multiprocessing runs this file again in what it spawns.
+    sys.modules["__main__"].__spec__ = None
+    main(*sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(0)
