@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
+from pydantic_core import from_json
 
 from jobs.errors import PartUnreadableError
 from jobs.models import Response
@@ -37,12 +39,14 @@ class PartStore:
     def __init__(self, uri: str) -> None:
         self._fs, self._root = fsspec.core.url_to_fs(uri)
 
-    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, Response]]) -> str:
+    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, bytes]]) -> str:
         """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced.
+
+        A response is JSON in the form of now.
 
         Returns its seal, by which `read` knows it again.
         """
-        table = pa.Table.from_pylist([_row(cursor, response) for cursor, response in rows], schema=SCHEMA)
+        table = pa.Table.from_pylist([_row(cursor, text) for cursor, text in rows], schema=SCHEMA)
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         path, content = self._path(job_id, part), buffer.getvalue()
@@ -109,31 +113,35 @@ def _write_durably(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def _row(cursor: str, response: Response) -> dict[str, Any]:
-    last = response.turns[-1] if response.turns else None
+def _row(cursor: str, text: bytes) -> dict[str, Any]:
+    # Not by way of a Response: what was checked when it was recorded is only put into columns.
+    response = from_json(text)
+    last = response["turns"][-1] if response["turns"] else {}
+    failure = response["failure"] or {}
     return {
-        **response.model_dump(include=_SAME_NAMES),
-        **_sums(response),
+        **{name: response[name] for name in _SAME_NAMES},
+        **_sums(response["turns"], response["rasters"]),
         "cursor": cursor,
-        "turns": len(response.turns),
-        "answer": last.text if last else None,
-        "finish_reason": last.finish_reason if last else None,
-        "failure_type": response.failure.type if response.failure else None,
-        "failure_message": response.failure.message if response.failure else None,
-        "engine": response.engine.name if response.engine else None,
-        "response": response.model_dump_json(),
+        "turns": len(response["turns"]),
+        "answer": last.get("text"),
+        "finish_reason": last.get("finish_reason"),
+        "failure_type": failure.get("type"),
+        "failure_message": failure.get("message"),
+        "engine": response["engine"]["name"] if response["engine"] else None,
+        "created_at": datetime.fromisoformat(response["created_at"]),
+        "response": text.decode(),
     }
 
 
-_SAME_NAMES = set(SCHEMA.names) & set(Response.model_fields) - {"turns", "engine"}
+_SAME_NAMES = set(SCHEMA.names) & set(Response.model_fields) - {"turns", "engine", "created_at"}
 
 
-def _sums(response: Response) -> dict[str, float]:
+def _sums(turns: Sequence[dict[str, Any]], rasters: Sequence[dict[str, Any]]) -> dict[str, float]:
+    usages, timings = [turn["usage"] for turn in turns], [turn["timings"] for turn in turns]
+    tokens = ("prompt_tokens", "completion_tokens", "cached_tokens")
     return {
-        "prompt_tokens": sum(turn.usage.prompt_tokens for turn in response.turns),
-        "completion_tokens": sum(turn.usage.completion_tokens for turn in response.turns),
-        "cached_tokens": sum(turn.usage.cached_tokens for turn in response.turns),
-        "visual_tokens": sum(raster.visual_tokens for raster in response.rasters),
-        "prefill_seconds": sum(turn.timings.prefill for turn in response.turns),
-        "decode_seconds": sum(turn.timings.decode for turn in response.turns),
+        **{name: sum(usage[name] for usage in usages) for name in tokens},
+        "visual_tokens": sum(raster["visual_tokens"] for raster in rasters),
+        "prefill_seconds": sum(timing["prefill"] for timing in timings),
+        "decode_seconds": sum(timing["decode"] for timing in timings),
     }
