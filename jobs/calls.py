@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -71,13 +72,13 @@ class Recorded(NamedTuple):
     rasters: Sequence[str]
     metadata: Mapping[str, str | int]
 
-    def arguments(self) -> Iterator["_Argument"]:
+    def arguments(self) -> list["_Argument"]:
         """As `record.lua` reads them."""
-        yield from (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome, self.packed)
-        yield from (self.prompt_tokens, self.cached_tokens, self.completion_tokens, len(self.rasters))
-        yield from (self.rendering_seconds, self.image, len(self.rasters), *self.rasters, 2 * len(self.metadata))
-        for pair in self.metadata.items():
-            yield from pair
+        sums = (self.prompt_tokens, self.cached_tokens, self.completion_tokens, len(self.rasters))
+        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome, self.packed)
+        pairs = chain.from_iterable(self.metadata.items())
+        shown = (self.rendering_seconds, self.image, len(self.rasters))
+        return [*named, *sums, *shown, *self.rasters, 2 * len(self.metadata), *pairs]
 
 
 class Sunk(NamedTuple):
@@ -206,6 +207,11 @@ class Calls:
         """Read the packed responses by (request id, cursor); None for what was taken back since."""
         found: list[bytes | None] = await self._run("texts", job_id, *(part for pair in recorded for part in pair))
         return found
+
+    async def extent(self, job_id: str, most: int) -> tuple[int, list[bytes], list[bytes] | None]:
+        """Count a job's responses; tell its parts and seals in turn, and requests with texts, None when over `most`."""
+        recorded, parts, hot = await self._run("extent", job_id, most)
+        return int(recorded), parts, hot
 
     async def sunk(self, job_id: str, *, part: str, seal: str, entries: Iterable[Sunk]) -> int:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +32,9 @@ SCHEMA = pa.schema(
     }
 )
 """Columns of a part. `answer` is the text of the last turn, `response` the whole response as JSON."""
+
+TALLY = ".tally"
+"""Suffix of what stands beside a part: the tally of its responses, which anybody may delete."""
 
 
 class PartStore:
@@ -61,31 +65,58 @@ class PartStore:
 
         Raises PartUnreadableError for what reading it again would not mend, OSError for other failures of the store.
         """
+        return [text for _, text in self.rows(job_id, part, seal)]
+
+    def rows(self, job_id: str, part: str, seal: str | None) -> list[tuple[str, str]]:
+        """Return cursor and JSON of every response of a part. Raises as `read` does."""
+        content = self.check(job_id, part, seal)
         try:
-            content = self._fs.cat_file(self._path(job_id, part))
+            table = pq.read_table(io.BytesIO(content), columns=["cursor", "response"])
+        except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
+            raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
+        return list(zip(table["cursor"].to_pylist(), table["response"].to_pylist(), strict=True))
+
+    def check(self, job_id: str, part: str, seal: str | None) -> bytes:
+        """Return the bytes of a part, which are those that were written. Raises as `read` does."""
+        try:
+            content: bytes = self._fs.cat_file(self._path(job_id, part))
         except FileNotFoundError as error:
             raise PartUnreadableError(f"the Parquet part {part} is gone") from error
         except (PermissionError, IsADirectoryError) as error:
             raise PartUnreadableError(f"the Parquet part {part} cannot be opened") from error
         if seal and _seal(content) != seal:
             raise PartUnreadableError(f"the Parquet part {part} is not what was written: {_difference(content, seal)}")
+        return content
+
+    def read_tally(self, job_id: str, part: str) -> bytes | None:
+        """Return what `write_tally` wrote beside a part, or None."""
         try:
-            texts: list[str] = pq.read_table(io.BytesIO(content), columns=["response"])["response"].to_pylist()
-        except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
-            raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
-        return texts
+            content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
+        except FileNotFoundError:
+            return None
+        return content
+
+    def write_tally(self, job_id: str, part: str, content: bytes) -> None:
+        """Write what was tallied of a part beside it; whoever reads it must know it again."""
+        path = self._path(job_id, part, TALLY)
+        if isinstance(self._fs, LocalFileSystem):
+            unfinished = Path(f"{path}.{secrets.token_hex(4)}")  # several gateways may write it at once
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        else:
+            self._fs.pipe_file(path, content)
 
     def remove(self, job_id: str, part: str | None = None) -> None:
         """Remove one part of a job, or all of them; it does not matter whether they exist."""
-        path = self._path(job_id, part) if part else self._folder(job_id)
-        if self._fs.exists(path):
+        paths = [self._path(job_id, part), self._path(job_id, part, TALLY)] if part else [self._folder(job_id)]
+        for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
     def _folder(self, job_id: str) -> str:
         return f"{self._root}/job={job_id}"
 
-    def _path(self, job_id: str, part: str) -> str:
-        return f"{self._folder(job_id)}/{part}.parquet"
+    def _path(self, job_id: str, part: str, suffix: str = ".parquet") -> str:
+        return f"{self._folder(job_id)}/{part}{suffix}"
 
 
 def _seal(content: bytes) -> str:

@@ -1,6 +1,7 @@
 """Every response, written once: metadata in plain fields, the whole of it under zstd, in a stable order."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from jobs.parts import PartStore
 from jobs.stored import read_response
 
 _MOST_AT_ONCE = 64  # responses that one script records: some three milliseconds of the server's time
+_MOST_HOT = 100_000  # requests that are named at once: some ten milliseconds of the server's time
+_PAGE = 500
 _Waiting = tuple[Recorded, asyncio.Future[bool]]
 
 
@@ -25,6 +28,14 @@ class KeptParts(LRUCache[str, list[str]]):
 
     def __init__(self) -> None:
         super().__init__(maxsize=4)
+
+
+class Extent(NamedTuple):
+    """Where the responses of a job were at one moment: how many, the seals of the parts, and whose are in none yet."""
+
+    recorded: int
+    seals: Mapping[str, str]
+    hot: Sequence[str]
 
 
 class _Pointer(NamedTuple):
@@ -69,16 +80,16 @@ class ResultStore:
             await self._record_some(job_id, waiting[:_MOST_AT_ONCE])
 
     async def _record_some(self, job_id: str, waiting: Sequence[_Waiting]) -> None:
-        try:
-            kept = await self._calls.record(job_id, [recorded for recorded, _ in waiting])
-        except Exception as error:  # for those who wait: each of them tries again, or tells
-            for _, told in waiting:
-                if not told.done():
-                    told.set_exception(error)
-        else:
-            for (_, told), new in zip(waiting, kept, strict=True):
-                if not told.done():  # whoever waited may have been cancelled
-                    told.set_result(new)
+        call = asyncio.create_task(self._calls.record(job_id, [recorded for recorded, _ in waiting]))
+        await asyncio.wait([call])
+        error = call.exception()
+        for at, (_, told) in enumerate(waiting):
+            if told.done():  # whoever waited was cancelled
+                continue
+            if error:  # each of those who wait tries again, or tells
+                told.set_exception(error)
+            else:
+                told.set_result(call.result()[at])
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
         """Return which of these requests have a response, be it an answer or a failure."""
@@ -90,7 +101,7 @@ class ResultStore:
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
     async def read(
-        self, job_id: str, after: str = "0-0", limit: int = 500, kept: KeptParts | None = None
+        self, job_id: str, after: str = "0-0", limit: int = _PAGE, kept: KeptParts | None = None
     ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
 
@@ -103,6 +114,36 @@ class ResultStore:
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
         found = await self._load(job_id, list(cursors), KeptParts() if kept is None else kept)
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
+
+    async def extent(self, job_id: str) -> Extent | None:
+        """Tell where a job's responses are; None when too many are in no part yet to be named."""
+        recorded, parts, hot = await self._calls.extent(job_id, _MOST_HOT)
+        if hot is None:
+            return None
+        names = [text.decode() for text in parts]
+        return Extent(recorded, dict(zip(names[::2], names[1::2], strict=True)), [one.decode() for one in hot])
+
+    async def read_of(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
+        """Return the responses to these requests by id, without those that a retry took back. Raises as `read`."""
+        return await self._load(job_id, request_ids, KeptParts())
+
+    async def standing(self, job_id: str, recorded: Sequence[tuple[str, str]]) -> list[bool]:
+        """Tell of each (request id, cursor) whether it is what is recorded now, or a retry took it back."""
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for request_id, _ in recorded:
+                pipeline.hget(self._keys.response(job_id, request_id), "cursor")
+            found = await pipeline.execute()
+        return [now == cursor.encode() for now, (_, cursor) in zip(found, recorded, strict=True)]
+
+    async def count_in(self, job_id: str) -> Mapping[str, int]:
+        """Count the responses that each part holds of a job, without reading one."""
+        counts: Counter[str] = Counter()
+        after = "-"
+        while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=_PAGE):
+            pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
+            counts.update(pointer.part for pointer in pointers.values() if pointer.part)
+            after = f"({rows[-1][0].decode()}"
+        return counts
 
     async def _load(
         self, job_id: str, request_ids: Sequence[str], kept: KeptParts

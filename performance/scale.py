@@ -150,7 +150,7 @@ class Watch:
         """MiB a million responses, by least squares over what follows the beginning."""
         points = self.settled()
         done, mib = [at for at, _ in points], [sizes[name] for _, sizes in points]
-        if len(set(done)) < 2:  # noqa: PLR2004 - a line has two ends
+        if len(set(done)) < 2:
             return 0.0
         return statistics.linear_regression(done, mib).slope * 1e6
 
