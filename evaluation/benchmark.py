@@ -200,6 +200,10 @@ class Benchmark(ABC, Generic[AnySample]):
         """What of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
         return None
 
+    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Make again what verdicts keep (`Verdict.kept`) of the same as plain tuples, texts and numbers."""
+        return kept
+
     def doubts(self, sample: AnySample, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from being shown under some condition; one sentence each."""
         return iter(())

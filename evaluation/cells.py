@@ -143,10 +143,10 @@ def _spread(repeats: Sequence[Floats], strata: Strata) -> Spread | None:
 
 def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -> Iterator[Exclusion]:
     samples = verdicts.samples
-    recorded = Counter(verdict.sample for verdict in cell.verdicts.values())
+    recorded = Counter(verdict.sample for verdict in cell.all)
     missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
     failed: dict[str, Counter[int]] = {}
-    for verdict in cell.verdicts.values():
+    for verdict in cell.all:
         if verdict.failure:
             failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
     unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)

@@ -121,8 +121,18 @@ def report_on_replies(
     *specs: JobSpec,
 ) -> Report:
     """Fill the tables from replies, wherever they were read from."""
+    return report_on_tally(dataset, tally_of(dataset, replies, catalogue), catalogue, *specs)
+
+
+def tally_of(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
+    """Judge replies, wherever they were read from, and count them."""
+    judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
+    return Tally(dataset.samples, judges, replies, dataset.benchmark.trait)
+
+
+def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
+    """Fill the tables from what was counted."""
     benchmark = dataset.benchmark
-    tally = Tally(dataset.samples, Judges(dataset.samples, benchmark.judge, catalogue), replies, benchmark.trait)
     verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(tally), catalogue)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
     findings = benchmark.report(verdicts)
@@ -167,7 +177,7 @@ def _asked_alike(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
 
 
 def _times(tally: Tally, key: CellKey) -> Mapping[int, int]:
-    replies = Counter(verdict.sample for verdict in tally.cells[key].verdicts.values())
+    replies = Counter(verdict.sample for verdict in tally.cells[key].all)
     return dict.fromkeys(range(len(tally.samples)), max(replies.values(), default=1))
 
 

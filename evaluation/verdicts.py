@@ -1,9 +1,11 @@
 """Verdicts: what judging says of a reply, and their tally, which streams replies past and keeps no text of them."""
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -108,10 +110,27 @@ class Tallied(NamedTuple):
 
 
 @dataclass
+class Round:
+    """Scores of one repeat of a job, each with the position of its sample."""
+
+    samples: "array[int]" = field(default_factory=lambda: array("q"))
+    scores: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def add(self, sample: int, score: float) -> None:
+        """Add one score."""
+        self.samples.append(sample)
+        self.scores.append(score)
+
+
+@dataclass
 class CellTally:
-    """The verdicts of one cell by the identity of the reply."""
+    """The verdicts of one cell: by the identity of the reply, or, of tallies that were merged, how many alike."""
 
     verdicts: dict[tuple[str, str], Tallied] = field(default_factory=dict)
+    alike: Counter[Tallied] = field(default_factory=Counter)
+    """Verdicts of merged tallies, their times and repeats left out."""
+    rounds: dict[tuple[str, int], Round] = field(default_factory=dict)
+    """Scores of their answers by job and repeat."""
     duplicates: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
 
@@ -123,30 +142,40 @@ class CellTally:
         return known != verdict
 
     @property
+    def all(self) -> Iterator[Tallied]:
+        """Every verdict that counts."""
+        return chain(self.verdicts.values(), self.alike.elements())
+
+    @property
     def answered(self) -> list[Tallied]:
         """Verdicts on replies that did not fail."""
-        return [verdict for verdict in self.verdicts.values() if not verdict.failure]
+        return [verdict for verdict in self.all if not verdict.failure]
 
     def scores(self, num_samples: int) -> Floats:
         """Mean score of each sample over its repeats, NaN where it has none."""
-        return _means(self.answered, num_samples)
+        scores = Round()
+        for verdict in self.answered:
+            scores.add(verdict.sample, verdict.score)
+        return _means(scores, num_samples)
 
     def repeats(self, num_samples: int) -> list[Floats]:
         """The scores of each sample in each repeat of each job, by job and repeat."""
-        rounds: dict[tuple[str, int], list[Tallied]] = {}
+        rounds = {key: Round(one.samples[:], one.scores[:]) for key, one in self.rounds.items()}
         for (job_id, _), verdict in self.verdicts.items():
             if not verdict.failure:
-                rounds.setdefault((job_id, verdict.repeat), []).append(verdict)
+                rounds.setdefault((job_id, verdict.repeat), Round()).add(verdict.sample, verdict.score)
         return [_means(rounds[key], num_samples) for key in sorted(rounds)]
 
 
-def _means(verdicts: Sequence[Tallied], num_samples: int) -> Floats:
+def _means(given: Round, num_samples: int) -> Floats:
     total, asked = np.zeros(num_samples), np.zeros(num_samples)
-    positions = np.fromiter((verdict.sample for verdict in verdicts), dtype=np.intp, count=len(verdicts))
-    scores = np.fromiter((verdict.score for verdict in verdicts), dtype=np.float64, count=len(verdicts))
+    positions, scores = np.array(given.samples, dtype=np.intp), np.array(given.scores, dtype=np.float64)
     known = ~np.isnan(scores)
-    np.add.at(asked, positions[known], 1)
-    np.add.at(total, positions[known], scores[known])
+    positions, scores = positions[known], scores[known]
+    # Fractions are added in one order, whatever the order in which they came, so that no digit depends on it.
+    order = np.lexsort((scores, positions))
+    np.add.at(asked, positions[order], 1)
+    np.add.at(total, positions[order], scores[order])
     with np.errstate(invalid="ignore"):
         mean: Floats = total / asked
     return mean
@@ -166,6 +195,8 @@ class Judges:
         self._catalogue = catalogue
         self._judges: dict[int, Judge] = {}
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
+        self.judged = 0
+        """Replies that were judged."""
 
     def position(self, sample_id: str) -> int | None:
         """Where a sample stands; None for one that the data set does not have."""
@@ -175,6 +206,7 @@ class Judges:
         """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
         if reply.text is None and not reply.overflowed:
             return None
+        self.judged += 1
         return self.of(position)(reply, self._frame(reply))
 
     def of(self, position: int) -> Judge:
@@ -214,9 +246,10 @@ class Tally:
         self._trait = trait
         self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for reply in replies:
-            self._add(reply)
+            self.add(reply)
 
-    def _add(self, reply: Reply) -> None:
+    def add(self, reply: Reply) -> None:
+        """Judge a reply and count it; a copy of one that was counted counts nothing."""
         key = CellKey(reply.model, reply.protocol, reply.condition)
         cell = self.cells[key]
         if (trait := self._trait(reply)) is not None:

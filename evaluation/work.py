@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,6 +39,10 @@ class Spent(NamedTuple):
         )
 
 
+_COUNTS = 3  # fields of Spent before those in seconds
+_NANO = 1_000_000_000
+
+
 class Work(BaseModel):
     """What all responses of a report took; seconds are summed over requests, which run side by side."""
 
@@ -61,11 +65,11 @@ class Work(BaseModel):
 
 
 class WorkTally:
-    """Sums up what replies took as they stream past."""
+    """Sums up what replies took as they stream past: seconds in whole nanoseconds, so that no order changes a digit."""
 
     def __init__(self) -> None:
         self._requests = self._views = 0
-        self._spent = Spent()
+        self._spent = [0] * len(Spent._fields)
         self._rasters: set[str] = set()
         self._slowest = (0.0, "")
         self._span: tuple[float, float] | None = None
@@ -73,19 +77,39 @@ class WorkTally:
     def add(self, spent: Spent, rasters: tuple[RasterRecord, ...], created: float) -> None:
         """Count what one reply took; `created` is in seconds since 1970, 0 where nobody recorded it."""
         self._requests += 1
-        self._spent = Spent._make(map(add, self._spent, spent))
+        whole = (*spent[:_COUNTS], *(round(seconds * _NANO) for seconds in spent[_COUNTS:]))
+        self._spent = [*map(add, self._spent, whole)]
         self._views += len(rasters)
         self._rasters.update(raster.key for raster in rasters)
         if rasters and spent.rendering:
             self._slowest = max(self._slowest, (spent.rendering, rasters[0].view.image))
         if created:
-            first, last = self._span or (created, created)
-            self._span = min(first, created), max(last, created)
+            self._spread(created, created)
+
+    @property
+    def plain(self) -> list[Any]:
+        """All of it as lists, numbers and texts, for `merge`."""
+        return [self._requests, self._views, self._spent, sorted(self._rasters), self._slowest, self._span]
+
+    def merge(self, plain: list[Any]) -> None:
+        """Add the `plain` of another tally."""
+        requests, views, spent, rasters, slowest, span = plain
+        self._requests += requests
+        self._views += views
+        self._spent = [*map(add, self._spent, spent)]
+        self._rasters.update(rasters)
+        self._slowest = max(self._slowest, (slowest[0], slowest[1]))
+        if span:
+            self._spread(*span)
+
+    def _spread(self, first: float, last: float) -> None:
+        known = self._span or (first, last)
+        self._span = min(known[0], first), max(known[1], last)
 
     @property
     def total(self) -> Work:
         """What all of them took."""
-        spent = self._spent
+        spent = Spent(*self._spent[:_COUNTS], *(whole / _NANO for whole in self._spent[_COUNTS:]))
         seconds, image = self._slowest
         first, last = self._span or (None, None)
         return Work(
@@ -107,5 +131,5 @@ class WorkTally:
 
 
 def _rounded(seconds: float) -> float:
-    """Microseconds, so that the order in which replies come changes nothing."""
+    """Microseconds."""
     return round(seconds, 6)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -52,12 +53,32 @@ class Claimed(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A response on its way to the server: itself, packed; what it took, as JSON; and metadata in plain fields."""
+    """A response on its way to the server: itself, packed; what its job sums up of it; and metadata in plain fields.
 
+    `bundle_id`, `lane` and `entry_id` are empty for one that belongs to no lease.
+    """
+
+    request_id: str
+    bundle_id: str
+    lane: str
+    entry_id: str
     outcome: Literal["completed", "failed"]
     packed: bytes
-    took: str
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    rendering_seconds: float
+    image: str
+    rasters: Sequence[str]
     metadata: Mapping[str, str | int]
+
+    def arguments(self) -> list["_Argument"]:
+        """As `record.lua` reads them."""
+        sums = (self.prompt_tokens, self.cached_tokens, self.completion_tokens, len(self.rasters))
+        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome, self.packed)
+        pairs = chain.from_iterable(self.metadata.items())
+        shown = (self.rendering_seconds, self.image, len(self.rasters))
+        return [*named, *sums, *shown, *self.rasters, 2 * len(self.metadata), *pairs]
 
 
 class Sunk(NamedTuple):
@@ -173,14 +194,10 @@ class Calls:
         """Mark the request of a bundle on probation that runs next; False where the bundle is not held any more."""
         return bool(await self._run("suspect", *held, job_id, bundle_id, request_id))
 
-    async def record(
-        self, job_id: str, request_id: str, *, bundle_id: str, lane: str, entry_id: str, response: Recorded
-    ) -> bool:
-        """Keep the first response to a request; False for a later one, and for that of an ended job."""
-        outcome, packed, took, metadata = response
-        pairs = (part for pair in metadata.items() for part in pair)
-        named = (job_id, request_id, bundle_id, lane, entry_id)
-        return bool(await self._run("record", *named, outcome, packed, took, *pairs))
+    async def record(self, job_id: str, responses: Iterable[Recorded]) -> list[bool]:
+        """Keep of each response the first to its request; False for a later one, and for that of an ended job."""
+        kept = await self._run("record", job_id, *(part for response in responses for part in response.arguments()))
+        return [bool(one) for one in kept]
 
     async def trim(self, lane: str, *, lease_ms: int) -> int:
         """Remove what is done with from a lane; returns the number of entries."""
@@ -190,6 +207,11 @@ class Calls:
         """Read the packed responses by (request id, cursor); None for what was taken back since."""
         found: list[bytes | None] = await self._run("texts", job_id, *(part for pair in recorded for part in pair))
         return found
+
+    async def extent(self, job_id: str, most: int) -> tuple[int, list[bytes], list[bytes] | None]:
+        """Count a job's responses; tell its parts and seals in turn, and requests with texts, None when over `most`."""
+        recorded, parts, hot = await self._run("extent", job_id, most)
+        return int(recorded), parts, hot
 
     async def sunk(self, job_id: str, *, part: str, seal: str, entries: Iterable[Sunk]) -> int:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""

@@ -3,7 +3,9 @@
 import hashlib
 import io
 import os
+import secrets
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
+from pydantic_core import from_json
 
 from jobs.errors import PartUnreadableError
 from jobs.models import Response
@@ -30,6 +33,9 @@ SCHEMA = pa.schema(
 )
 """Columns of a part. `answer` is the text of the last turn, `response` the whole response as JSON."""
 
+TALLY = ".tally"
+"""Suffix of what stands beside a part: the tally of its responses, which anybody may delete."""
+
 
 class PartStore:
     """The parts under one folder or fsspec address. All methods block; call them in a thread."""
@@ -37,12 +43,14 @@ class PartStore:
     def __init__(self, uri: str) -> None:
         self._fs, self._root = fsspec.core.url_to_fs(uri)
 
-    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, Response]]) -> str:
+    def write(self, job_id: str, part: str, rows: Sequence[tuple[str, bytes]]) -> str:
         """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced.
+
+        A response is JSON in the form of now.
 
         Returns its seal, by which `read` knows it again.
         """
-        table = pa.Table.from_pylist([_row(cursor, response) for cursor, response in rows], schema=SCHEMA)
+        table = pa.Table.from_pylist([_row(cursor, text) for cursor, text in rows], schema=SCHEMA)
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         path, content = self._path(job_id, part), buffer.getvalue()
@@ -57,31 +65,58 @@ class PartStore:
 
         Raises PartUnreadableError for what reading it again would not mend, OSError for other failures of the store.
         """
+        return [text for _, text in self.rows(job_id, part, seal)]
+
+    def rows(self, job_id: str, part: str, seal: str | None) -> list[tuple[str, str]]:
+        """Return cursor and JSON of every response of a part. Raises as `read` does."""
+        content = self.check(job_id, part, seal)
         try:
-            content = self._fs.cat_file(self._path(job_id, part))
+            table = pq.read_table(io.BytesIO(content), columns=["cursor", "response"])
+        except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
+            raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
+        return list(zip(table["cursor"].to_pylist(), table["response"].to_pylist(), strict=True))
+
+    def check(self, job_id: str, part: str, seal: str | None) -> bytes:
+        """Return the bytes of a part, which are those that were written. Raises as `read` does."""
+        try:
+            content: bytes = self._fs.cat_file(self._path(job_id, part))
         except FileNotFoundError as error:
             raise PartUnreadableError(f"the Parquet part {part} is gone") from error
         except (PermissionError, IsADirectoryError) as error:
             raise PartUnreadableError(f"the Parquet part {part} cannot be opened") from error
         if seal and _seal(content) != seal:
             raise PartUnreadableError(f"the Parquet part {part} is not what was written: {_difference(content, seal)}")
+        return content
+
+    def read_tally(self, job_id: str, part: str) -> bytes | None:
+        """Return what `write_tally` wrote beside a part, or None."""
         try:
-            texts: list[str] = pq.read_table(io.BytesIO(content), columns=["response"])["response"].to_pylist()
-        except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
-            raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
-        return texts
+            content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
+        except FileNotFoundError:
+            return None
+        return content
+
+    def write_tally(self, job_id: str, part: str, content: bytes) -> None:
+        """Write what was tallied of a part beside it; whoever reads it must know it again."""
+        path = self._path(job_id, part, TALLY)
+        if isinstance(self._fs, LocalFileSystem):
+            unfinished = Path(f"{path}.{secrets.token_hex(4)}")  # several gateways may write it at once
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        else:
+            self._fs.pipe_file(path, content)
 
     def remove(self, job_id: str, part: str | None = None) -> None:
         """Remove one part of a job, or all of them; it does not matter whether they exist."""
-        path = self._path(job_id, part) if part else self._folder(job_id)
-        if self._fs.exists(path):
+        paths = [self._path(job_id, part), self._path(job_id, part, TALLY)] if part else [self._folder(job_id)]
+        for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
     def _folder(self, job_id: str) -> str:
         return f"{self._root}/job={job_id}"
 
-    def _path(self, job_id: str, part: str) -> str:
-        return f"{self._folder(job_id)}/{part}.parquet"
+    def _path(self, job_id: str, part: str, suffix: str = ".parquet") -> str:
+        return f"{self._folder(job_id)}/{part}{suffix}"
 
 
 def _seal(content: bytes) -> str:
@@ -109,31 +144,35 @@ def _write_durably(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def _row(cursor: str, response: Response) -> dict[str, Any]:
-    last = response.turns[-1] if response.turns else None
+def _row(cursor: str, text: bytes) -> dict[str, Any]:
+    # Not by way of a Response: what was checked when it was recorded is only put into columns.
+    response = from_json(text)
+    last = response["turns"][-1] if response["turns"] else {}
+    failure = response["failure"] or {}
     return {
-        **response.model_dump(include=_SAME_NAMES),
-        **_sums(response),
+        **{name: response[name] for name in _SAME_NAMES},
+        **_sums(response["turns"], response["rasters"]),
         "cursor": cursor,
-        "turns": len(response.turns),
-        "answer": last.text if last else None,
-        "finish_reason": last.finish_reason if last else None,
-        "failure_type": response.failure.type if response.failure else None,
-        "failure_message": response.failure.message if response.failure else None,
-        "engine": response.engine.name if response.engine else None,
-        "response": response.model_dump_json(),
+        "turns": len(response["turns"]),
+        "answer": last.get("text"),
+        "finish_reason": last.get("finish_reason"),
+        "failure_type": failure.get("type"),
+        "failure_message": failure.get("message"),
+        "engine": response["engine"]["name"] if response["engine"] else None,
+        "created_at": datetime.fromisoformat(response["created_at"]),
+        "response": text.decode(),
     }
 
 
-_SAME_NAMES = set(SCHEMA.names) & set(Response.model_fields) - {"turns", "engine"}
+_SAME_NAMES = set(SCHEMA.names) & set(Response.model_fields) - {"turns", "engine", "created_at"}
 
 
-def _sums(response: Response) -> dict[str, float]:
+def _sums(turns: Sequence[dict[str, Any]], rasters: Sequence[dict[str, Any]]) -> dict[str, float]:
+    usages, timings = [turn["usage"] for turn in turns], [turn["timings"] for turn in turns]
+    tokens = ("prompt_tokens", "completion_tokens", "cached_tokens")
     return {
-        "prompt_tokens": sum(turn.usage.prompt_tokens for turn in response.turns),
-        "completion_tokens": sum(turn.usage.completion_tokens for turn in response.turns),
-        "cached_tokens": sum(turn.usage.cached_tokens for turn in response.turns),
-        "visual_tokens": sum(raster.visual_tokens for raster in response.rasters),
-        "prefill_seconds": sum(turn.timings.prefill for turn in response.turns),
-        "decode_seconds": sum(turn.timings.decode for turn in response.turns),
+        **{name: sum(usage[name] for usage in usages) for name in tokens},
+        "visual_tokens": sum(raster["visual_tokens"] for raster in rasters),
+        "prefill_seconds": sum(timing["prefill"] for timing in timings),
+        "decode_seconds": sum(timing["decode"] for timing in timings),
     }

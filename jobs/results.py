@@ -1,10 +1,11 @@
 """Every response, written once: metadata in plain fields, the whole of it under zstd, in a stable order."""
 
 import asyncio
-import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from cachetools import LRUCache
 from redis.asyncio import Redis
 
 from jobs.calls import Calls, Recorded
@@ -15,6 +16,26 @@ from jobs.leases import Lease
 from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
 from jobs.stored import read_response
+
+_MOST_AT_ONCE = 64  # responses that one script records: some three milliseconds of the server's time
+_MOST_HOT = 100_000  # requests that are named at once: some ten milliseconds of the server's time
+_PAGE = 500
+_Waiting = tuple[Recorded, asyncio.Future[bool]]
+
+
+class KeptParts(LRUCache[str, list[str]]):
+    """The parts that a pass over a job's responses read last: pages that follow each other look into the same ones."""
+
+    def __init__(self) -> None:
+        super().__init__(maxsize=4)
+
+
+class Extent(NamedTuple):
+    """Where the responses of a job were at one moment: how many, the seals of the parts, and whose are in none yet."""
+
+    recorded: int
+    seals: Mapping[str, str]
+    hot: Sequence[str]
 
 
 class _Pointer(NamedTuple):
@@ -34,6 +55,8 @@ class ResultStore:
         self._keys = keys
         self._calls = Calls(redis, keys)
         self._parts = PartStore(results_uri) if results_uri else None
+        self._unrecorded: dict[str, list[_Waiting]] = {}
+        self._recording: asyncio.Task[None] | None = None
 
     async def record(self, response: Response, lease: Lease | None) -> bool:
         """Keep the first response to a request; False when one was recorded before, or the job ended meanwhile.
@@ -41,19 +64,32 @@ class ResultStore:
         The same script counts it, publishes progress, acknowledges the lease's bundle with its last request, and
         completes the job with its last bundle. It does not matter whether the lease is still held.
         """
-        return await self._calls.record(
-            response.job_id,
-            response.request_id,
-            bundle_id=lease.bundle.id if lease else "",
-            lane=lease.stream if lease else "",
-            entry_id=lease.entry_id if lease else "",
-            response=Recorded(
-                outcome="completed" if response.ok else "failed",
-                packed=pack(response),
-                took=json.dumps(_took(response)),
-                metadata=_metadata(response),
-            ),
-        )
+        told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._unrecorded.setdefault(response.job_id, []).append((_recorded(response, lease), told))
+        if self._recording is None or self._recording.done():
+            self._recording = asyncio.create_task(self._record_all(), name="record")
+        return await told
+
+    async def _record_all(self) -> None:
+        """Record what there is at once, and then what came meanwhile: nothing waits but for the call before it."""
+        while self._unrecorded:
+            job_id = next(iter(self._unrecorded))
+            waiting = self._unrecorded.pop(job_id)
+            if rest := waiting[_MOST_AT_ONCE:]:
+                self._unrecorded[job_id] = rest
+            await self._record_some(job_id, waiting[:_MOST_AT_ONCE])
+
+    async def _record_some(self, job_id: str, waiting: Sequence[_Waiting]) -> None:
+        call = asyncio.create_task(self._calls.record(job_id, [recorded for recorded, _ in waiting]))
+        await asyncio.wait([call])
+        error = call.exception()
+        for at, (_, told) in enumerate(waiting):
+            if told.done():  # whoever waited was cancelled
+                continue
+            if error:  # each of those who wait tries again, or tells
+                told.set_exception(error)
+            else:
+                told.set_result(call.result()[at])
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
         """Return which of these requests have a response, be it an answer or a failure."""
@@ -65,26 +101,60 @@ class ResultStore:
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
     async def read(
-        self, job_id: str, after: str = "0-0", limit: int = 500
+        self, job_id: str, after: str = "0-0", limit: int = _PAGE, kept: KeptParts | None = None
     ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
+
+        `kept` holds what a pass over the pages of one job has read.
 
         A response whose text is lost, or in a part that cannot be read, is there as an UnreadableResponse. Raises
         TextMissingError, and OSError when the store of the parts does not answer.
         """
         rows = await self._redis.xrange(self._keys.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
-        found = await self._load(job_id, list(cursors))
+        found = await self._load(job_id, list(cursors), KeptParts() if kept is None else kept)
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
-    async def _load(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
+    async def extent(self, job_id: str) -> Extent | None:
+        """Tell where a job's responses are; None when too many are in no part yet to be named."""
+        recorded, parts, hot = await self._calls.extent(job_id, _MOST_HOT)
+        if hot is None:
+            return None
+        names = [text.decode() for text in parts]
+        return Extent(recorded, dict(zip(names[::2], names[1::2], strict=True)), [one.decode() for one in hot])
+
+    async def read_of(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
+        """Return the responses to these requests by id, without those that a retry took back. Raises as `read`."""
+        return await self._load(job_id, request_ids, KeptParts())
+
+    async def standing(self, job_id: str, recorded: Sequence[tuple[str, str]]) -> list[bool]:
+        """Tell of each (request id, cursor) whether it is what is recorded now, or a retry took it back."""
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for request_id, _ in recorded:
+                pipeline.hget(self._keys.response(job_id, request_id), "cursor")
+            found = await pipeline.execute()
+        return [now == cursor.encode() for now, (_, cursor) in zip(found, recorded, strict=True)]
+
+    async def count_in(self, job_id: str) -> Mapping[str, int]:
+        """Count the responses that each part holds of a job, without reading one."""
+        counts: Counter[str] = Counter()
+        after = "-"
+        while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=_PAGE):
+            pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
+            counts.update(pointer.part for pointer in pointers.values() if pointer.part)
+            after = f"({rows[-1][0].decode()}"
+        return counts
+
+    async def _load(
+        self, job_id: str, request_ids: Sequence[str], kept: KeptParts
+    ) -> Mapping[str, Response | UnreadableResponse]:
         if not request_ids:
             return {}
         texts = await self._redis.hmget(self._keys.texts(job_id), list(request_ids))
         found = {id_: read_response(decompress(text)) for id_, text in zip(request_ids, texts, strict=True) if text}
         # Pointers are asked for after the texts: the sink replaces one by the other in one step.
         pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in found])
-        parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part})
+        parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part}, kept)
         return found | {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
 
     async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _Pointer]:
@@ -98,7 +168,9 @@ class ResultStore:
             if cursor
         }
 
-    async def _read_parts(self, job_id: str, names: Iterable[str]) -> dict[str, list[str] | PartUnreadableError]:
+    async def _read_parts(
+        self, job_id: str, names: Iterable[str], kept: KeptParts
+    ) -> dict[str, list[str] | PartUnreadableError]:
         """Texts of the parts by row, or why there are none."""
         parts = sorted(names)
         if not parts:
@@ -108,10 +180,15 @@ class ResultStore:
         seals = await self._redis.hmget(self._keys.parts(job_id), parts)
         read: dict[str, list[str] | PartUnreadableError] = {}
         for part, seal in zip(parts, seals, strict=True):
-            try:
-                read[part] = await asyncio.to_thread(self._parts.read, job_id, part, seal.decode() if seal else None)
-            except PartUnreadableError as error:
-                read[part] = error
+            if part not in kept:
+                try:
+                    kept[part] = await asyncio.to_thread(
+                        self._parts.read, job_id, part, seal.decode() if seal else None
+                    )
+                except PartUnreadableError as error:
+                    read[part] = error
+                    continue
+            read[part] = kept[part]
         return read
 
 
@@ -134,27 +211,30 @@ def _resolve(
     )
 
 
-def _took(response: Response) -> dict[str, Any]:
-    """What the sums of a job (`JobUsage`) take from one response."""
+def _recorded(response: Response, lease: Lease | None) -> Recorded:
     usages, rasters = [turn.usage for turn in response.turns], response.rasters
-    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
-    sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
-    return {
-        "sums": sums | {"views": len(rasters)},
-        "rasters": [raster.key for raster in rasters],
-        "seconds": response.rendering_seconds,
-        "image": rasters[0].view.image if rasters else "",
-    }
-
-
-def _metadata(response: Response) -> dict[str, str | int]:
+    prompt, completion = sum(one.prompt_tokens for one in usages), sum(one.completion_tokens for one in usages)
     fields: dict[str, str | int] = {
         "sample": response.sample_id,
         "attempt": response.attempt,
-        "prompt_tokens": sum(turn.usage.prompt_tokens for turn in response.turns),
-        "completion_tokens": sum(turn.usage.completion_tokens for turn in response.turns),
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
     }
     if response.failure:
         fields["failure"] = response.failure.type
         fields |= {"retryable": 1} if response.failure.retryable else {}
-    return fields
+    return Recorded(
+        request_id=response.request_id,
+        bundle_id=lease.bundle.id if lease else "",
+        lane=lease.stream if lease else "",
+        entry_id=lease.entry_id if lease else "",
+        outcome="completed" if response.ok else "failed",
+        packed=pack(response),
+        prompt_tokens=prompt,
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
+        completion_tokens=completion,
+        rendering_seconds=response.rendering_seconds,
+        image=rasters[0].view.image if rasters else "",
+        rasters=[raster.key for raster in rasters],
+        metadata=fields,
+    )

@@ -12,9 +12,8 @@ from redis.exceptions import LockError, RedisError, ResponseError
 from jobs.calls import Calls, Sunk
 from jobs.codec import decompress
 from jobs.keys import KEYS, Keys
-from jobs.models import Response
 from jobs.parts import PartStore
-from jobs.stored import read_response
+from jobs.stored import renewed
 
 GROUP = CONSUMER = "sink"
 
@@ -146,18 +145,21 @@ class ParquetSink:
 
     async def _sink_job(self, job_id: str, entries: Sequence[_Entry]) -> int:
         part = f"part-{entries[0].id}-{entries[-1].id}"
-        rows = await self._load(job_id, entries)
-        seal = await asyncio.to_thread(self._parts.write, job_id, part, list(rows.items())) if rows else ""
-        moved = await self._mark(job_id, part, seal, entries, list(rows))
+        packed = await self._load(job_id, entries)
+        seal = await asyncio.to_thread(self._write, job_id, part, packed) if packed else ""
+        moved = await self._mark(job_id, part, seal, entries, list(packed))
         if not moved:  # the job was deleted, perhaps after an earlier run had written this part
             await asyncio.to_thread(self._parts.remove, job_id, part)
         return moved
 
-    async def _load(self, job_id: str, entries: Sequence[_Entry]) -> dict[str, Response]:
-        """Responses by cursor, without those that a retry or a deletion took back since."""
+    async def _load(self, job_id: str, entries: Sequence[_Entry]) -> dict[str, bytes]:
+        """Packed responses by cursor, without those that a retry or a deletion took back since."""
         texts = await self._calls.texts(job_id, [(entry.request_id, entry.cursor) for entry in entries])
-        found = ((entry.cursor, text) for entry, text in zip(entries, texts, strict=True) if text)
-        return {cursor: read_response(decompress(text)) for cursor, text in found}
+        return {entry.cursor: text for entry, text in zip(entries, texts, strict=True) if text}
+
+    def _write(self, job_id: str, part: str, packed: Mapping[str, bytes]) -> str:
+        rows = [(cursor, renewed(decompress(text))) for cursor, text in packed.items()]
+        return self._parts.write(job_id, part, rows)
 
     async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}

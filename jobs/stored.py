@@ -28,6 +28,11 @@ def read_response(text: str | bytes, extra: Literal["ignore", "forbid"] = "forbi
     return Response.model_validate(response_fields(from_json(text)), extra=extra)
 
 
+def renewed(text: bytes) -> bytes:
+    """A response as it is written now, with every field, whatever form it was kept in. Raises ValueError."""
+    return text if _is_now(text) else read_response(text).model_dump_json().encode()
+
+
 def read_bundle(text: bytes) -> Bundle:
     """Read a bundle, also one that was queued before. Raises ValueError."""
     if _is_now(text):

@@ -22,6 +22,7 @@ from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
 from service.results.following import Followers, Watching
 from service.results.reports import Reports
+from service.results.tallies import Tallies
 from service.settings import Settings
 from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
@@ -58,6 +59,7 @@ class Gateway:
     def parts(self) -> Mapping[type, object]:
         """What routes can be given, by class."""
         previews = PreviewStore(self._settings.results_uri)
+        tallies = Tallies(self._results, self._settings.results_uri)
         parts = (
             self._settings,
             self._instrumentation,
@@ -71,7 +73,8 @@ class Gateway:
             self._submissions,
             Fleet(self._redis),
             Watching(self._watching),
-            Reports(self._results, self._datasets, self._models.catalogue, previews),
+            tallies,
+            Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
         )
         return {type(part): part for part in parts}
 

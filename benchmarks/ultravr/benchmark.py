@@ -10,7 +10,7 @@ from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
-from benchmarks.ultravr.judging import SampleJudge
+from benchmarks.ultravr.judging import SampleJudge, StepMark
 from benchmarks.ultravr.reading import record_of, sample_fields
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
@@ -125,6 +125,10 @@ class UltraVR(Benchmark[Sample]):
         """How many examples were told, of protocols that tell any; None where nobody recorded it."""
         told = reply.labels.details.get("examples")
         return len(told) if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES else None
+
+    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Make the marks of the steps again."""
+        return tuple(StepMark(*mark) for mark in kept)
 
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""

@@ -46,16 +46,19 @@ local function count_failure(job, response, by)
   if failure[2] then call('HINCRBY', key('job', job), 'retryable', by) end
 end
 
--- Adds what a response took to the sums of its job.
-local function count_usage(job, took)
-  for name, amount in pairs(took.sums) do
-    if amount > 0 then call('HINCRBY', key('job', job), 'sum:' .. name, amount) end
+-- Adds what responses took to the sums of their job: numbers by name, keys of rasters, and the slowest rendering.
+local function count_usage(job, sums, shown, seconds, image)
+  for name, amount in pairs(sums) do
+    if amount > 0 then call('HINCRBY', key('job', job), 'sum:' .. name, string.format('%d', amount)) end
   end
-  if #took.rasters == 0 then return end
-  local new = call('SADD', key('rasters', job), unpack(took.rasters))
+  if #shown == 0 then return end
+  local new = 0
+  for first = 1, #shown, 1000 do
+    new = new + call('SADD', key('rasters', job), unpack(shown, first, math.min(first + 999, #shown)))
+  end
   if new > 0 then call('HINCRBY', key('job', job), 'sum:rasters', new) end
-  if took.seconds > 0 and took.seconds > number(job, 'sum:slowest_seconds') then
-    call('HSET', key('job', job), 'sum:slowest_seconds', tostring(took.seconds), 'sum:slowest_image', took.image)
+  if seconds > 0 and seconds > number(job, 'sum:slowest_seconds') then
+    call('HSET', key('job', job), 'sum:slowest_seconds', tostring(seconds), 'sum:slowest_image', image)
   end
 end
 

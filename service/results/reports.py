@@ -18,7 +18,7 @@ from catalogue.load import Catalogue
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.prompts import Prompts
-from evaluation.report import JobFacts, Report, build_report, versions_of
+from evaluation.report import JobFacts, Report, report_on_tally, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
@@ -33,8 +33,9 @@ from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
 from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import BEGINNING, MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
+from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
 from service.operations.datasets import Datasets
+from service.results.tallies import Lacking, Tallies, recorded
 
 router = APIRouter(prefix="/v1", tags=["results"])
 Format = Literal["json", "md", "csv", "tex", "html"]
@@ -47,9 +48,7 @@ _RENDERERS: dict[Format, Callable[[Report], str]] = {
 }
 _KEPT_REPORTS = 16
 _BUILDS_AT_A_TIME = 2
-_PAGE = 500
 _MOST_REASONS = 5
-_Lacking = Counter[tuple[str, str]]  # responses that cannot be read, by their job and the reason
 
 
 class Reports:
@@ -61,8 +60,10 @@ class Reports:
         datasets: Datasets,
         catalogue: Callable[[], Catalogue],
         previews: PreviewStore,
+        tallies: Tallies,
     ) -> None:
         self._results = results
+        self._tallies = tallies
         self._datasets = datasets
         self._catalogue = catalogue
         self._previews = previews
@@ -113,8 +114,8 @@ class Reports:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         asked = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
         shown = choose_samples(dataset, asked, most_samples(report))
-        found = self._all_responses(jobs, loop, Counter())
-        responses = (response for response in found if response.sample_id in shown)
+        found = self._recorded(jobs, loop)
+        responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
         prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
         return render_html(report, outcomes, self._previews.read)
@@ -124,8 +125,8 @@ class Reports:
     ) -> Iterator[bytes]:
         dataset = self._datasets.load(jobs[0].spec.dataset)
         self._lacking -= {job.id for job in jobs}
-        found = chain.from_iterable(self._recorded(job.id, loop) for job in jobs)
-        outcomes = sample_outcomes(dataset, map(self._noted, found), self._catalogue())
+        found = map(self._noted, self._recorded(jobs, loop))
+        outcomes = sample_outcomes(dataset, found, self._catalogue())
         first: list[SampleOutcome] = list(islice(outcomes, 1))
         yield from verdict_chunks(chain(first, outcomes), form, Layout.of(dataset, parts=parts, texts=texts))
 
@@ -135,35 +136,21 @@ class Reports:
         return response
 
     def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
-        dataset = self._datasets.load(jobs[0].spec.dataset)
-        specs = (job.spec for job in jobs)
-        lacking: _Lacking = Counter()
-        report = build_report(dataset, self._all_responses(jobs, loop, lacking), self._catalogue(), *specs)
+        dataset, catalogue = self._datasets.load(jobs[0].spec.dataset), self._catalogue()
+        tally, lacking = self._tallies.count([job.id for job in jobs], dataset, catalogue, loop)
+        report = report_on_tally(dataset, tally, catalogue, *(job.spec for job in jobs))
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
         facts = tuple(JobFacts.of(job) for job in jobs)
         return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
-    def _all_responses(
-        self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, lacking: _Lacking
-    ) -> Iterator[Response]:
-        return chain.from_iterable(self._responses(job.id, loop, lacking) for job in jobs)
-
-    def _responses(self, job_id: str, loop: asyncio.AbstractEventLoop, lacking: _Lacking) -> Iterator[Response]:
-        for response in self._recorded(job_id, loop):
-            if isinstance(response, UnreadableResponse):
-                lacking[job_id, response.unreadable] += 1
-            else:
-                yield response
-
-    def _recorded(self, job_id: str, loop: asyncio.AbstractEventLoop) -> Iterator[Response | UnreadableResponse]:
-        after = BEGINNING
-        while page := asyncio.run_coroutine_threadsafe(self._results.read(job_id, after, _PAGE), loop).result():
-            yield from (response for _, response in page)
-            after = page[-1][0]
+    def _recorded(
+        self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop
+    ) -> Iterator[Response | UnreadableResponse]:
+        return chain.from_iterable(recorded(self._results, job.id, loop) for job in jobs)
 
 
-def _caveats(jobs: Sequence[Job], lacking: _Lacking) -> Iterator[Caveat]:
+def _caveats(jobs: Sequence[Job], lacking: Lacking) -> Iterator[Caveat]:
     """Say of each job how many of its responses are in no table, and why."""
     for job in jobs:
         reasons = Counter({reason: number for (job_id, reason), number in lacking.items() if job_id == job.id})

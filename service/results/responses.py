@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from jobs.results import KeptParts, ResultStore
 from service.http import examples
 from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
@@ -60,7 +60,8 @@ class ResultFilter(BaseModel):
 
 async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
     """Yield what is recorded behind the cursor `after`, page by page."""
-    while page := await results.read(job_id, after):
+    kept = KeptParts()
+    while page := await results.read(job_id, after, kept=kept):
         yield page
         after = page[-1][0]
 

@@ -1,0 +1,94 @@
+"""Tallies as plain data: what was judged once need not be judged again, and merged they say the same to the last digit.
+
+What is written are lists, texts and numbers, by the position of samples in their data set. It stands for exactly
+the judges that made it, which `judged_by` names.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from catalogue.entry import CatalogueEntry
+from evaluation.benchmark import Benchmark
+from evaluation.datasets import Dataset
+from evaluation.replies import Provenance
+from evaluation.report import versions_of
+from evaluation.verdicts import CellKey, CellTally, Round, Tallied, Tally
+
+_FORM = 1
+"""Version of how a tally is written."""
+
+
+def judged_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> str:
+    """Name everything that a verdict follows from besides the response: readers, judges, records, models' boxes."""
+    boxes = sorted((model, entry.box_convention) for model, entry in catalogue.items())
+    told = [_FORM, dataset.benchmark.name, versions_of(dataset), dataset.digest, boxes]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def plain_tally(tally: Tally) -> dict[str, Any]:
+    """Write a tally, into which nothing was merged, as what JSON can hold."""
+    return {
+        "cells": [[*key, *_cell(tally, key)] for key in sorted(tally.cells)],
+        "provenance": [
+            [model, made, count] for model, all_ in tally.provenance.items() for made, count in all_.items()
+        ],
+        "prompts": [[*place, sorted(versions)] for place, versions in tally.prompts.items()],
+        "digests": [[*place, sorted(digests)] for place, digests in tally.digests.items()],
+        "work": tally.work.plain,
+    }
+
+
+def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any]) -> None:
+    """Count what `plain_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
+    for model, protocol, condition, *cell in told["cells"]:
+        _merge_cell(tally, CellKey(model, protocol, condition), job_id, cell, benchmark)
+    for model, made, count in told["provenance"]:
+        tally.provenance[model][Provenance._make(_tuples(made))] += count
+    for model, protocol, versions in told["prompts"]:
+        tally.prompts[model, protocol].update(versions)
+    for sample, image, digests in told["digests"]:
+        tally.digests[sample, image].update(digests)
+    tally.work.merge(told["work"])
+
+
+def _cell(tally: Tally, key: CellKey) -> list[Any]:
+    cell = tally.cells[key]
+    traits, num_rasters = (counts.get(key, Counter()) for counts in (tally.traits, tally.num_rasters))
+    return [_verdicts(cell), dict(cell.unknown), [*traits.items()], [*num_rasters.items()]]
+
+
+def _verdicts(cell: CellTally) -> list[Any]:
+    """Equal verdicts once, with the repeats in which they were given."""
+    alike: dict[tuple[Any, ...], list[int]] = {}
+    for verdict in cell.verdicts.values():
+        score = None if np.isnan(verdict.score) else verdict.score
+        told = (verdict.failure, verdict.sample, verdict.status, verdict.outcome, score)
+        ends = (verdict.cut_off, verdict.overflowed, verdict.kept)
+        alike.setdefault((*told, *ends), []).append(verdict.repeat)
+    return [[*told, repeats] for told, repeats in alike.items()]
+
+
+def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchmark: Benchmark[Any]) -> None:
+    verdicts, unknown, traits, num_rasters = told
+    cell = tally.cells[key]
+    for failure, sample, status, outcome, score, cut_off, overflowed, kept, repeats in verdicts:
+        value = np.nan if score is None else score
+        again = benchmark.kept_again(_tuples(kept)) if kept else ()
+        alike = Tallied(failure, 0.0, sample, status, outcome, value, cut_off, overflowed, kept=again)
+        cell.alike[alike] += len(repeats)
+        for repeat in () if failure else repeats:
+            cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value)
+    cell.unknown += Counter(unknown)
+    for trait, count in traits:  # a cell of which nothing is counted has no counter
+        tally.traits[key][_tuples(trait)] += count
+    for number, count in num_rasters:
+        tally.num_rasters[key][number] += count
+
+
+def _tuples(plain: Any) -> Any:
+    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain

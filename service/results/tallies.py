@@ -1,0 +1,179 @@
+"""Tallies of jobs: what a part holds is judged once, and its tally stands beside it for the next report.
+
+Failures, which a retry may take back, and what no part holds yet are read and counted anew each time. Where what was
+found is not as much as what is recorded, all of the job is read.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from catalogue.load import Catalogue
+from evaluation.datasets import Dataset
+from evaluation.replies import reply_of
+from evaluation.report import tally_of
+from evaluation.tallies import judged_by, merge_tally, plain_tally
+from evaluation.verdicts import Tally
+from jobs.codec import compress, decompress
+from jobs.errors import PartUnreadableError
+from jobs.models import Response, UnreadableResponse
+from jobs.parts import PartStore
+from jobs.results import KeptParts, ResultStore
+from jobs.stored import read_response
+from service.http.parameters import BEGINNING
+
+Value = TypeVar("Value")
+Lacking = Counter[tuple[str, str]]
+"""Responses that cannot be read, by their job and the reason."""
+_PAGE = 500
+log = logging.getLogger(__name__)
+
+
+class _PartTally(NamedTuple):
+    """What stands beside a part: how many answers it has, their tally, and (row, request, cursor) of each failure."""
+
+    answers: int
+    tally: dict[str, Any]
+    failed: Sequence[tuple[int, str, str]]
+
+
+class _DiffersError(Exception):
+    """The parts and the server do not hold as many responses as are recorded."""
+
+
+class Tallies:
+    """Counts the responses of jobs. All methods block: they run in a thread, and ask the server in `loop`."""
+
+    def __init__(self, results: ResultStore, results_uri: str) -> None:
+        self._results = results
+        self._parts = PartStore(results_uri)
+        self.judged = 0
+        """Replies that were judged since the start."""
+
+    def count(
+        self, job_ids: Sequence[str], dataset: Dataset, catalogue: Catalogue, loop: asyncio.AbstractEventLoop
+    ) -> tuple[Tally, Lacking]:
+        """Tally what jobs over one data set have recorded, and tell what of it cannot be read."""
+        counting = _Counting(self._results, self._parts, dataset, catalogue, loop)
+        try:
+            for job_id in job_ids:
+                counting.add_parts(job_id)
+        except _DiffersError:
+            log.info("reading all of %s: its parts do not add up to what is recorded", ", ".join(job_ids))
+            self.judged += counting.tally.judges.judged
+            counting = _Counting(self._results, self._parts, dataset, catalogue, loop)
+            for job_id in job_ids:
+                counting.add(recorded(self._results, job_id, loop))
+        self.judged += counting.tally.judges.judged
+        return counting.tally, counting.lacking
+
+
+def recorded(
+    results: ResultStore, job_id: str, loop: asyncio.AbstractEventLoop
+) -> Iterator[Response | UnreadableResponse]:
+    """Yield what a job has recorded, page by page; blocks."""
+    after, kept = BEGINNING, KeptParts()
+    while page := asyncio.run_coroutine_threadsafe(results.read(job_id, after, _PAGE, kept), loop).result():
+        yield from (response for _, response in page)
+        after = page[-1][0]
+
+
+class _Counting:
+    """One tally in the making."""
+
+    def __init__(
+        self,
+        results: ResultStore,
+        parts: PartStore,
+        dataset: Dataset,
+        catalogue: Catalogue,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._results = results
+        self._parts = parts
+        self._benchmark = dataset.benchmark
+        self._judged_by = judged_by(dataset, catalogue)
+        self._loop = loop
+        self.tally = tally_of(dataset, (), catalogue)
+        self.lacking: Lacking = Counter()
+
+    def add(self, responses: Iterable[Response | UnreadableResponse]) -> int:
+        """Judge and count responses; returns how many there were."""
+        number = 0
+        for number, response in enumerate(responses, start=1):  # noqa: B007 - counted
+            if isinstance(response, UnreadableResponse):
+                self.lacking[response.job_id, response.unreadable] += 1
+            else:
+                self.tally.add(reply_of(response))
+        return number
+
+    def add_parts(self, job_id: str) -> None:
+        """Count a job by its parts and what is in none. Raises _DiffersError."""
+        extent = self._wait(self._results.extent(job_id))
+        if extent is None:
+            raise _DiffersError
+        counted, unreadable = 0, dict[str, str]()
+        for part, seal in extent.seals.items():
+            try:
+                counted += self._add_part(job_id, part, seal)
+            except PartUnreadableError as error:
+                unreadable[part] = str(error)
+        for first in range(0, len(extent.hot), _PAGE):
+            chunk = extent.hot[first : first + _PAGE]
+            counted += self.add(self._wait(self._results.read_of(job_id, chunk)).values())
+        counted += self._lack(job_id, unreadable)
+        if counted != extent.recorded:
+            raise _DiffersError
+
+    def _lack(self, job_id: str, unreadable: dict[str, str]) -> int:
+        held = self._wait(self._results.count_in(job_id)) if unreadable else {}
+        for part, reason in unreadable.items():
+            self.lacking[job_id, reason] += held.get(part, 0)
+        return sum(held.get(part, 0) for part in unreadable)
+
+    def _add_part(self, job_id: str, part: str, seal: str) -> int:
+        known = self._read(job_id, part, seal) or self._make(job_id, part, seal)
+        recorded_as = [(request_id, cursor) for _, request_id, cursor in known.failed]
+        standing = self._wait(self._results.standing(job_id, recorded_as)) if recorded_as else []
+        failed = {row for (row, _, _), stands in zip(known.failed, standing, strict=True) if stands}
+        if failed:
+            rows = self._parts.rows(job_id, part, seal)
+            self.add(read_response(text) for row, (_, text) in enumerate(rows) if row in failed)
+        merge_tally(self.tally, job_id, known.tally, self._benchmark)
+        return known.answers + len(failed)
+
+    def _read(self, job_id: str, part: str, seal: str) -> _PartTally | None:
+        """What was tallied of exactly this part by exactly these judges, if it was; raises PartUnreadableError."""
+        header, _, body = (self._parts.read_tally(job_id, part) or b"").partition(b"\n")
+        if header != self._header(seal, body):
+            return None
+        self._parts.check(job_id, part, seal)  # a part that was damaged since counts no longer
+        return _PartTally(**json.loads(decompress(body)))
+
+    def _make(self, job_id: str, part: str, seal: str) -> _PartTally:
+        rows = self._parts.rows(job_id, part, seal)
+        responses = [read_response(text) for _, text in rows]
+        answers = [reply_of(response) for response in responses if response.ok]
+        tally = Tally(self.tally.samples, self.tally.judges, answers, self._benchmark.trait)
+        failed = [
+            (row, response.request_id, cursor)
+            for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))
+            if not response.ok
+        ]
+        made = _PartTally(len(answers), plain_tally(tally), failed)
+        body = compress(json.dumps(made._asdict(), separators=(",", ":")).encode())
+        try:
+            self._parts.write_tally(job_id, part, self._header(seal, body) + b"\n" + body)
+        except OSError as error:
+            log.warning("the tally of %s is not kept, and is made again for the next report: %s", part, error)
+        return made._replace(tally=json.loads(json.dumps(made.tally)))
+
+    def _header(self, seal: str, body: bytes) -> bytes:
+        return f"{self._judged_by} {seal} {hashlib.sha256(body).hexdigest()}".encode()
+
+    def _wait(self, work: Coroutine[Any, Any, Value]) -> Value:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

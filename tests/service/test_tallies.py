@@ -1,0 +1,194 @@
+"""Reports rest on tallies beside the parts, and say the same as if every response were judged again."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_dataset
+from evaluation.report import build_report
+from jobs.connection import connect
+from jobs.keys import KEYS
+from jobs.models import InferenceRequest, JobSpec, Response
+from jobs.parts import TALLY
+from jobs.results import ResultStore
+from jobs.sink import ParquetSink
+from service.results.tallies import Tallies
+from service.settings import Settings
+from tests.service.datasets import NAME, record, write_dataset
+from tests.service.gateways import RunningGateway
+from tests.service.workers import play
+
+Start = Callable[..., RunningGateway]
+TEXTS = ("Final answer: A", "Final answer: B", "A or C", "not sure", "hm")
+
+
+def answers(failing: int = 0, seed: int = 7) -> Callable[[InferenceRequest], str | None]:
+    """Answers of all kinds by the request, the same in whatever order they are asked for; some fail."""
+
+    def of(request: InferenceRequest) -> str | None:
+        draw = random.Random(f"{seed} {request.id}")
+        return None if draw.randrange(10) < failing else draw.choice(TEXTS)
+
+    return of
+
+
+def drain(settings: Settings, rows: int = 3) -> None:
+    """Move everything that is recorded to small parts; no gateway may run."""
+
+    async def sink() -> None:
+        redis = connect(settings.redis_url or "")
+        await ParquetSink(redis, settings.results_uri, rows=rows).run_until_drained()
+        await redis.aclose()
+
+    asyncio.run(sink())
+
+
+def report(gateway: RunningGateway, job_id: str) -> dict[str, Any]:
+    """A job's report, without what it tells of the job."""
+    told: dict[str, Any] = gateway.client.get(f"/v1/jobs/{job_id}/report").raise_for_status().json()
+    del told["jobs"]
+    return told
+
+
+def from_scratch(gateway: RunningGateway, job_id: str) -> dict[str, Any]:
+    """What judging every response that can be read now gives."""
+
+    async def read() -> list[Response]:
+        redis = connect(gateway.redis_url)
+        found = await ResultStore(redis, gateway.settings.results_uri).read(job_id, limit=10_000)
+        await redis.aclose()
+        return [response for _, response in found if isinstance(response, Response)]
+
+    spec = JobSpec.model_validate(gateway.job(job_id)["spec"])
+    dataset = load_dataset(gateway.settings.data / NAME)
+    built = build_report(dataset, asyncio.run(read()), load_catalogue(), spec)
+    return built.model_dump(mode="json", exclude={"jobs"})
+
+
+def judged(gateway: RunningGateway) -> int:
+    """How many responses the gateway has judged since its start."""
+    tallies = gateway.app.state.parts[Tallies]
+    assert isinstance(tallies, Tallies)
+    return tallies.judged
+
+
+def tallies_of(settings: Settings) -> list[Path]:
+    """What stands beside the parts."""
+    return sorted(Path(settings.results_uri).rglob(f"*{TALLY}"))
+
+
+@pytest.fixture
+def job_id(settings: Settings, gateway: RunningGateway) -> str:
+    """A job of 24 requests, some of which failed, in eight parts; the gateway is stopped."""
+    job_id: str = gateway.submit(plan="table1", repeats=3).json()["id"]
+    play(gateway.redis_url, answers(failing=2))
+    gateway.stop()
+    drain(settings)
+    return job_id
+
+
+def test_a_report_by_tallies_equals_one_from_scratch(start: Start, job_id: str) -> None:
+    """When the tallies are made, and when another gateway finds them there."""
+    first, again = start(), start()
+    told = report(first, job_id)
+    assert told == from_scratch(first, job_id)
+    assert report(again, job_id) == told
+    assert (judged(first) > 0, judged(again)) == (True, 0)
+
+
+def test_a_second_report_judges_only_what_is_new(settings: Settings, start: Start, gateway: RunningGateway) -> None:
+    """A bundle is in parts when the first report comes, and the other is recorded between it and the second."""
+    job_id: str = gateway.submit(plan="table1", repeats=2).json()["id"]
+    recorded = play(gateway.redis_url, answers(), max_bundles=1)
+    gateway.stop()
+    drain(settings)
+    again = start()
+    before = report(again, job_id)
+    sunk = judged(again)
+    play(gateway.redis_url, answers())
+    after = report(again, job_id)
+    assert before != after == from_scratch(again, job_id)
+    assert (sunk, judged(again)) == (recorded, 16)
+
+
+def test_a_retry_takes_failures_out_of_parts_that_were_tallied(settings: Settings, start: Start, job_id: str) -> None:
+    """Their new answers count in their place, whether they are in parts or not, and nothing else is judged again."""
+    gateway = start()
+    report(gateway, job_id)
+    known, failed = judged(gateway), gateway.job(job_id)["request_counts"]["failed"]
+    gateway.client.post(f"/v1/jobs/{job_id}/retry").raise_for_status()
+    assert report(gateway, job_id) == from_scratch(gateway, job_id)
+    play(gateway.redis_url, answers())
+    told = report(gateway, job_id)
+    assert (told, judged(gateway) - known) == (from_scratch(gateway, job_id), failed)
+    gateway.stop()
+    drain(settings)
+    assert report(start(), job_id) == told
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-1]), lambda file: file.write_bytes(b"")],
+    ids=["removed", "cut", "emptied"],
+)
+def test_a_tally_that_is_damaged_is_made_again(
+    settings: Settings, start: Start, job_id: str, spoil: Callable[[Path], object]
+) -> None:
+    """It costs the judging of its own part, and no number."""
+    whole = report(start(), job_id)
+    spoil(tallies_of(settings)[0])
+    again = start()
+    assert report(again, job_id) == whole
+    assert 0 < judged(again) <= 3
+
+
+def test_a_part_that_is_damaged_counts_no_longer_though_it_was_tallied(
+    settings: Settings, start: Start, job_id: str
+) -> None:
+    """Its responses are missing, as from scratch, and a warning counts them; with the part they are back."""
+    whole = report(start(), job_id)
+    part = tallies_of(settings)[0].with_suffix(".parquet")
+    content = part.read_bytes()
+    part.write_bytes(content[:-1])
+    gateway = start()
+    told, scratch = report(gateway, job_id), from_scratch(gateway, job_id)
+    (warning, *caveats) = told.pop("caveats")
+    assert (told, caveats) == (scratch, scratch.pop("caveats"))
+    assert "3 of 24 recorded responses cannot be read" in warning["text"]
+    part.write_bytes(content)
+    assert report(gateway, job_id) == whole
+
+
+def test_other_records_are_judged_by_again(settings: Settings, start: Start, job_id: str) -> None:
+    """Tallies stand for the judges that made them: with a changed answer all are made anew."""
+    gateway = start()
+    before = report(gateway, job_id)
+    known = judged(gateway)
+    write_dataset(settings.data, [record(number, answer="A") for number in range(4)])
+    after = report(gateway, job_id)
+    assert before != after == from_scratch(gateway, job_id)
+    assert judged(gateway) == 2 * known
+
+
+def test_parts_that_do_not_add_up_are_not_relied_on(start: Start, job_id: str) -> None:
+    """The server forgot a part, as an older release did of all; every response is read all the same."""
+    gateway = start()
+    whole = report(gateway, job_id)
+    with Redis.from_url(gateway.redis_url) as redis:
+        redis.hdel(KEYS.parts(job_id), next(iter(redis.hkeys(KEYS.parts(job_id)))))
+    assert report(start(), job_id) == whole
+
+
+def test_a_deleted_job_leaves_no_tally(settings: Settings, start: Start, job_id: str) -> None:
+    """They go with its parts."""
+    gateway = start()
+    report(gateway, job_id)
+    assert len(tallies_of(settings)) == 8
+    gateway.client.delete(f"/v1/jobs/{job_id}").raise_for_status()
+    assert tallies_of(settings) == []
