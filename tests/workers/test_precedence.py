@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from redis.asyncio import Redis
@@ -10,20 +11,18 @@ from jobs.models import Bundle, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import running_worker
-from tiling.geometry import Size
 from workers.bundles import Precedence
 from workers.engines.engine import Message
-from workers.engines.simulated_engine import Roofline, SimulatedEngine
+from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 
 TURNS, OTHERS = 4, 6
 
 
 class NarrowEngine(SimulatedEngine):
-    """Has room for one picture's prompt at a time, begins when all chats are there, and notes what it answered."""
+    """Answers one chat at a time, begins when all chats are there, and notes what it answered."""
 
     def __init__(self) -> None:
-        tokens = ENTRY.visual_budget.plan(Size(800, 600)).visual_tokens
-        super().__init__(ENTRY, speed=0, roofline=Roofline(kv_tokens=tokens + 100))
+        super().__init__(ENTRY, speed=0, roofline=replace(roofline_of(ENTRY), sequences=1))
         self.answered: list[str] = []
         self._all_there = asyncio.Barrier(1 + OTHERS)
 
