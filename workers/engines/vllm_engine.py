@@ -4,7 +4,6 @@ import asyncio
 import gc
 import logging
 import os
-import re
 import threading
 import time
 import warnings
@@ -18,25 +17,17 @@ from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.encoder_cache import enlarge_encoder_cache
-from workers.engines.engine import (
-    ContextExceededError,
-    EngineDeadError,
-    EngineError,
-    EngineStats,
-    Message,
-)
+from workers.engines.engine import EngineDeadError, EngineStats, Message
 from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 from workers.engines.vllm_prompts import end_of_views, render, visual_tokens
+from workers.engines.vllm_refusals import refusal
 from workers.engines.weights import checkpoint_revision, weights_bytes
 from workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
-
-_TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
-_INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
 
 
 class VllmEngine:
@@ -109,10 +100,7 @@ class VllmEngine:
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            message = str(error) or repr(error.__cause__ or error)
-            if _exceeds_context(error):
-                raise ContextExceededError(message, _excess(message, self._entry.max_model_len)) from error
-            raise EngineError(message) from error
+            raise refusal(error, self._entry.max_model_len) from error
         return self._turn(output, shown, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
@@ -296,18 +284,6 @@ def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
     """Tokens that end a turn of the family, also where a checkpoint's own files do not name all of them."""
     family = entry.known_family
     return [vocabulary[mark] for mark in (family.marks.ends if family else ()) if mark in vocabulary]
-
-
-def _exceeds_context(error: Exception) -> bool:
-    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
-    told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
-    return told or bool(_TOO_LONG.search(str(error)))
-
-
-def _excess(message: str, context: int) -> int | None:
-    """Tokens too many, where vLLM says how many there are; a context must have room for one token of the answer."""
-    counted = _TOO_LONG.search(message) or _INPUT_TOKENS.search(message)
-    return int(counted[1]) - context + 1 if counted else None
 
 
 def _installed_version() -> str:
