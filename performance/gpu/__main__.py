@@ -45,7 +45,12 @@ _SERVICE = (
     "pyarrow",
 )
 _LONGEST_SECONDS = 1500
-_NAMES = {"vllm": "vLLM bench", "engine": "gigavqa, engine alone", "service": "gigavqa, whole service"}
+_NAMES = {
+    "vllm": "vLLM bench",
+    "vllm-ordered": "vLLM bench, our order",
+    "engine": "gigavqa, engine alone",
+    "service": "gigavqa, whole service",
+}
 
 
 def main() -> int:
@@ -109,7 +114,7 @@ def _beside(options: argparse.Namespace, model: str, work: Work) -> list[dict[st
     order = [(name, True) for _ in range(options.rounds) for name in (*forth, *reversed(forth))]
     order = order if "beside" in options.parts else []
     if "caches" in options.parts:
-        order = [("vllm", False), *order, ("engine", False)]
+        order = [("vllm", False), *order, ("vllm-ordered", True), ("engine", False)]
     return [_run(name, model, work, caches=caches) for name, caches in order]
 
 
