@@ -199,13 +199,15 @@ async def _run_sleep(work: Work) -> dict[str, Any]:
 
 def main(name: str, work: str, result: str) -> None:
     """Play the work as this contender, and write what it took."""
+    run: Callable[[Work], dict[str, Any]]
     if name in {"service", "shifts"}:
         from performance.gpu.service import run_service, run_shifts  # noqa: PLC0415 - needs more packages
 
         run = {"service": run_service, "shifts": run_shifts}[name]
+    elif name in {"vllm", "vllm-ordered"}:
+        run = functools.partial(run_vllm, ordered=name == "vllm-ordered")
     else:
-        ordered = functools.partial(run_vllm, ordered=True)
-        run = {"vllm": run_vllm, "vllm-ordered": ordered, "engine": run_engine, "sleep": run_sleep}[name]
+        run = {"engine": run_engine, "sleep": run_sleep}[name]
     found = run(Work.read(Path(work)))
     Path(result).write_text(json.dumps(found))
 
