@@ -40,11 +40,11 @@ def staff(entries: Sequence[CatalogueEntry], wanted: Wanted, chosen: Mapping[str
         for entry in entries:
             preflight.require_weights(entry)
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
-    if wanted.gpus and wanted.engine == "vllm" and not is_for_gpus:
+    if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
         raise ArgumentError("--gpus needs vLLM's build for GPUs: pip install 'gigavqa[gpu]' in place of 'gigavqa[cpu]'")
     machine = this_machine(with_devices=is_for_gpus or wanted.gpus is not None)
     crews = crews_of([entry.id for entry in entries], wanted.num_workers)
-    if is_for_gpus or wanted.gpus:
+    if is_for_gpus or wanted.gpus is not None:
         crews = place(crews, entries, wanted, chosen, machine)
     return with_shares(crews, machine, WorkerSettings.from_environment(), entries, chosen)
 
@@ -62,7 +62,7 @@ def place(
     Raises ArgumentError, DevicesTooFewError, DevicesUnusableError.
     """
     visible = machine.visible(environment)
-    devices = machine.chosen(wanted.gpus, environment) if wanted.gpus else visible
+    devices = machine.chosen(wanted.gpus, environment) if wanted.gpus is not None else visible
     needs = {entry.id: devices_needed(entry, chosen) for entry in entries}
     fills = wanted.gpus is not None and wanted.num_workers is None
     placed = on_all_devices(crews, needs, devices) if fills else with_devices(crews, needs, devices)

@@ -67,7 +67,7 @@ class WorkerSettings(Home):
     )
     cache_bytes: ByteSize = Field(default=ByteSize(_GIB), description="rasters that are kept for requests to come")
     # One core stays free for the engine.
-    render_threads: Annotated[PositiveInt, Spelt(default="one less than it may use cores, 8 at most")] = Field(
+    render_threads: Annotated[PositiveInt, Spelt(default="one less than the cores that it may use, 8 at most")] = Field(
         default=max(1, min(8, _usable_cpus() - 1)), description="threads that render"
     )
     lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(

@@ -45,7 +45,12 @@ _SERVICE = (
     "pyarrow",
 )
 _LONGEST_SECONDS = 1500
-_NAMES = {"vllm": "vLLM bench", "engine": "gigavqa, engine alone", "service": "gigavqa, whole service"}
+_NAMES = {
+    "vllm": "vLLM bench",
+    "vllm-ordered": "vLLM bench, our order",
+    "engine": "gigavqa, engine alone",
+    "service": "gigavqa, whole service",
+}
 
 
 def main() -> int:
@@ -109,15 +114,14 @@ def _beside(options: argparse.Namespace, model: str, work: Work) -> list[dict[st
     order = [(name, True) for _ in range(options.rounds) for name in (*forth, *reversed(forth))]
     order = order if "beside" in options.parts else []
     if "caches" in options.parts:
-        order = [("vllm", False), *order, ("engine", False)]
+        order = [("vllm", False), *order, ("vllm-ordered", True), ("engine", False)]
     return [_run(name, model, work, caches=caches) for name, caches in order]
 
 
 def _switches(options: argparse.Namespace, works: Mapping[str, Work]) -> list[dict[str, Any]]:
     if "switches" not in options.parts:
         return []
-    works = list(works.values())
-    first, second = works[0], works[-1]
+    first, *_, second = [*works.values(), *works.values()]
     other = second.entries[0] | {"id": f"{second.entries[0]['id']}-b"}
     few = first.pictures[: 2 if options.tiny else 4]
     both = {"entries": (first.entries[0], other), "pictures": few, "questions": 2}
@@ -151,7 +155,7 @@ def _run(name: str, model: str, work: Work, **changes: Any) -> dict[str, Any]:
     row["whole_seconds"] = time.monotonic() - began
     if not result.exists():
         return row | {"error": row.get("error", "") or "\n".join(log.read_text(errors="replace").splitlines()[-15:])}
-    found = json.loads(result.read_text())
+    found: dict[str, Any] = json.loads(result.read_text())
     return row | found | meter.within(found["began"], found["ended"])
 
 

@@ -1,13 +1,16 @@
 """One contender in a process of its own: `python -m performance.gpu.contender NAME work.json result.json`.
 
-`vllm` is vLLM's own throughput bench on the given pictures, `engine` the worker's engine fed in the product's order
+`vllm` is vLLM's own throughput bench on the given pictures, in the shuffled order of its data sets or, as
+`vllm-ordered`, one picture after the other. `engine` is the worker's engine fed in the product's order
 with keys for pictures, `service` all of it: gateway, state server and worker. `sleep` switches two engines by hand,
 `shifts` has one worker serve a job over two models. Loading and a first request are before what is measured.
 """
 
 import asyncio
+import functools
 import json
 import os
+import random
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -48,15 +51,20 @@ async def _run_engine(work: Work) -> dict[str, Any]:
     await asyncio.gather(*(play(number, picture) for number, picture in enumerate(work.pictures)))
     took, after = window.close(), await engine.stats()
     await engine.stop()
-    return took | {
-        "requests": len(work.requests),
-        "prompt_tokens": after.prompt_tokens - before.prompt_tokens,
-        "cached_tokens": after.cached_prompt_tokens - before.cached_prompt_tokens,
-        "output_tokens": after.generated_tokens - before.generated_tokens,
-        "processed_pictures": after.processed_rasters - before.processed_rasters,
-        "device": engine.info.device,
-        "version": engine.info.version,
-    }
+    # Only a cache of pictures counts those that it lacks.
+    processed = {"processed_pictures": after.processed_rasters - before.processed_rasters} if work.caches else {}
+    return (
+        took
+        | processed
+        | {
+            "requests": len(work.requests),
+            "prompt_tokens": after.prompt_tokens - before.prompt_tokens,
+            "cached_tokens": after.cached_prompt_tokens - before.cached_prompt_tokens,
+            "output_tokens": after.generated_tokens - before.generated_tokens,
+            "device": engine.info.device,
+            "version": engine.info.version,
+        }
+    )
 
 
 async def _started(work: Work, model: int) -> VllmEngine:
@@ -82,8 +90,8 @@ def _pixels(path: str) -> Any:
         return np.asarray(picture.convert("RGB"))
 
 
-def run_vllm(work: Work) -> dict[str, Any]:
-    """vLLM's throughput bench, its chat backend, with our engine arguments, in its own shuffled order."""
+def run_vllm(work: Work, *, ordered: bool = False) -> dict[str, Any]:
+    """vLLM's throughput bench with its chat backend and our engine arguments."""
     os.environ.update(engine_environment(work.entry.weights) | dict(os.environ))
     repair_torch_companions()
     from vllm.benchmarks import throughput  # noqa: PLC0415 - after the repair, and in this contender alone
@@ -94,6 +102,7 @@ def run_vllm(work: Work) -> dict[str, Any]:
         os.environ.update(cpu_environment(small=True) | dict(os.environ))
     result: dict[str, Any] = {"device": "cpu" if is_cpu else str(current_platform.get_device_name())}
     _measure(throughput, work, result)
+    throughput.get_requests = lambda args, tokenizer: _bench_requests(work, ordered=ordered)
     throughput.main(_bench_arguments(throughput, work, is_cpu))
     return result
 
@@ -101,23 +110,35 @@ def run_vllm(work: Work) -> dict[str, Any]:
 def _bench_arguments(throughput: Any, work: Work, is_cpu: bool) -> Any:
     from vllm.utils.argparse_utils import FlexibleArgumentParser  # noqa: PLC0415 - see above
 
-    lines = [
-        {"content": [{"type": "image", "image": picture}, {"type": "text", "text": text}]}
-        for picture, text in work.requests
-    ]
-    dataset = Path(work.folder) / "bench.jsonl"
-    dataset.write_text("".join(json.dumps(line) + "\n" for line in lines))
     parser = FlexibleArgumentParser()
     throughput.add_cli_args(parser)
-    args = parser.parse_args(
-        ["--backend", "vllm-chat", "--dataset-name", "custom_image", "--dataset-path", str(dataset)]
-    )
+    args = parser.parse_args(["--backend", "vllm-chat", "--dataset-path", work.folder])
     engine = engine_arguments(work.entry, work.entry.weights, is_cpu=is_cpu)
     own = {"allowed_local_media_path": "/", "max_num_seqs": engine.get("max_num_seqs", work.at_once)}
-    bench = {"num_prompts": len(lines), "custom_output_len": work.max_tokens, "output_len": work.max_tokens}
-    for name, value in {**engine, **own, **bench}.items():
+    for name, value in {**engine, **own}.items():
         setattr(args, name, value)
     return args
+
+
+def _bench_requests(work: Work, *, ordered: bool) -> list[Any]:
+    """The work as the bench's own data sets of pictures have it: files that it opens, in a shuffled order."""
+    from vllm.benchmarks.datasets import SampleRequest  # noqa: PLC0415 - see above
+
+    requests = [
+        SampleRequest(
+            prompt=[{"role": "user", "content": [_url(picture), {"type": "text", "text": text}]}],
+            prompt_len=1,
+            expected_output_len=work.max_tokens,
+        )
+        for picture, text in work.requests
+    ]
+    if not ordered:
+        random.Random(0).shuffle(requests)
+    return requests
+
+
+def _url(picture: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"file://{picture}"}}
 
 
 def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
@@ -127,8 +148,7 @@ def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
 
     def measured(first: Any, *args: Any, **kwargs: Any) -> tuple[float, list[Any]]:
         if hasattr(first, "chat"):
-            picture = {"type": "image_url", "image_url": {"url": f"file://{work.warm_picture}"}}
-            first.chat([[{"role": "user", "content": [picture, {"type": "text", "text": "Warm?"}]}]])
+            first.chat([[{"role": "user", "content": [_url(work.warm_picture), {"type": "text", "text": "Warm?"}]}]])
         window = Window()
         seconds, outputs = original(first, *args, **kwargs)
         took = window.close()
@@ -156,8 +176,12 @@ async def _run_sleep(work: Work) -> dict[str, Any]:
         seconds[name].append(time.monotonic() - began)
         return found
 
-    window, engines, slept = Window(), {}, 0
+    window, engines, slept = Window(), dict[int, VllmEngine](), 0
+    seen = set[int]()
     for model in (0, 1, 0, 1):
+        if model in seen and model not in engines:
+            continue  # this device knows no sleep: one start of each says it all
+        seen.add(model)
         if model in engines:
             await timed("wake", engines[model].wake())
         else:
@@ -175,12 +199,15 @@ async def _run_sleep(work: Work) -> dict[str, Any]:
 
 def main(name: str, work: str, result: str) -> None:
     """Play the work as this contender, and write what it took."""
+    run: Callable[[Work], dict[str, Any]]
     if name in {"service", "shifts"}:
         from performance.gpu.service import run_service, run_shifts  # noqa: PLC0415 - needs more packages
 
         run = {"service": run_service, "shifts": run_shifts}[name]
+    elif name in {"vllm", "vllm-ordered"}:
+        run = functools.partial(run_vllm, ordered=name == "vllm-ordered")
     else:
-        run = {"vllm": run_vllm, "engine": run_engine, "sleep": run_sleep}[name]
+        run = {"engine": run_engine, "sleep": run_sleep}[name]
     found = run(Work.read(Path(work)))
     Path(result).write_text(json.dumps(found))
 
