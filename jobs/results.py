@@ -80,16 +80,15 @@ class ResultStore:
             await self._record_some(job_id, waiting[:_MOST_AT_ONCE])
 
     async def _record_some(self, job_id: str, waiting: Sequence[_Waiting]) -> None:
-        call = asyncio.create_task(self._calls.record(job_id, [recorded for recorded, _ in waiting]))
-        await asyncio.wait([call])
-        error = call.exception()
+        made = self._calls.record(job_id, [recorded for recorded, _ in waiting])
+        (kept,) = await asyncio.gather(made, return_exceptions=True)
         for at, (_, told) in enumerate(waiting):
             if told.done():  # whoever waited was cancelled
                 continue
-            if error:  # each of those who wait tries again, or tells
-                told.set_exception(error)
+            if isinstance(kept, BaseException):  # each of those who wait tries again, or tells
+                told.set_exception(kept)
             else:
-                told.set_result(call.result()[at])
+                told.set_result(kept[at])
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
         """Return which of these requests have a response, be it an answer or a failure."""
