@@ -212,16 +212,17 @@ def _resolve(
 
 def _recorded(response: Response, lease: Lease | None) -> Recorded:
     usages, rasters = [turn.usage for turn in response.turns], response.rasters
-    prompt, completion = sum(one.prompt_tokens for one in usages), sum(one.completion_tokens for one in usages)
-    fields: dict[str, str | int] = {
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
+    sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
+    fields = {
         "sample": response.sample_id,
-        "attempt": response.attempt,
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
+        "attempt": str(response.attempt),
+        "prompt_tokens": str(sums["prompt_tokens"]),
+        "completion_tokens": str(sums["completion_tokens"]),
     }
     if response.failure:
         fields["failure"] = response.failure.type
-        fields |= {"retryable": 1} if response.failure.retryable else {}
+        fields |= {"retryable": "1"} if response.failure.retryable else {}
     return Recorded(
         request_id=response.request_id,
         bundle_id=lease.bundle.id if lease else "",
@@ -229,9 +230,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
         packed=pack(response),
-        prompt_tokens=prompt,
-        cached_tokens=sum(usage.cached_tokens for usage in usages),
-        completion_tokens=completion,
+        sums=sums | {"views": len(rasters)},
         rendering_seconds=response.rendering_seconds,
         image=rasters[0].view.image if rasters else "",
         rasters=[raster.key for raster in rasters],
