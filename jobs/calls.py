@@ -1,5 +1,6 @@
 """The calls of the server that are atomic: one method for each script of `jobs/lua/`, which says what it changes."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -64,21 +65,18 @@ class Recorded(NamedTuple):
     entry_id: str
     outcome: Literal["completed", "failed"]
     packed: bytes
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
+    sums: Mapping[str, int]
     rendering_seconds: float
     image: str
     rasters: Sequence[str]
-    metadata: Mapping[str, str | int]
+    metadata: Mapping[str, str]
 
-    def arguments(self) -> list["_Argument"]:
-        """As `record.lua` reads them."""
-        sums = (self.prompt_tokens, self.cached_tokens, self.completion_tokens, len(self.rasters))
-        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome, self.packed)
+    @property
+    def told(self) -> list[Any]:
+        """All but the response itself, as `record.lua` reads it."""
+        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome)
         pairs = chain.from_iterable(self.metadata.items())
-        shown = (self.rendering_seconds, self.image, len(self.rasters))
-        return [*named, *sums, *shown, *self.rasters, 2 * len(self.metadata), *pairs]
+        return [*named, self.sums, self.rendering_seconds, self.image, self.rasters, [*pairs]]
 
 
 class Sunk(NamedTuple):
@@ -194,9 +192,11 @@ class Calls:
         """Mark the request of a bundle on probation that runs next; False where the bundle is not held any more."""
         return bool(await self._run("suspect", *held, job_id, bundle_id, request_id))
 
-    async def record(self, job_id: str, responses: Iterable[Recorded]) -> list[bool]:
+    async def record(self, job_id: str, responses: Sequence[Recorded]) -> list[bool]:
         """Keep of each response the first to its request; False for a later one, and for that of an ended job."""
-        kept = await self._run("record", job_id, *(part for response in responses for part in response.arguments()))
+        # Texts in one argument: each argument by itself costs this process more than it costs the server to part them.
+        told = json.dumps([response.told for response in responses])
+        kept = await self._run("record", job_id, told, *(response.packed for response in responses))
         return [bool(one) for one in kept]
 
     async def trim(self, lane: str, *, lease_ms: int) -> int:
@@ -205,7 +205,7 @@ class Calls:
 
     async def texts(self, job_id: str, recorded: Iterable[tuple[str, str]]) -> list[bytes | None]:
         """Read the packed responses by (request id, cursor); None for what was taken back since."""
-        found: list[bytes | None] = await self._run("texts", job_id, *(part for pair in recorded for part in pair))
+        found: list[bytes | None] = await self._run("texts", job_id, json.dumps([*recorded]))
         return found
 
     async def extent(self, job_id: str, most: int) -> tuple[int, list[bytes], list[bytes] | None]:
@@ -215,8 +215,7 @@ class Calls:
 
     async def sunk(self, job_id: str, *, part: str, seal: str, entries: Iterable[Sunk]) -> int:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""
-        flat = (field for entry in entries for field in entry)
-        return int(await self._run("sunk", job_id, part, seal, *flat))
+        return int(await self._run("sunk", job_id, part, seal, json.dumps([*entries])))
 
     async def _run(self, name: str, *arguments: _Argument) -> Any:
         if name not in self._scripts:

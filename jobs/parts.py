@@ -50,7 +50,8 @@ class PartStore:
 
         Returns its seal, by which `read` knows it again.
         """
-        table = pa.Table.from_pylist([_row(cursor, text) for cursor, text in rows], schema=SCHEMA)
+        found = [_row(cursor, text) for cursor, text in rows]
+        table = pa.table({name: [row[name] for row in found] for name in SCHEMA.names}, schema=SCHEMA)
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd")
         path, content = self._path(job_id, part), buffer.getvalue()

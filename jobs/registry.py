@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -22,7 +22,6 @@ IDEMPOTENCY_SECONDS = 24 * 3600
 """How long an idempotency key stands for its job."""
 
 _CHUNK = 1000
-_WATCH_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 60
 _TIMES = ("created_at", "in_progress_at", "finished_at")
 _SUMMARY_FIELDS = ("summary", "status", *RequestCounts.model_fields, *_TIMES)
@@ -184,26 +183,10 @@ class JobRegistry:
         await self._redis.unlink(*self._keys.of_job(job_id))
         await self._redis.srem(self._keys.deleting(), job_id)
 
-    async def events(self, job_id: str, after: str = "0-0") -> AsyncIterator[JobEvent]:
-        """Yield the job's events after the id `after` and those to come; ends after a final status.
-
-        Raises JobNotFoundError when there is no such job; ends silently when it is deleted meanwhile.
-        """
-        status: JobStatus | None = (await self.get(job_id)).status
-        while status is not None:
-            # The status is read before the events: a final one means that no further event will come.
-            events = await self._events_after(job_id, after, wait=not status.final)
-            for event in events:
-                after = event.id
-                yield event
-            if status.final and not events:
-                return
-            status = await self.status(job_id)
-
-    async def _events_after(self, job_id: str, after: str, *, wait: bool) -> Sequence[JobEvent]:
-        block = int(_WATCH_SECONDS * 1000) if wait else None
-        reply = await self._redis.xread({self._keys.events(job_id): after}, count=_CHUNK, block=block)
-        return [_event(entry_id, fields) for _, entries in reply for entry_id, fields in entries]
+    async def events(self, job_id: str, after: str = "0-0") -> Sequence[JobEvent]:
+        """Return the job's events after the id `after`, some at a time; none when there are no further ones."""
+        rows = await self._redis.xrange(self._keys.events(job_id), min=f"({after}", count=_CHUNK)
+        return [_event(entry_id, fields) for entry_id, fields in rows]
 
     async def _summaries(self, job_ids: Sequence[bytes]) -> Sequence[JobSummary]:
         async with self._redis.pipeline(transaction=False) as pipeline:

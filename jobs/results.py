@@ -80,16 +80,15 @@ class ResultStore:
             await self._record_some(job_id, waiting[:_MOST_AT_ONCE])
 
     async def _record_some(self, job_id: str, waiting: Sequence[_Waiting]) -> None:
-        call = asyncio.create_task(self._calls.record(job_id, [recorded for recorded, _ in waiting]))
-        await asyncio.wait([call])
-        error = call.exception()
+        made = self._calls.record(job_id, [recorded for recorded, _ in waiting])
+        (kept,) = await asyncio.gather(made, return_exceptions=True)
         for at, (_, told) in enumerate(waiting):
             if told.done():  # whoever waited was cancelled
                 continue
-            if error:  # each of those who wait tries again, or tells
-                told.set_exception(error)
+            if isinstance(kept, BaseException):  # each of those who wait tries again, or tells
+                told.set_exception(kept)
             else:
-                told.set_result(call.result()[at])
+                told.set_result(kept[at])
 
     async def recorded(self, job_id: str, request_ids: Iterable[str]) -> set[str]:
         """Return which of these requests have a response, be it an answer or a failure."""
@@ -213,16 +212,17 @@ def _resolve(
 
 def _recorded(response: Response, lease: Lease | None) -> Recorded:
     usages, rasters = [turn.usage for turn in response.turns], response.rasters
-    prompt, completion = sum(one.prompt_tokens for one in usages), sum(one.completion_tokens for one in usages)
-    fields: dict[str, str | int] = {
+    tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
+    sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
+    fields = {
         "sample": response.sample_id,
-        "attempt": response.attempt,
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
+        "attempt": str(response.attempt),
+        "prompt_tokens": str(sums["prompt_tokens"]),
+        "completion_tokens": str(sums["completion_tokens"]),
     }
     if response.failure:
         fields["failure"] = response.failure.type
-        fields |= {"retryable": 1} if response.failure.retryable else {}
+        fields |= {"retryable": "1"} if response.failure.retryable else {}
     return Recorded(
         request_id=response.request_id,
         bundle_id=lease.bundle.id if lease else "",
@@ -230,9 +230,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
         packed=pack(response),
-        prompt_tokens=prompt,
-        cached_tokens=sum(usage.cached_tokens for usage in usages),
-        completion_tokens=completion,
+        sums=sums | {"views": len(rasters)},
         rendering_seconds=response.rendering_seconds,
         image=rasters[0].view.image if rasters else "",
         rasters=[raster.key for raster in rasters],

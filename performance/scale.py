@@ -293,7 +293,8 @@ class _Run:
 
         began = time.monotonic()
         async with Redis.from_url(self._installation.server.url) as redis:
-            while await redis.xlen("gigavqa:unsunk") > _PART_ROWS:  # a part that is not full waits for a minute
+            # A part that is not full waits for a minute.
+            while await redis.xlen("gigavqa:unsunk") > _PART_ROWS:  # noqa: ASYNC110 - another process fills it
                 await asyncio.sleep(0.2)
             self.measured.server_bytes = int((await redis.info("memory"))["used_memory"]) / self.measured.requests
         self.measured.sunk_seconds = time.monotonic() - began

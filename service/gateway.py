@@ -20,7 +20,7 @@ from service.operations.background import Background
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
-from service.results.following import Followers, Watching
+from service.results.following import Followers
 from service.results.reports import Reports
 from service.results.tallies import Tallies
 from service.settings import Settings
@@ -43,13 +43,12 @@ class Gateway:
         # In this thread, not in a pool's: the server may end with the thread that started it.
         url = settings.redis_url or ensure_server(settings.server)
         self._redis = connect(url)
-        self._watching = connect(url, max_connections=settings.watch_connections)
         self._background = Background(instrumentation)
         self._registry = JobRegistry(self._redis, settings.results_uri)
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
-        self._followers = Followers(JobNews(self._redis), settings.poll_seconds)
+        self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
         self._models = Models(settings.catalogue)
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
@@ -72,7 +71,6 @@ class Gateway:
             self._datasets,
             self._submissions,
             Fleet(self._redis),
-            Watching(self._watching),
             tallies,
             Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
         )
@@ -88,7 +86,6 @@ class Gateway:
             self._stopping.set()
             self._images.stop()
             await self._background.stop()
-            await self._watching.aclose()
             await self._redis.aclose()
 
     def _start_loops(self) -> None:

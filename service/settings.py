@@ -44,9 +44,6 @@ class Settings(Home):
         default=64, description="most jobs that wait in `validating` to be queued; more are a 429"
     )
     header_threads: PositiveInt = Field(default=8, description="images whose headers are read at a time")
-    watch_connections: PositiveInt = Field(
-        default=64, description="connections to the server that event streams share; more streams take turns"
-    )
     poll_seconds: float = Field(
         default=0.25, gt=0, description="least time between two looks at the jobs that are followed"
     )

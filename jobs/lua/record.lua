@@ -1,9 +1,8 @@
 -- Atomic: of each response the first to its request is kept, counted, told to watchers and to the sink; with its last
 -- one a bundle is acknowledged and a job completed. Later responses, and those of ended jobs, change nothing.
--- ARGV: job id, then for each response: request id, bundle id or '', lane, entry, 'completed' or 'failed', packed
--- response, the four sums that it adds to, seconds of rendering, image, number of rasters, their keys, number of
--- metadata, these. Returns one 0 or 1 a response.
-local SUMS = {'prompt_tokens', 'cached_tokens', 'completion_tokens', 'views'}
+-- ARGV: job id, a JSON list with for each response: request id, bundle id or '', lane, entry, 'completed' or 'failed',
+-- the sums that it adds to by name, seconds of rendering, image, keys of its rasters, metadata in pairs; then each
+-- response, packed. Returns one 0 or 1 a response.
 local job = ARGV[1]
 local status = call('HGET', key('job', job), 'status')
 local open = status and not FINAL[status]
@@ -15,34 +14,27 @@ local function add(counts, name, amount)
   counts[name] = (counts[name] or 0) + amount
 end
 
-local function keep(i, first_key, first_pair, last)
-  local request, outcome = ARGV[i], ARGV[i + 4]
+local function keep(told, packed)
+  local request, bundle, lane, entry, outcome, took, seconds, image, shown, metadata = unpack(told)
   local response = response_prefix .. request
   if call('EXISTS', response) == 1 then return 0 end
   local cursor = call('XADD', results, '*', 'request', request)
-  call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(ARGV, first_pair, last))
-  call('HSET', texts, request, ARGV[i + 5])
+  call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(metadata))
+  call('HSET', texts, request, packed)
   call('XADD', unsunk, '*', 'job', job, 'request', request, 'cursor', cursor)
   if outcome == 'failed' then count_failure(job, response, 1) end
   accepted = accepted + 1
   add(outcomes, outcome, 1)
-  for n, name in ipairs(SUMS) do add(sums, name, tonumber(ARGV[i + 5 + n])) end
-  for r = first_key, first_pair - 2 do rasters[#rasters + 1] = ARGV[r] end
-  local seconds = tonumber(ARGV[i + 10])
-  if first_pair - 2 >= first_key and seconds > slowest then slowest, slowest_image = seconds, ARGV[i + 11] end
-  local bundle = ARGV[i + 1]
-  bundles[bundle] = bundles[bundle] or {lane = ARGV[i + 2], entry = ARGV[i + 3], done = 0}
+  for name, amount in pairs(took) do add(sums, name, amount) end
+  for _, raster in ipairs(shown) do rasters[#rasters + 1] = raster end
+  if #shown > 0 and seconds > slowest then slowest, slowest_image = seconds, image end
+  bundles[bundle] = bundles[bundle] or {lane = lane, entry = entry, done = 0}
   bundles[bundle].done = bundles[bundle].done + 1
   return 1
 end
 
-local i = 2
-while i <= #ARGV do
-  local first_key = i + 13
-  local first_pair = first_key + tonumber(ARGV[i + 12]) + 1
-  local last = first_pair + tonumber(ARGV[first_pair - 1]) - 1
-  kept[#kept + 1] = open and keep(i, first_key, first_pair, last) or 0
-  i = last + 1
+for i, told in ipairs(cjson.decode(ARGV[2])) do
+  kept[i] = open and keep(told, ARGV[i + 2]) or 0
 end
 if accepted == 0 then return kept end
 

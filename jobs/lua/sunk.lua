@@ -1,19 +1,24 @@
 -- Atomic: the texts that a Parquet part holds leave the server, pointers take their place, the part's seal is kept, the
 -- sink's entries are done. Nothing of a deleted job moves. Memory is freed first: a server whose memory is full refuses
 -- a script only up to its first write.
--- ARGV: job id, part, seal, then for each entry of the part's job: entry, request id, cursor, row (-1: not in the part)
+-- ARGV: job id, part, seal, a JSON list with for each entry of the part's job: entry, request id, cursor, row (-1: not
+-- in the part)
 -- Returns how many responses point to the part now.
 local job, part, moved = ARGV[1], ARGV[2], 0
 local exists = call('EXISTS', key('job', job)) == 1
-for i = 4, #ARGV, 4 do
-  local entry, request, cursor, row = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+local acknowledged = {}
+for i, told in ipairs(cjson.decode(ARGV[4])) do
+  local entry, request, cursor, row = unpack(told)
   local response = key('response', job) .. request
-  if exists and row ~= '-1' and call('HGET', response, 'cursor') == cursor then
+  if exists and row ~= -1 and call('HGET', response, 'cursor') == cursor then
     call('HDEL', key('texts', job), request)
     call('HSET', response, 'part', part, 'row', row)
     moved = moved + 1
   end
-  call('XACK', key('unsunk'), 'sink', entry)
+  acknowledged[i] = entry
+end
+for first = 1, #acknowledged, 1000 do
+  call('XACK', key('unsunk'), 'sink', unpack(acknowledged, first, math.min(first + 999, #acknowledged)))
 end
 if moved > 0 then call('HSET', key('parts', job), part, ARGV[3]) end
 trim_read(key('unsunk'), 'sink')

@@ -132,9 +132,9 @@ async def _look_at_jobs(instrumentation: Instrumentation, registry: JobRegistry)
 
 
 async def _look_at_queue(instrumentation: Instrumentation, queue: JobQueue, models: Models) -> None:
+    names = list(await asyncio.to_thread(models.catalogue))
     bundles: dict[tuple[str, ...], float] = {}
-    for model in await asyncio.to_thread(models.catalogue):
-        depth = await queue.depth(model)
+    for model, depth in zip(names, await asyncio.gather(*map(queue.depth, names)), strict=True):
         bundles |= {(model, "waiting"): depth.waiting, (model, "leased"): depth.leased}
     _replace(instrumentation.queue, bundles)
 

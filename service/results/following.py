@@ -1,15 +1,18 @@
-"""Following jobs: their events as they happen, and one look at the server for all who wait for news."""
+"""Following jobs: one look at the server for all who wait for news, and events that are read once for all of them."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError
+from jobs.models import JobStatus
 from jobs.news import JobNews, Mark
 from jobs.registry import JobEvent, JobRegistry
 from service.http import examples
@@ -18,36 +21,57 @@ from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Stopping
 from service.operations.instrumentation import CurrentInstrumentation
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])
-Item = TypeVar("Item")
+_LOOK_SECONDS = 30.0  # a job that is gone without a word is missed by then
+
+
+@dataclass(eq=False)
+class Follower:
+    """Somebody who waits for news of one job.
+
+    `news` is set whenever there may be some. `events` came since they were taken. `ended` tells that the job may have
+    ended, which its status says.
+    """
+
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    events: list[JobEvent] = field(default_factory=list)
+    ended: bool = False
+
+    def take(self) -> list[JobEvent]:
+        """Take the events that came."""
+        taken, self.events = self.events, []
+        return taken
 
 
 class Followers:
     """Everybody who waits for news of a job. `pause_seconds` lie at least between two times that somebody is woken."""
 
-    def __init__(self, news: JobNews, pause_seconds: float) -> None:
+    def __init__(self, news: JobNews, registry: JobRegistry, pause_seconds: float) -> None:
         self._news = news
+        self._registry = registry
         self._pause_seconds = pause_seconds
         self._known: dict[str, Mark] = {}
-        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._waiting: dict[str, set[Follower]] = {}
         self._anybody = asyncio.Event()
 
     @asynccontextmanager
-    async def of(self, job_id: str) -> AsyncIterator[asyncio.Event]:
-        """Give an event that is set whenever there may be more of the job than at the time of this call."""
-        event = asyncio.Event()
-        known = await self._news.marks([job_id])
-        self._known.setdefault(job_id, known[job_id])
-        self._waiting.setdefault(job_id, set()).add(event)
+    async def of(self, job_id: str) -> AsyncIterator[Follower]:
+        """Follow a job: its news, and all its events, since the time of this call."""
+        follower = Follower()
+        if job_id not in self._known:
+            known = await self._news.marks([job_id])
+            self._known.setdefault(job_id, known[job_id])
+        self._waiting.setdefault(job_id, set()).add(follower)
         self._anybody.set()
         try:
-            yield event
+            yield follower
         finally:
-            self._waiting[job_id].discard(event)
+            self._waiting[job_id].discard(follower)
             if not self._waiting[job_id]:
                 del self._waiting[job_id], self._known[job_id]
 
     async def run(self) -> None:
         """Look for news as long as somebody waits for them; to be run again when it fails."""
+        look_at = time.monotonic() + _LOOK_SECONDS
         while True:
             if not self._known:
                 self._anybody.clear()
@@ -55,18 +79,38 @@ class Followers:
             if told := await self._news.wait(self._known, self._pause_seconds):
                 await self._wake(told)
                 await asyncio.sleep(self._pause_seconds)
+            if time.monotonic() >= look_at:
+                await self._look_for_ends()
+                look_at = time.monotonic() + _LOOK_SECONDS
 
     async def _wake(self, job_ids: set[str]) -> None:
-        # Marked before they are woken, so that what comes while they read wakes them again.
-        for job_id, mark in (await self._news.marks(job_ids)).items():
+        for job_id, (newest, _) in (await self._news.marks(job_ids)).items():
             if job_id in self._known:
-                self._known[job_id] = mark
-                for event in self._waiting[job_id]:
-                    event.set()
+                _, last = self._known[job_id]
+                self._tell(job_id, newest, await self._registry.events(job_id, last.decode()))
+
+    def _tell(self, job_id: str, newest: bytes, events: Sequence[JobEvent]) -> None:
+        """Pass on events, which were read once for all; what comes while they are told is news again."""
+        if job_id not in self._known:  # the last one left meanwhile
+            return
+        _, last = self._known[job_id]
+        self._known[job_id] = newest, events[-1].id.encode() if events else last
+        for follower in self._waiting[job_id]:
+            follower.events += events
+            follower.ended |= any(_is_final(event) for event in events)
+            follower.news.set()
+
+    async def _look_for_ends(self) -> None:
+        for job_id in list(self._known):
+            status = await self._registry.status(job_id)
+            if status is None or status.final:
+                for follower in self._waiting.get(job_id, ()):
+                    follower.ended = True
+                    follower.news.set()
 
 
-class Watching(JobRegistry):
-    """A registry over connections of its own: a watcher blocks one while it waits, and must not block a submission."""
+def _is_final(event: JobEvent) -> bool:
+    return event.kind == "status" and JobStatus(event.data["status"]).final
 
 
 @router.get(
@@ -81,7 +125,7 @@ class Watching(JobRegistry):
 async def watch_job(
     *,
     registry: Registry,
-    watching: Annotated[Watching, part(Watching)],
+    followers: Annotated[Followers, part(Followers)],
     instrumentation: CurrentInstrumentation,
     stopping: Stopping,
     job_id: JobId,
@@ -92,40 +136,48 @@ async def watch_job(
 ) -> EventSourceResponse:
     """Send `status` and `progress` events with the job's status and request counts; ends when the job is final."""
     await registry.get(job_id)
-    events = _until_stopped(watching.events(job_id, last_event_id or BEGINNING), stopping)
+    events = followed_events(registry, followers, job_id, after=last_event_id or BEGINNING, stopping=stopping)
     return EventSourceResponse(instrumentation.open_stream("events", _sent(events)))
+
+
+async def followed_events(
+    registry: JobRegistry, followers: Followers, job_id: str, *, after: str, stopping: asyncio.Event
+) -> AsyncIterator[JobEvent]:
+    """Yield a job's events behind the id `after` and those to come, until it is final or gone, or `stopping` is set."""
+    async with followers.of(job_id) as follower:
+        while not stopping.is_set():
+            follower.ended = False
+            # The status is read before the events: a final one means that no further event will come.
+            status = await registry.status(job_id)
+            while events := await registry.events(job_id, after):
+                for event in events:
+                    after = event.id
+                    yield event
+            if status is None or status.final:
+                return
+            while not follower.ended and not stopping.is_set():
+                await wait_for_either(follower.news, stopping)
+                follower.news.clear()
+                for event in follower.take():
+                    if _place(event.id) > _place(after):
+                        after = event.id
+                        yield event
+
+
+async def wait_for_either(first: asyncio.Event, second: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waiting = {asyncio.ensure_future(event.wait()) for event in (first, second)}
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
+
+
+def _place(event_id: str) -> tuple[int, ...]:
+    return tuple(map(int, event_id.split("-")))
 
 
 async def _sent(events: AsyncIterator[JobEvent]) -> AsyncIterator[ServerSentEvent]:
     async for event in events:
         yield ServerSentEvent(json.dumps(event.data), event=event.kind, id=event.id)
-
-
-async def _until_stopped(source: AsyncIterator[Item], stopping: asyncio.Event) -> AsyncIterator[Item]:
-    """Pass on what `source` yields; ends at once when `stopping` is set, also while the source is waiting."""
-    stopped = asyncio.ensure_future(stopping.wait())
-    try:
-        while not stopping.is_set():
-            following = asyncio.ensure_future(_next(source))
-            try:
-                await asyncio.wait({following, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                if not following.done():
-                    following.cancel()
-                    await asyncio.wait({following})
-            if following.cancelled():
-                return
-            for item in following.result():
-                yield item
-                break
-            else:
-                return
-    finally:
-        stopped.cancel()
-
-
-async def _next(source: AsyncIterator[Item]) -> tuple[Item, ...]:
-    # A tuple, because StopAsyncIteration cannot leave a task.
-    async for item in source:
-        return (item,)
-    return ()

@@ -16,10 +16,9 @@ from service.http import examples
 from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
 from service.operations.instrumentation import CurrentInstrumentation
-from service.results.following import Followers
+from service.results.following import Followers, wait_for_either
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
-_LONGEST_WAIT_SECONDS = 30.0  # a follower looks again by then, should its news be lost with a connection
 Page = list[tuple[str, Response | UnreadableResponse]]
 
 
@@ -76,9 +75,10 @@ async def followed_pages(
     stopping: asyncio.Event,
 ) -> AsyncIterator[Page]:
     """As `pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
-    async with followers.of(job_id) as news:
+    async with followers.of(job_id) as follower:
         while not stopping.is_set():
-            news.clear()
+            follower.news.clear()
+            follower.take()
             # Asked before the read, so that nothing recorded before the end is missed.
             status = await registry.status(job_id)
             async for page in pages(results, job_id, after):
@@ -86,7 +86,7 @@ async def followed_pages(
                 after = page[-1][0]
             if status is None or status.final:
                 return
-            await _wait_for_either(news, stopping, _LONGEST_WAIT_SECONDS)
+            await wait_for_either(follower.news, stopping)
 
 
 async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:
@@ -100,16 +100,6 @@ async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | 
             remaining -= len(admitted)
             if not remaining:
                 return
-
-
-async def _wait_for_either(first: asyncio.Event, second: asyncio.Event, seconds: float) -> None:
-    """Wait until one of the events is set, or for `seconds`."""
-    waiting = {asyncio.ensure_future(event.wait()) for event in (first, second)}
-    try:
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in waiting:
-            one.cancel()
 
 
 def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:

@@ -169,7 +169,7 @@ def test_parquet_parts_of_results_are_scored(samples: Path) -> None:
     responses = [response("rs-logic", "Final answer: B"), response("ad-coordinate", "(1, 1)")]
     results = samples.parent / "results"
     for number, recorded in enumerate(responses):
-        PartStore(str(results)).write(f"job-{number}", "00000001", [("1-0", recorded)])
+        PartStore(str(results)).write(f"job-{number}", "00000001", [("1-0", recorded.model_dump_json().encode())])
 
     assert score_files(samples, results) == build_report(load_dataset(samples), responses, load_catalogue())
     assert score_files(samples, results / "job=job-0").cells[0].answered == 1

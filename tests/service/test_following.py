@@ -7,11 +7,12 @@ import pytest
 from redis.asyncio import Redis as AsyncRedis
 
 from jobs.connection import connect
+from jobs.keys import KEYS
 from jobs.news import JobNews
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.http.parameters import BEGINNING
-from service.results.following import Followers
+from service.results.following import Followers, followed_events
 from service.results.responses import followed_pages
 from tests.jobs.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
@@ -43,7 +44,7 @@ async def test_followers_of_a_quiet_job_cost_one_look_for_all(redis: AsyncRedis)
     """While a hundred wait, the server is asked by one of them: five looks later nobody has asked for himself."""
     job, _ = await JobRegistry(redis).create(SPEC)
     await redis.config_resetstat()
-    followers = Followers(JobNews(redis), 0.02)
+    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
     tasks = [asyncio.create_task(follow(redis, followers, job.id, [])) for _ in range(FOLLOWERS)]
 
@@ -68,7 +69,7 @@ async def test_every_follower_hears_of_every_response(redis: AsyncRedis) -> None
     registry, results = JobRegistry(redis), ResultStore(redis)
     job, _ = await registry.create(SPEC)
     other, _ = await registry.create(SPEC)
-    followers = Followers(JobNews(redis), 0.01)
+    followers = Followers(JobNews(redis), JobRegistry(redis), 0.01)
     looking = asyncio.create_task(followers.run())
     early, late, others = [list[str]() for _ in range(3)]
     tasks = [asyncio.create_task(follow(redis, followers, job.id, early))]
@@ -85,6 +86,72 @@ async def test_every_follower_hears_of_every_response(redis: AsyncRedis) -> None
     assert early == late == [f"r{number}" for number in range(30)]
     assert others == []
     looking.cancel()
+
+
+async def watch(redis: AsyncRedis, followers: Followers, job_id: str, told: list[str], after: str = BEGINNING) -> None:
+    """Note the id of every event of a job until its end."""
+    events = followed_events(JobRegistry(redis), followers, job_id, after=after, stopping=asyncio.Event())
+    async for event in events:
+        told += [event.id]
+
+
+async def commands(redis: AsyncRedis) -> int:
+    """How many commands the server has carried out."""
+    return int((await redis.info("stats"))["total_commands_processed"])
+
+
+async def test_idle_watchers_cost_as_much_as_one(redis: AsyncRedis) -> None:
+    """While a hundred wait for events of a quiet job, ten looks of the loop are ten commands, and no more."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
+    looking = asyncio.create_task(followers.run())
+    told = [list[str]() for _ in range(FOLLOWERS)]
+    tasks = [asyncio.create_task(watch(redis, followers, job.id, one)) for one in told]
+    await async_wait_until(lambda: _all(told), what="every watcher's first event")
+    looks, before = await calls(redis, "xread"), await commands(redis)
+
+    asked = 0
+
+    async def looked_again() -> bool:
+        nonlocal asked
+        asked += 1
+        return await calls(redis, "xread") >= looks + 10
+
+    await async_wait_until(looked_again, what="ten looks of the loop")
+    looked = await calls(redis, "xread") - looks
+    assert await commands(redis) - before <= looked + asked + 5
+    await JobRegistry(redis).fail(job.id, [])
+    await asyncio.gather(*tasks)
+    assert all(one == told[0] for one in told)
+    looking.cancel()
+
+
+async def test_events_are_read_once_for_all_who_watch(redis: AsyncRedis) -> None:
+    """Fifty events come to a hundred watchers, each once and in order, by fewer reads than there are watchers."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
+    looking = asyncio.create_task(followers.run())
+    told = [list[str]() for _ in range(FOLLOWERS)]
+    tasks = [asyncio.create_task(watch(redis, followers, job.id, one)) for one in told]
+    await async_wait_until(lambda: _all(told), what="every watcher's first event")
+    reads = await calls(redis, "xrange")
+    for _ in range(50):
+        await redis.xadd(KEYS.events(job.id), {"kind": "progress", "data": '{"status": "validating"}'})
+    await async_wait_until(lambda: _all(told, 51), what="all events")
+    assert await calls(redis, "xrange") - reads < FOLLOWERS
+    await JobRegistry(redis).fail(job.id, [])
+    await asyncio.gather(*tasks)
+    ids = [event.id for event in await JobRegistry(redis).events(job.id)]
+    assert len(ids) == 52
+    assert all(one == ids for one in told)
+    late = list[str]()
+    await watch(redis, followers, job.id, late, after=ids[20])
+    assert late == ids[21:]
+    looking.cancel()
+
+
+async def _all(told: list[list[str]], number: int = 1) -> bool:
+    return all(len(one) >= number for one in told)
 
 
 async def _grown(read: list[str], number: int = 1) -> bool:

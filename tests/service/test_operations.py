@@ -1,5 +1,6 @@
 """Probes, instrumentation and shutdown."""
 
+import asyncio
 import shutil
 import threading
 from collections.abc import Callable
@@ -9,15 +10,22 @@ from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
+from redis import Redis
 
 from jobs.connection import connect
 from jobs.fleet import Fleet, WorkerStatus
+from jobs.models import JobStatus
+from jobs.registry import JobRegistry
 from jobs.server import start_server
 from service.settings import Settings
+from tests.jobs.examples import SPEC
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
 from tests.service.workers import play
 from tests.waiting import wait_until
+
+SCRAPED = ("zcard", "zrange", "hget", "hgetall", "hmget", "smembers", "mget", "keys", "scan", "llen", "xinfo")
+"""Commands that a scrape might ask by; the background's loops use others."""
 
 
 def metric(gateway: RunningGateway, name: str, **labels: str) -> float:
@@ -117,9 +125,36 @@ def test_the_instrumentation_counts_requests_by_route_and_status(gateway: Runnin
     assert metric(gateway, "gigavqa_http_first_byte_seconds_count", method="GET", route="/v1/jobs/{job_id}") == 3
 
 
-def test_many_watchers_hold_up_nobody(start: Callable[..., RunningGateway]) -> None:
-    """More event streams than connections take turns among themselves; the probe's check of the server is as quick."""
-    gateway = start(watch_connections=4)
+def test_the_instrumentation_costs_the_same_however_many_jobs_there_are(gateway: RunningGateway) -> None:
+    """With a thousand jobs a scrape asks the server as often as with ten, and tells as many lines."""
+
+    async def add_jobs(number: int) -> None:
+        redis = connect(gateway.redis_url)
+        for _ in range(number):
+            job, _ = await JobRegistry(redis).create(SPEC)
+            await JobRegistry(redis).fail(job.id, [])
+        await redis.aclose()
+
+    def scrape() -> tuple[dict[str, int], int]:
+        """Calls of the server by command, but for those of the background's loops, and lines of one scrape."""
+        with Redis.from_url(gateway.redis_url) as redis:
+            redis.config_resetstat()
+            page = gateway.client.get("/metrics").text
+            calls = redis.info("commandstats")
+        return {name: calls.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in SCRAPED}, len(page.splitlines())
+
+    asyncio.run(add_jobs(10))
+    scrape()  # the first one makes what later ones show
+    few, lines = scrape()
+    asyncio.run(add_jobs(990))
+    many, as_many_lines = scrape()
+    assert metric(gateway, "gigavqa_jobs", status="failed") == 1000
+    assert (many, as_many_lines) == (few, lines)
+    assert few["zcard"] == len(JobStatus)
+
+
+def test_many_watchers_hold_up_nobody(gateway: RunningGateway) -> None:
+    """More event streams than the gateway has connections to the server leave it as many for everybody else."""
     job_id = gateway.submit().json()["id"]
     with ExitStack() as stack:
         watchers = stack.enter_context(httpx.Client(limits=httpx.Limits(max_connections=None), timeout=20))
