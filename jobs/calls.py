@@ -17,12 +17,13 @@ _Argument = str | bytes | float
 
 
 class Packed(NamedTuple):
-    """A bundle as it enters its lane; `payload` is the bundle itself, packed."""
+    """A bundle as it enters its lane; `payload` is the bundle itself, packed, `image` '' where it shows none."""
 
     id: str
     num_requests: int
     model: str
     lane: str
+    image: str
     payload: bytes
 
 
@@ -39,6 +40,26 @@ class Held(NamedTuple):
     worker: str
     lane: str
     entry_id: str
+
+
+class Wanted(NamedTuple):
+    """How much a claim leases, and how; `room` is for requests parked, `defer_ms` 0 parks nothing and takes nothing."""
+
+    slots: int
+    requests: int
+    room: int
+    lease_ms: int
+    max_attempts: int
+    defer_ms: int
+    probation: bool
+
+
+class Lane(NamedTuple):
+    """A lane, the probation lane of its model, and the model where bundles may be parked, else ''."""
+
+    name: str
+    probation: str
+    parked_model: str
 
 
 class Claimed(NamedTuple):
@@ -148,22 +169,13 @@ class Calls:
             parts += [*bundle, *request_ids]
         return str((await self._run("reopen", job_id, limit, token, dataset_digest, *parts)).decode())
 
-    async def claim(
-        self,
-        worker: str,
-        *,
-        slots: int,
-        lease_ms: int,
-        max_attempts: int,
-        probation: bool,
-        lanes: Iterable[tuple[str, str]],
-    ) -> tuple[bool, list[Claimed]]:
-        """Lease bundles of these (lane, probation lane) pairs, those of the probation lanes where `probation` is set.
+    async def claim(self, worker: str, wanted: Wanted, lanes: Iterable[Lane]) -> tuple[bool, list[Claimed]]:
+        """Lease bundles of these lanes, those of their probation lanes where `wanted` says so.
 
         Returns whether there is more to look at, and the leases.
         """
-        flat = (lane for pair in lanes for lane in pair)
-        more, rows = await self._run("claim", worker, slots, lease_ms, max_attempts, int(probation), *flat)
+        flat = (name for lane in lanes for name in lane)
+        more, rows = await self._run("claim", worker, *map(int, wanted), *flat)
         return bool(more), [Claimed(*row) for row in rows]
 
     async def claimable(
@@ -177,10 +189,20 @@ class Calls:
         counts = await self._run("claimable", lease_ms, bound, *flat)
         return {model: (bundles, urgent) for model, (bundles, urgent) in zip(lanes, counts, strict=True)}
 
-    async def renew(self, worker: str, entries: Iterable[tuple[str, str]]) -> list[bool]:
-        """Keep a worker's leases by (lane, entry); tells of each whether the worker still had it."""
-        kept = await self._run("renew", worker, *(part for entry in entries for part in entry))
-        return [bool(one) for one in kept]
+    async def renew(
+        self, worker: str, *, lease_ms: int, parking: Mapping[str, str], entries: Iterable[tuple[str, str, str]]
+    ) -> list[bool]:
+        """Keep a worker's leases by (lane, entry, `MODEL:IMAGE` or ''), and what is parked for it, by lane and model.
+
+        Tells of each lease whether the worker still had it.
+        """
+        lanes = (name for pair in parking.items() for name in pair)
+        flat = (part for entry in entries for part in entry)
+        return [bool(kept) for kept in await self._run("renew", worker, lease_ms, len(parking), *lanes, *flat)]
+
+    async def release(self, worker: str, *, lane: str, model: str) -> None:
+        """Let a worker own no image of a model any more, and make claimable what is parked for it on the lane."""
+        await self._run("release", worker, lane, model)
 
     async def hand_back(
         self, held: Held, *, deliveries: int, job_id: str, bundle_id: str, request_ids: Iterable[str]
@@ -230,7 +252,7 @@ def _source(name: str, keys: Keys) -> str:
 
 
 def _key_table(keys: Keys) -> str:
-    """Every key that a script may build, as pieces between which a job's id, or a status, stands."""
+    """Every key that a script may build, as pieces between which what it is of stands."""
     rows = (f"{name} = {{{_quoted(pieces)}}}" for name, pieces in _key_pieces(keys))
     return f"local KEY = {{{', '.join(rows)}}}"
 
@@ -238,7 +260,7 @@ def _key_table(keys: Keys) -> str:
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
     for of_all in (keys.jobs, keys.deleting, keys.recorded, keys.outstanding, keys.depth, keys.models, keys.unsunk):
         yield of_all.__name__, [of_all()]
-    for of_one in (keys.job, keys.in_status, *keys.parts_of_a_job):
+    for of_one in (keys.job, keys.in_status, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
         yield of_one.__name__, of_one(_MARK).split(_MARK)
     yield keys.response.__name__, keys.response(_MARK, "").split(_MARK)
 

@@ -58,6 +58,18 @@ class Keys:
         """Stream of the bundles of a model whose last attempt is due."""
         return f"{self.prefix}:probation:{model}"
 
+    def owner(self, model_and_image: str) -> str:
+        """Name of the worker that leased a bundle of this `MODEL:IMAGE` last, whose caches are warm. Has a TTL."""
+        return f"{self.prefix}:owner:{model_and_image}"
+
+    def room(self, model_and_worker: str) -> str:
+        """How many requests may be parked for this `MODEL:WORKER`; gone when it claims no more. Has a TTL."""
+        return f"{self.prefix}:room:{model_and_worker}"
+
+    def parked(self, model: str) -> str:
+        """Sorted set of the workers that bundles of a model are parked for, by their number."""
+        return f"{self.prefix}:parked:{model}"
+
     def unsunk(self) -> str:
         """Stream of the responses whose text no Parquet part holds yet, read by the sink."""
         return f"{self.prefix}:unsunk"

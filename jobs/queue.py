@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from jobs.calls import Calls, Claimed, Held, Packed, Retried
+from jobs.calls import Calls, Claimed, Held, Lane, Packed, Retried, Wanted
 from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
@@ -29,6 +29,8 @@ GROUP = "workers"
 _CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
 _RETRY_AFTER_SECONDS = 10.0
 _COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
+_ANY_NUMBER = 1_000_000_000
+_PARKED: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class JobQueue:
     `limit_requests` bounds the requests that are queued and not recorded, over all jobs. A lease that is not renewed
     for `lease_seconds` passes to whoever claims next; a bundle that was lost in all of `max_attempts` but one goes on
     probation, where what kills workers is found (`jobs.crashes`).
+
+    With `defer_seconds`, bundles find the worker that looked at their image last: others park them for it, and take
+    them when they waited so long (half a lease at most) and nothing else is to be had.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class JobQueue:
         limit_requests: int = 200_000,
         lease_seconds: float = 30.0,
         max_attempts: int = 3,
+        defer_seconds: float = 0.0,
         keys: Keys = KEYS,
     ) -> None:
         self._redis = redis
@@ -75,6 +81,7 @@ class JobQueue:
         self._limit = limit_requests
         self._lease_seconds = lease_seconds
         self._max_attempts = max_attempts
+        self._defer_ms = int(min(defer_seconds, lease_seconds / 2) * 1000)
         self._grouped: set[str] = set()
 
     async def enqueue(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None) -> Job:
@@ -143,20 +150,25 @@ class JobQueue:
         max_bundles: int,
         block_seconds: float,
         *,
+        max_requests: int = _ANY_NUMBER,
+        room: int = 0,
         probation: bool = False,
     ) -> list[Lease]:
         """Lease up to `max_bundles` bundles: `interactive` before `batch`, expired leases before new bundles.
 
-        With `probation`, a bundle of the probation lane comes first, and alone. Waits up to `block_seconds` while
-        there is nothing to lease, and then returns an empty list.
+        The one that brings the requests to `max_requests` is the last. Bundles of the worker's own images that others
+        find are parked for it while they have up to `room` requests. With `probation`, a bundle of the probation lane
+        comes first, and alone. Waits up to `block_seconds` while there is nothing to lease, and then returns an empty
+        list.
         """
         await self._ensure_groups(models)
+        wanted = Wanted(max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False)
         deadline = time.monotonic() + block_seconds
         while True:
             seen = await self._newest(models)
-            if probation and (leases := await self._claim_probation(models, worker)):
+            if probation and (leases := await self._claim_probation(models, worker, wanted)):
                 return leases
-            more, leases = await self._run_claim(models, worker, max_bundles, probation=False)
+            more, leases = await self._run_claim(models, worker, wanted)
             left = deadline - time.monotonic()
             if leases or (left <= 0 and not more):
                 return leases
@@ -164,13 +176,29 @@ class JobQueue:
                 await self._wait_for_news(seen, left)
 
     async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
-        """Keep leases for another `lease_seconds`; returns those that are lost to another worker or ended."""
+        """Keep leases for another `lease_seconds`, with what is parked for their worker.
+
+        Returns those that are lost to another worker or ended.
+        """
         lost: list[Lease] = []
         for worker in {lease.worker for lease in leases}:
             held = [lease for lease in leases if lease.worker == worker]
-            renewed = await self._calls.renew(worker, ((lease.stream, lease.entry_id) for lease in held))
+            renewed = await self._calls.renew(
+                worker,
+                lease_ms=self._lease_ms,
+                parking={self._keys.queue(lease.bundle.model, _PARKED): lease.bundle.model for lease in held},
+                entries=((lease.stream, lease.entry_id, _owned(lease.bundle)) for lease in held),
+            )
             lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
         return lost
+
+    async def release(self, model: str, worker: str) -> None:
+        """Own no images of a model any more: what is parked for the worker is claimable at once, by anyone.
+
+        For a worker that claims no more of this model; its leases stay.
+        """
+        lane = self._keys.queue(model, _PARKED)
+        await self._on_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
 
     async def hand_back(self, lease: Lease) -> None:
         """Give a bundle up: claimable at once, its attempt unspent.
@@ -241,7 +269,7 @@ class JobQueue:
 
     def _packed(self, bundle: Bundle) -> Packed:
         lane = self._keys.queue(bundle.model, bundle.priority)
-        return Packed(bundle.id, len(bundle.requests), bundle.model, lane, pack(bundle))
+        return Packed(bundle.id, len(bundle.requests), bundle.model, lane, _shown(bundle), pack(bundle))
 
     def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
         if status == "missing":
@@ -265,20 +293,14 @@ class JobQueue:
                         raise
                 self._grouped.add(lane)
 
-    async def _run_claim(
-        self, models: Sequence[str], worker: str, slots: int, *, probation: bool
-    ) -> tuple[bool, list[Lease]]:
-        call = partial(
-            self._calls.claim,
-            worker,
-            slots=slots,
-            lease_ms=self._lease_ms,
-            max_attempts=self._max_attempts,
-            probation=probation,
-            lanes=[(self._keys.queue(m, priority), self._keys.probation(m)) for priority in PRIORITIES for m in models],
-        )
-        more, claimed = await self._on_groups(models, call)
-        return more, [_lease(one, worker, probation) for one in claimed]
+    async def _run_claim(self, models: Sequence[str], worker: str, wanted: Wanted) -> tuple[bool, list[Lease]]:
+        lanes = [
+            Lane(self._keys.queue(model, priority), self._keys.probation(model), model if priority == _PARKED else "")
+            for priority in PRIORITIES
+            for model in models
+        ]
+        more, claimed = await self._on_groups(models, partial(self._calls.claim, worker, wanted, lanes))
+        return more, [_lease(one, worker, wanted.probation) for one in claimed]
 
     async def _on_groups(self, models: Sequence[str], call: Callable[[], Awaitable[_ReplyT]]) -> _ReplyT:
         await self._ensure_groups(models)
@@ -291,10 +313,10 @@ class JobQueue:
             await self._ensure_groups(models)
             return await call()
 
-    async def _claim_probation(self, models: Sequence[str], worker: str) -> list[Lease]:
+    async def _claim_probation(self, models: Sequence[str], worker: str, wanted: Wanted) -> list[Lease]:
         more = True
         while more:
-            more, leases = await self._run_claim(models, worker, 1, probation=True)
+            more, leases = await self._run_claim(models, worker, wanted._replace(slots=1, probation=True))
             if leases and await self._judge(leases[0]):
                 return leases
             more = more or bool(leases)
@@ -322,6 +344,16 @@ class JobQueue:
         # Neither an expired lease nor a hand-back adds an entry, so the wait is cut into slices.
         slice_seconds = min(seconds, self._lease_seconds / 2, 0.5, BLOCK_SECONDS)
         await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))
+
+
+def _shown(bundle: Bundle) -> str:
+    """The image of a bundle, if any of its requests looks at one."""
+    return bundle.image if any(request.views for request in bundle.requests) else ""
+
+
+def _owned(bundle: Bundle) -> str:
+    image = _shown(bundle)
+    return image and f"{bundle.model}:{image}"
 
 
 def _held(lease: Lease) -> Held:

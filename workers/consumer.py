@@ -20,6 +20,7 @@ from workers.shifts import Shift
 log = logging.getLogger(__name__)
 
 _MAX_CLAIM = 16
+_PARKED_ROOM = 8  # times what is played at once: a slow worker lets no more wait for it
 
 
 @dataclass(eq=False)
@@ -55,7 +56,6 @@ class Consumer:
         self._changed = asyncio.Event()
         self._draining = False
         self._found_none = False
-        self._bundle_size = 1
         self._probation_due = time.monotonic() + settings.probation_wait_seconds
         self._renewed = time.monotonic()
 
@@ -71,6 +71,7 @@ class Consumer:
             while not self._draining and not await self._shift.is_over(idle=self._found_none and not self._held):
                 await self._claim_more()
             self._draining = True
+            await patiently(partial(self._queue.release, self._model, self._worker))
             while self._held:
                 await self._wait_for_change()
         finally:
@@ -92,12 +93,12 @@ class Consumer:
         await self._give_up(set(self._held))
 
     async def _claim_more(self) -> None:
-        room = self._room()
-        if room == 0:
+        room = self._room
+        if room <= 0:
             await self._wait_for_change()
             return
         probation = not self._held or time.monotonic() >= self._probation_due
-        leases = await self._claim(self._shift.bound(room), probation)
+        leases = await self._claim(room, probation)
         self._found_none = not leases
         self._shift.count(len(leases))
         for lease in leases:
@@ -105,7 +106,6 @@ class Consumer:
                 await patiently(partial(self._queue.hand_back, lease))
                 continue
             held = self._hold(lease)
-            self._bundle_size = len(lease.bundle.requests)
             if lease.probation:  # claim nothing beside it: whatever dies with it would be suspected, too
                 await asyncio.wait([held.playing])
 
@@ -120,15 +120,20 @@ class Consumer:
     async def _renew_and_claim(self, room: int, probation: bool) -> list[Lease]:
         if time.monotonic() - self._renewed > self._settings.lease_seconds / 2:
             await self._renew()  # the server was away, and a claim would find what is held here first of all
-        block = self._settings.claim_block_seconds
-        return await self._queue.claim([self._model], self._worker, room, block, probation=probation)
+        return await self._queue.claim(
+            [self._model],
+            self._worker,
+            self._shift.bound(_MAX_CLAIM),
+            self._settings.claim_block_seconds,
+            max_requests=room,
+            room=_PARKED_ROOM * self._settings.max_requests,
+            probation=probation,
+        )
 
+    @property
     def _room(self) -> int:
-        """Bundles to claim: as many requests again as are played at once wait behind them, their views rendered."""
-        missing = 2 * self._settings.max_requests - self.num_requests
-        if missing <= 0:
-            return 0
-        return max(1, min(_MAX_CLAIM, missing // self._bundle_size))
+        """Requests to claim: as many again as are played at once wait behind them, their views rendered."""
+        return 2 * self._settings.max_requests - self.num_requests
 
     def _hold(self, lease: Lease) -> _Held:
         held = _Held(lease, unrecorded=len(lease.bundle.requests))

@@ -41,7 +41,7 @@ class Rotation:
         self._settings = settings
         self._instruments = instruments
         self._on_change = on_change
-        self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds)
+        self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds)
         self._shifts = Shifts(tuple(self._served), self._queue, settings)
         self._keepers = {model: self._make_keeper(model) for model in self._served}
         self._current = next(iter(self._served))

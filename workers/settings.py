@@ -73,6 +73,11 @@ class WorkerSettings(Home):
     lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
         default=30.0, description="a lease that is not renewed for so long passes to another worker"
     )
+    defer_seconds: Annotated[NonNegativeFloat, Spelt("defer")] = Field(
+        default=3.0,
+        description="bundles of the batch lane wait so long, half a lease at most, for the worker with their picture "
+        "in its caches before this one, idle, takes them; 0: not at all",
+    )
     claim_block_seconds: PositiveFloat = Field(
         default=1.0, description="longest wait for new bundles before the claim is made again"
     )

@@ -2,6 +2,7 @@
 local GROUP = 'workers'
 local EVENTS_KEPT = 1000
 local PROGRESS_MICROSECONDS = 2000000
+local OWNED_MS = 600000
 local FINAL = {completed = true, failed = true, cancelled = true}
 local call = redis.call
 
@@ -140,13 +141,28 @@ local function drop_bundle(job, bundle, remaining, model)
   finish_if_all_done(job)
 end
 
-local function enqueue_bundle(job, bundle, requests, model, lane, payload)
+local function enqueue_bundle(job, bundle, requests, model, lane, image, payload)
   set_remaining(job, bundle, requests, model)
   call('HSET', key('payloads', job), bundle, payload)
   call('HINCRBY', key('job', job), 'open', 1)
   call('HINCRBY', key('depth'), 'waiting:' .. model, 1)
   call('SADD', key('models'), model)
-  call('XADD', lane, '*', 'job', job, 'bundle', bundle)
+  if image == '' then
+    call('XADD', lane, '*', 'job', job, 'bundle', bundle)
+  else
+    call('XADD', lane, '*', 'job', job, 'bundle', bundle, 'image', image)
+  end
+end
+
+-- Entries are parked for a worker as pending ones of a consumer that is nobody.
+local function parking(worker)
+  return 'for:' .. worker
+end
+
+local function parked_less(model, worker, by)
+  if tonumber(call('ZINCRBY', key('parked', model), -by, worker)) <= 0 then
+    call('ZREM', key('parked', model), worker)
+  end
 end
 
 -- Removes the entries of a stream that its group has read and acknowledged. XDEL would leave the group's lag unknown.

@@ -1,7 +1,7 @@
 -- Atomic: failure responses go, and their requests are queued again, with those that a cancelled job left
 -- unanswered, in a job that is in progress again.
 -- ARGV: job id, limit, token of this call (repeated when its reply was lost), data set digest, then for each bundle: id,
--- number of requests, model, lane, payload, request ids
+-- number of requests, model, lane, image or '', payload, request ids
 local job, limit, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local status = call('HGET', key('job', job), 'status')
 if status and call('HGET', key('job', job), 'reopened_by') == token then return 'reopened' end
@@ -9,9 +9,10 @@ if status ~= 'completed' and status ~= 'cancelled' then return status or 'missin
 
 local bundles, requests, failures, i = {}, 0, 0, 5
 while i <= #ARGV do
-  local bundle = {id = ARGV[i], model = ARGV[i + 2], lane = ARGV[i + 3], payload = ARGV[i + 4], failed = {}, open = 0}
-  local last = i + 4 + tonumber(ARGV[i + 1])
-  for r = i + 5, last do
+  local bundle = {id = ARGV[i], model = ARGV[i + 2], lane = ARGV[i + 3], image = ARGV[i + 4], payload = ARGV[i + 5],
+    failed = {}, open = 0}
+  local last = i + 5 + tonumber(ARGV[i + 1])
+  for r = i + 6, last do
     local outcome = call('HGET', key('response', job) .. ARGV[r], 'outcome')
     if outcome == 'failed' then bundle.failed[#bundle.failed + 1] = ARGV[r] end
     if outcome ~= 'completed' then bundle.open = bundle.open + 1 end
@@ -32,7 +33,7 @@ for _, bundle in ipairs(bundles) do
     call('UNLINK', response)
   end
   if bundle.open > 0 then
-    enqueue_bundle(job, bundle.id, bundle.open, bundle.model, bundle.lane, bundle.payload)
+    enqueue_bundle(job, bundle.id, bundle.open, bundle.model, bundle.lane, bundle.image, bundle.payload)
   end
 end
 call('INCRBY', key('outstanding'), requests)
