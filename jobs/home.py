@@ -54,6 +54,11 @@ class Home(ProcessSettings):
         return self.folder / "pyramids"
 
     @property
+    def rasters(self) -> Path:
+        """Folder of the rasters that the workers of this machine keep."""
+        return self.folder / "rasters"
+
+    @property
     def checkpoints(self) -> Path:
         """Folder of the checkpoints that are built from code."""
         return self.folder / "checkpoints"

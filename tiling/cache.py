@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import Future
 
 from tiling.rendering import Raster
@@ -17,44 +16,43 @@ class RasterCache:
         self._rasters: OrderedDict[str, Raster] = OrderedDict()
         self._underway: dict[str, Future[Raster]] = {}
         self.bytes = 0
-        self.made = 0
         self.hits = 0
 
-    def get(self, key: str, make: Callable[[], Raster]) -> Raster:
-        """Return the raster called `key`, making it if nobody has or is; what `make` raises reaches all who wait."""
+    def claim(self, key: str) -> tuple["Future[Raster]", bool]:
+        """The raster called `key`, now or later, and whether it is the caller's to make.
+
+        Whoever is told so must `fulfil` it or `fail` it: others wait.
+        """
         with self._lock:
             if raster := self._rasters.get(key):
                 self._rasters.move_to_end(key)
                 self.hits += 1
-                return raster
-            future = self._underway.get(key)
-            is_mine = future is None
-            if future is None:
-                future = self._underway[key] = Future()
-            else:
+                future: Future[Raster] = Future()
+                future.set_result(raster)
+                return future, False
+            if underway := self._underway.get(key):
                 self.hits += 1
-        if is_mine:
-            self._make(key, make, future)
-        return future.result()
+                return underway, False
+            self._underway[key] = Future()
+            return self._underway[key], True
 
-    def _make(self, key: str, make: Callable[[], Raster], future: "Future[Raster]") -> None:
-        try:
-            raster = make()
-        except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits, this thread included
-            with self._lock:
-                del self._underway[key]
-            future.set_exception(error)
-            return
+    def fulfil(self, raster: Raster) -> None:
+        """Hand a raster to all who wait for it, and keep it."""
         with self._lock:
-            del self._underway[key]
-            self.made += 1
-            self._keep(key, raster)
+            future = self._underway.pop(raster.key)
+            self._keep(raster)
         future.set_result(raster)
 
-    def _keep(self, key: str, raster: Raster) -> None:
+    def fail(self, key: str, error: BaseException) -> None:
+        """Let everybody who waits for a raster know why there is none; the next one who asks makes it."""
+        with self._lock:
+            future = self._underway.pop(key)
+        future.set_exception(error)
+
+    def _keep(self, raster: Raster) -> None:
         if raster.pixels.nbytes > self._capacity:
             return
-        self._rasters[key] = raster
+        self._rasters[raster.key] = raster
         self.bytes += raster.pixels.nbytes
         while self.bytes > self._capacity:
             _, oldest = self._rasters.popitem(last=False)

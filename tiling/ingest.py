@@ -1,19 +1,25 @@
 """Makes a lossless tiled pyramid of an image once, so that every further view reads only what it shows."""
 
 import os
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from tiling.digest import content_digest
 from tiling.formats import OPENSLIDE_ONLY
+from tiling.levels import LARGE_PIXELS, Reading, reading_of
+from tiling.passes import Pass
 from tiling.pyramid import Progress, write_pyramid
-from tiling.sources import Source, open_source
+from tiling.sources import open_source
 
-_MIN_PIXELS = 16_000_000  # below, a view takes less time than looking for its pyramid saves
-_VIEWS_THAT_PAY: dict[str, int] = {"jpeg": 6}
-"""Views from which making a pyramid takes less time than it saves; docs/performance/views.md has the figures."""
-_VIEWS_THAT_PAY_ELSE = 3
+_DECODING: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4, 3.6), "jp2": (143.0,)}
+"""Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
+
+_DECODING_ELSE = (9.0,)
+_WRITING = 13.0
+_FROM_PYRAMID = 3.0  # for each pixel of the level
 
 
 def pyramid_path(digest: str, folder: Path) -> Path:
@@ -21,14 +27,40 @@ def pyramid_path(digest: str, folder: Path) -> Path:
     return folder / f"{digest}.tif"
 
 
-def ingest_pays(path: Path, num_views: int) -> bool:
-    """Whether `num_views` views of an image are rendered sooner from a pyramid that must be made first.
+class Ledger:
+    """What passes over flat images have cost so far beyond what views of a pyramid would have. Thread-safe.
 
-    Only of large images without levels of their own; a JPEG's decoder scales, so it takes more views than a PNG.
+    A pyramid is due when its making would have cost no more: whatever is asked for next, not much more than twice the
+    least that was possible is spent. Costs are counted from pixels, at rates that were measured on one core
+    (docs/performance/views.md), so that they are the same on every machine.
     """
-    with open_source(path) as source:
-        enough = num_views >= _VIEWS_THAT_PAY.get(source.format, _VIEWS_THAT_PAY_ELSE)
-        return not _has_levels(source) and enough and source.size.area >= _MIN_PIXELS
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lost: dict[Path, float] = {}
+        self._due: dict[Path, None] = {}
+
+    def add(self, path: Path, reading: Reading, made: Pass, share: float) -> None:
+        """Count a pass over the image at `path` that decoded this share of it."""
+        area = reading.levels[0].size.area
+        if not reading.is_flat or area < LARGE_PIXELS:
+            return
+        rates = _DECODING.get(reading.format, _DECODING_ELSE)
+        cost = share * area * rates[made.decoded]
+        instead = sum(each.recipe.region.size.area / reading.levels[each.level].downsample ** 2 for each in made.drafts)
+        with self._lock:
+            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _FROM_PYRAMID)
+            if self._lost[path] >= area * (rates[0] + _WRITING):
+                self._due[path] = None
+
+    def due(self) -> Path | None:
+        """An image whose pyramid is due, which is told once."""
+        with self._lock:
+            path = next(iter(self._due), None)
+            if path is not None:
+                del self._due[path]
+                self._lost.pop(path, None)
+        return path
 
 
 def is_pyramid(path: Path) -> bool:
@@ -39,11 +71,7 @@ def is_pyramid(path: Path) -> bool:
     if path.suffix.lower() in OPENSLIDE_ONLY:
         return False
     with open_source(path) as source:
-        return _has_levels(source)
-
-
-def _has_levels(source: Source) -> bool:
-    return source.format != "jpeg" and len(source.levels) > 1
+        return not reading_of(source).is_flat
 
 
 def ingest(path: Path, folder: Path) -> Path:
@@ -56,12 +84,19 @@ def ingest(path: Path, folder: Path) -> Path:
     return pyramid_path(content_digest(path), folder)
 
 
-def make_pyramid(path: Path, folder: Path, progress: Progress | None = None) -> bool:
-    """Do what `ingest` says; return whether this call made the pyramid, rather than found it."""
+def make_pyramid(path: Path, folder: Path, progress: Progress | None = None, *, wait: bool = True) -> bool:
+    """Do what `ingest` says; return whether this call made the pyramid, rather than found it.
+
+    Unless it is to `wait`, it leaves a pyramid that another process is making to that one.
+    """
     digest = content_digest(path)
     pyramid = pyramid_path(digest, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{digest}.lock"):
+    with ExitStack() as held:
+        try:
+            held.enter_context(FileLock(folder / f"{digest}.lock", timeout=-1 if wait else 0))
+        except Timeout:
+            return False
         if pyramid.exists():
             return False
         partial = folder / f"{digest}.partial"

@@ -1,66 +1,144 @@
 """The images under one root, and the rasters made of them: each unique raster is rendered once while it is kept."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
 from tiling.errors import TilingError
-from tiling.ingest import ingest_pays, make_pyramid, pyramid_path
+from tiling.ingest import Ledger, make_pyramid, pyramid_path
+from tiling.levels import LARGE_PIXELS, Reading, reading_of
+from tiling.passes import Painted, Pass, plan_passes
+from tiling.pyramid import Progress
 from tiling.recipes import Identity, Recipe, identify, plan_raster
-from tiling.rendering import Raster, paint
+from tiling.rendering import Raster, make_raster
 from tiling.roots import ImageRoot
+from tiling.sources import open_source
+from tiling.store import RasterStore
 from tiling.views import View
+
+Wanted = Callable[[], bool]
+
+
+class Look(NamedTuple):
+    """A view in a prompt of `num_images`: 1 for families to which their number makes no difference."""
+
+    view: View
+    num_images: int = 1
+
+
+class Awaited(NamedTuple):
+    """A raster that is there, or will be."""
+
+    look: Look
+    visual_tokens: int
+    raster: "Future[Raster]"
+
+    def result(self) -> Raster:
+        """Wait for the raster; `pixels` is shared and read-only. Raises TilingError subclasses, and CancelledError."""
+        return replace(self.raster.result(), view=self.look.view, visual_tokens=self.visual_tokens)
+
+
+Work = Callable[[Wanted], None]
+"""Makes some rasters, unless nobody wants them any more: their futures then raise CancelledError. Raises nothing."""
 
 
 @dataclass(frozen=True)
 class LibraryStats:
-    """Rasters rendered and served from memory and files ingested so far, and the bytes of pixels now kept."""
+    """What was done so far, and the bytes of pixels now kept.
+
+    Rasters rendered, passes over files that rendered them, rasters served from memory and from the disk, and flat
+    images made into pyramids.
+    """
 
     renders: int
+    passes: int
     hits: int
+    found: int
     bytes: int
     ingests: int
 
 
 class Library:
-    """Renders views of images by name. Thread-safe; threads that ask for one raster at once share one rendering."""
+    """Renders views of images by name. Thread-safe; whoever asks for one raster at once shares one rendering.
 
-    def __init__(self, root: ImageRoot, pyramids: Path, cache_bytes: int) -> None:
+    Rasters of large images are looked for in `store`, too, where `keep` puts them.
+    """
+
+    def __init__(self, root: ImageRoot, pyramids: Path, cache_bytes: int, store: RasterStore | None = None) -> None:
         self._root = root
         self._pyramids = pyramids
         self._cache = RasterCache(cache_bytes)
+        self._store = store
+        self._ledger = Ledger()
         self._lock = threading.Lock()
-        self._ingests = 0
+        self._renders = self._passes = self._found = self._ingests = 0
 
     def render(self, view: View, budget: VisualBudget, num_images: int = 1) -> Raster:
         """Render a view, from a pyramid of the image if one was made; provenance always names the image itself.
 
         The view is one of `num_images` in its prompt. `pixels` is shared and read-only. Raises TilingError subclasses.
         """
-        path = self._root.locate(view.image)
-        with self._naming(view.image, path):
-            recipe = plan_raster(_identify(path), view, budget, num_images)
-            raster = self._cache.get(recipe.key, lambda: self._paint(recipe, path))
-        return replace(raster, view=view, visual_tokens=recipe.plan.visual_tokens)
+        (awaited,), work = self.plan([Look(view, num_images)], budget)
+        for each in work:
+            each(lambda: True)
+        return awaited.result()
 
-    def expect(self, image: str, num_views: int) -> None:
-        """Ingest an image of which `num_views` views will be rendered, when that is faster; blocks until it is done."""
-        path = self._root.locate(image)
-        identity = _identify(path)
-        if pyramid_path(identity.digest, self._pyramids).exists() or not ingest_pays(path, num_views):
-            return
-        if make_pyramid(path, self._pyramids):
-            with self._lock:
-                self._ingests += 1
+    def plan(self, looks: Sequence[Look], budget: VisualBudget) -> tuple[list[Awaited], list[Work]]:
+        """What these looks will see, in their order, and the work that must be done for it, in whatever threads.
+
+        Reads headers, and rasters that lie on the disk. All views of a flat image that are asked for together are made
+        in one pass over its pixels, or two where its decoder scales. What is wrong with a view, its future raises.
+        """
+        awaited: list[Awaited] = []
+        to_make: dict[Path, list[Recipe]] = {}
+        for look in looks:
+            try:
+                path = self._root.locate(look.view.image)
+                with self._naming(look.view.image, path):
+                    recipe = plan_raster(_identify(path), look.view, budget, look.num_images)
+            except Exception as error:  # noqa: BLE001 - handed on to whoever waits
+                awaited.append(Awaited(look, 0, _failed(error)))
+                continue
+            future, is_mine = self._cache.claim(recipe.key)
+            awaited.append(Awaited(look, recipe.plan.visual_tokens, future))
+            if is_mine and not self._find(recipe):
+                to_make.setdefault(path, []).append(recipe)
+        return awaited, [work for path, recipes in to_make.items() for work in self._plan_work(path, recipes)]
+
+    def keep(self, raster: Raster) -> bool:
+        """Put a raster into the store, if it costs more to make than to read; returns whether it was written.
+
+        Blocks. Raises OSError where the disk takes nothing.
+        """
+        return self._store is not None and raster.source_size.area >= LARGE_PIXELS and self._store.put(raster)
+
+    def make_due_pyramid(self, progress: Progress | None = None) -> bool:
+        """Make the pyramid of a flat image whose passes have cost as much by now; returns whether one was due.
+
+        Blocks until it is made; `progress` may raise to give it up. What another process is making is left to it.
+        """
+        path = self._ledger.due()
+        if path is None:
+            return False
+        try:
+            made = make_pyramid(path, self._pyramids, progress, wait=False)
+        except TilingError:  # damaged where no view has looked so far; those that do will say so
+            made = False
+        with self._lock:
+            self._ingests += made
+        return True
 
     def stats(self) -> LibraryStats:
         """What was done so far."""
-        return LibraryStats(self._cache.made, self._cache.hits, self._cache.bytes, self._ingests)
+        cache = self._cache
+        return LibraryStats(self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests)
 
     @contextmanager
     def _naming(self, image: str, path: Path) -> Iterator[None]:
@@ -71,17 +149,79 @@ class Library:
             told = str(error).replace(str(path), image).replace(f"{self._pyramids}/", "the pyramid ")
             raise type(error)(told) from error
 
-    def _paint(self, recipe: Recipe, path: Path) -> Raster:
-        pyramid = pyramid_path(recipe.digest, self._pyramids)
-        return paint(recipe, pyramid if pyramid.exists() else path)
+    def _find(self, recipe: Recipe) -> bool:
+        """Take a raster from the store, if it is there."""
+        if self._store is None or recipe.source_size.area < LARGE_PIXELS:
+            return False
+        painted = self._store.get(recipe)
+        if painted is None:
+            return False
+        with self._lock:
+            self._found += 1
+        self._cache.fulfil(make_raster(painted))
+        return True
+
+    def _plan_work(self, path: Path, recipes: list[Recipe]) -> list[Work]:
+        pyramid = pyramid_path(recipes[0].digest, self._pyramids)
+        file = pyramid if pyramid.exists() else path
+        try:
+            with self._naming(recipes[0].view.image, path):
+                reading = _reading_of(file, *_times(file))
+                return [partial(self._run, path, reading, each) for each in plan_passes(file, reading, recipes)]
+        except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
+            for recipe in recipes:
+                self._cache.fail(recipe.key, error)
+            return []
+
+    def _run(self, path: Path, reading: Reading, each: Pass, is_wanted: Wanted) -> None:
+        missing = {recipe.key for recipe in each.recipes}
+
+        def deliver(painted: Painted) -> None:
+            with self._lock:
+                self._renders += 1
+            missing.discard(painted.recipe.key)
+            self._cache.fulfil(make_raster(painted))
+
+        error: BaseException = CancelledError()
+        try:
+            if is_wanted():
+                with self._lock:
+                    self._passes += 1
+                with self._naming(each.recipes[0].view.image, path):
+                    self._ledger.add(path, reading, each, each.run(deliver, is_wanted))
+        except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
+            error = raised
+        if isinstance(error, TilingError) and len(missing) > 1 and not reading.is_sequential:
+            for one in each.alone(missing):  # damage in one tile is nothing to those who do not look at it
+                self._run(path, reading, one, is_wanted)
+            return
+        for key in missing:
+            self._cache.fail(key, error)
+
+
+def _failed(error: Exception) -> "Future[Raster]":
+    future: Future[Raster] = Future()
+    future.set_exception(error)
+    return future
 
 
 def _identify(path: Path) -> Identity:
+    return _identity_of(path, *_times(path))
+
+
+def _times(path: Path) -> tuple[int, int]:
     stat = path.stat()
-    return _identity_of(path, stat.st_size, stat.st_mtime_ns)
+    return stat.st_size, stat.st_mtime_ns
 
 
 @lru_cache(maxsize=4096)
 def _identity_of(path: Path, size_bytes: int, mtime_ns: int) -> Identity:
     """Remembered for as long as the file's size and time stay the same."""
     return identify(path)
+
+
+@lru_cache(maxsize=4096)
+def _reading_of(path: Path, size_bytes: int, mtime_ns: int) -> Reading:
+    """Remembered likewise."""
+    with open_source(path) as source:
+        return reading_of(source)

@@ -3,26 +3,24 @@
 Tiles are zstd at level 1 after horizontal differencing, with a checksum each, so that damage on the disk raises.
 """
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 import imagecodecs
 import numpy as np
 import zstandard
-from PIL import Image
 from tifffile import TiffWriter
 
 from tiling.geometry import Region, Size
+from tiling.helpers import helpers
+from tiling.levels import SMALLEST, cut_anew, half_size, halve
 from tiling.orientation import TAG
 from tiling.sources import Source
 from tiling.sources.base import Pixels
 
 _TILE = 512
-_SMALLEST = 1024
 
 
 Progress = Callable[[int, int], object]
@@ -36,8 +34,8 @@ def write_pyramid(source: Source, path: Path, progress: Progress | None = None) 
     """
     size = source.decoder.levels[0].size
     bands = source.decoder.bands(0, Region(0, 0, *size))
-    with TiffWriter(path, bigtiff=True) as writer, ThreadPoolExecutor(os.cpu_count()) as pool:
-        _Levels(writer, pool, path.parent, _counting(progress, size)).write(bands, size, _tags(source))
+    with TiffWriter(path, bigtiff=True) as writer:
+        _Levels(writer, path.parent, _counting(progress, size)).write(bands, size, _tags(source))
 
 
 def _counting(progress: Progress | None, size: Size) -> Callable[[int], object]:
@@ -45,8 +43,8 @@ def _counting(progress: Progress | None, size: Size) -> Callable[[int], object]:
     if progress is None:
         return lambda pixels: None
     total, level, written = size.area, size, 0
-    while max(level) > _SMALLEST:
-        level = _half(level)
+    while max(level) > SMALLEST:
+        level = half_size(level)
         total += level.area
 
     def add(pixels: int) -> None:
@@ -57,17 +55,11 @@ def _counting(progress: Progress | None, size: Size) -> Callable[[int], object]:
     return add
 
 
-def _half(size: Size) -> Size:
-    return Size(-(-size.width // 2), -(-size.height // 2))
-
-
 class _Levels:
     """Writes one level while it keeps the next in a temporary file."""
 
-    def __init__(
-        self, writer: TiffWriter, pool: ThreadPoolExecutor, folder: Path, count: Callable[[int], object]
-    ) -> None:
-        self._writer, self._pool, self._folder, self._count = writer, pool, folder, count
+    def __init__(self, writer: TiffWriter, folder: Path, count: Callable[[int], object]) -> None:
+        self._writer, self._folder, self._count = writer, folder, count
 
     def write(self, bands: Iterator[Pixels], size: Size, tags: dict[str, Any]) -> None:
         with tempfile.TemporaryFile(dir=self._folder) as half:
@@ -82,17 +74,17 @@ class _Levels:
                 metadata=None,
                 **tags,
             )
-            if max(size) > _SMALLEST:
+            if max(size) > SMALLEST:
                 half.seek(0)
-                half_size = _half(size)
-                self.write(_read_back(half, half_size), half_size, {"subfiletype": 1})
+                smaller = half_size(size)
+                self.write(_read_back(half, smaller), smaller, {"subfiletype": 1})
 
     def _tiles(self, bands: Iterator[Pixels], half: IO[bytes]) -> Iterator[bytes]:
-        for band in _of_tile_height(bands):
-            half.write(np.asarray(Image.fromarray(band).reduce(2)).data)
+        for band in cut_anew(bands, _TILE):
+            half.write(halve(band).data)
             self._count(band.shape[0] * band.shape[1])  # the writer never comes back after its last tile
             starts = range(0, band.shape[1], _TILE)
-            yield from self._pool.map(_encode, [band[:, left : left + _TILE] for left in starts])
+            yield from helpers().map(_encode, [band[:, left : left + _TILE] for left in starts])
 
 
 def _tags(source: Source) -> dict[str, Any]:
@@ -107,23 +99,6 @@ def _encode(part: Pixels) -> bytes:
     tile = np.pad(part, ((0, _TILE - part.shape[0]), (0, _TILE - part.shape[1]), (0, 0)), "edge")
     differences = imagecodecs.delta_encode(tile, axis=-2)
     return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(differences.data)
-
-
-def _of_tile_height(bands: Iterator[Pixels]) -> Iterator[Pixels]:
-    """Cut bands of any height anew into bands of a tile's height; only the last may be lower."""
-    kept: list[Pixels] = []
-    rows = 0
-    for band in bands:
-        kept.append(band)
-        rows += band.shape[0]
-        if rows >= _TILE:
-            joined = np.concatenate(kept)
-            whole = rows - rows % _TILE
-            for top in range(0, whole, _TILE):
-                yield np.ascontiguousarray(joined[top : top + _TILE])
-            kept, rows = [joined[whole:]], rows - whole
-    if rows:
-        yield np.concatenate(kept)
 
 
 def _read_back(file: IO[bytes], size: Size) -> Iterator[Pixels]:

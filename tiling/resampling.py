@@ -6,7 +6,6 @@ where it can place its samples as exactly, in a fifth of the time and at 59 dB o
 """
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ _PILLOW = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BIL
 _VIPS = {"bicubic": "cubic", "bilinear": "linear"}
 _SUPPORT = {"bicubic": 2, "bilinear": 1}
 _MIN_ROWS = 32
+_MAX_ROWS = 256
 _MAX_PADDING = 64
 _MIN_WIDTH = 128  # libvips repeats the edge where Pillow leaves it out, which shows in narrow pictures
 _MAX_SCALE = 64  # libvips refuses more than some hundred
@@ -41,13 +41,58 @@ def whole(size: Size) -> Box:
     return Box(0, 0, size.width, size.height)
 
 
-def resize_bands(bands: Iterator[Pixels], size: Size, box: Box, target: Size, filter: Filter) -> Iterator[Pixels]:
-    """Resize `box` of a picture of `size` that arrives as `bands` to `target`; yields its rows in bands."""
-    vertical = _VerticalPass(size.height, box, target.height, filter)
-    for band in bands:
-        rows = vertical.push(_horizontal_pass(band, box, target.width, filter))
-        if rows is not None:
-            yield rows
+class Resizer:
+    """Resizes `box` of a picture of `size` that arrives in bands of rows to `target`.
+
+    The rows of the result are made in groups that depend on nothing but these four, so that its pixels are the same
+    however the picture is cut into bands. Keeps the rows that the next group needs.
+    """
+
+    def __init__(self, size: Size, box: Box, target: Size, filter: Filter) -> None:
+        self._height, self._box, self._target, self._filter = size.height, box, target, filter
+        self._scale = (box.bottom - box.top) / target.height
+        self._support = _SUPPORT[filter] * max(self._scale, 1) + 1
+        self._group = max(_MIN_ROWS, min(_MAX_ROWS, math.ceil(_MAX_ROWS / self._scale)))
+        self._rows: list[Pixels] = []
+        self._first = 0  # row of the picture that is kept first
+        self._end = 0
+        self._done = 0  # output rows that were made
+
+    def push(self, band: Pixels) -> list[Pixels]:
+        """Take the next rows; return the groups of output rows that became possible."""
+        self._rows.append(_horizontal_pass(band, self._box, self._target.width, self._filter))
+        self._end += band.shape[0]
+        if self._end < self._last_row(self._next()) or self._done == self._target.height:
+            return []
+        kept = np.concatenate(self._rows) if len(self._rows) > 1 else self._rows[0]
+        made = []
+        while self._done < self._target.height and self._end >= self._last_row(self._next()):
+            made.append(self._resize(kept, self._next()))
+            self._done = self._next()
+        keep_from = max(self._first, min(self._first_row(), self._end))
+        self._rows = [kept[keep_from - self._first :].copy()]
+        self._first = keep_from
+        return made
+
+    def _next(self) -> int:
+        """Output row that the next group ends before."""
+        return min(self._done + self._group, self._target.height)
+
+    def _first_row(self) -> int:
+        """First row of the picture that the next group needs."""
+        return max(0, math.floor(self._box.top + (self._done + 0.5) * self._scale - self._support))
+
+    def _last_row(self, end: int) -> int:
+        """Row of the picture before which everything lies that output rows before `end` need."""
+        return min(self._height, math.ceil(self._box.top + (end - 0.5) * self._scale + self._support))
+
+    def _resize(self, kept: Pixels, end: int) -> Pixels:
+        first, last = self._first_row(), self._last_row(end)
+        window = kept[first - self._first : last - self._first]
+        top = max(0.0, self._box.top + self._done * self._scale - first)
+        bottom = min(window.shape[0], self._box.top + end * self._scale - first)
+        target = Size(window.shape[1], end - self._done)
+        return _pillow(window, target, (0, top, window.shape[1], bottom), self._filter)
 
 
 def _horizontal_pass(band: Pixels, box: Box, width: int, filter: Filter) -> Pixels:
@@ -77,50 +122,6 @@ def _libvips_grid(available: int, box: Box, width: int) -> tuple[int, int] | Non
         if abs(begin + skipped * scale - box.left) < _EXACT and skipped >= 0 and skipped + width <= made:
             return padding, skipped
     return None
-
-
-class _VerticalPass:
-    """Keeps the rows that output rows still need."""
-
-    def __init__(self, height: int, box: Box, target: int, filter: Filter) -> None:
-        self._height, self._box, self._target, self._filter = height, box, target, filter
-        self._scale = (box.bottom - box.top) / target
-        self._support = _SUPPORT[filter] * max(self._scale, 1) + 1
-        self._window: list[Pixels] = []
-        self._first = 0  # row of the picture that the window begins with
-        self._end = 0
-        self._done = 0  # output rows that were made
-
-    def push(self, band: Pixels) -> Pixels | None:
-        """Take the next rows; return the output rows that became possible, if they are worth a pass."""
-        self._window.append(band)
-        self._end += band.shape[0]
-        ready = self._ready()
-        if ready == self._done or (ready - self._done < _MIN_ROWS and ready < self._target):
-            return None
-        window = np.concatenate(self._window)
-        rows = self._resize(window, ready)
-        self._done = ready
-        self._drop(window)
-        return rows
-
-    def _ready(self) -> int:
-        if self._end >= self._height:
-            return self._target
-        reachable = (self._end - self._support - self._box.top) / self._scale - 0.5
-        return max(self._done, min(self._target, math.floor(reachable)))
-
-    def _resize(self, window: Pixels, ready: int) -> Pixels:
-        top = max(0.0, self._box.top + self._done * self._scale - self._first)
-        bottom = min(window.shape[0], self._box.top + ready * self._scale - self._first)
-        target = Size(window.shape[1], ready - self._done)
-        return _pillow(window, target, (0, top, window.shape[1], bottom), self._filter)
-
-    def _drop(self, window: Pixels) -> None:
-        needed = math.floor(self._box.top + (self._done + 0.5) * self._scale - self._support)
-        keep_from = max(self._first, min(needed, self._end))
-        self._window = [window[keep_from - self._first :].copy()]
-        self._first = keep_from
 
 
 def _pillow(pixels: Pixels, size: Size, box: tuple[float, float, float, float], filter: Filter) -> Pixels:

@@ -98,7 +98,6 @@ class BundlePlayer:
         recorded = await patiently(lambda: self._results.recorded(lease.job_id, [request.id for request in requests]))
         left = [request for request in requests if request.id not in recorded]
         on_recorded(len(recorded))
-        await self._preparation.expect(left)
 
         async def play_request(request: InferenceRequest) -> None:
             response = await self._play_request(lease, request, priority)

@@ -14,9 +14,11 @@ from jobs.previews import PreviewStore
 from jobs.server import ensure_server
 from tiling.library import Library
 from tiling.roots import ImageRoot
+from tiling.store import RasterStore
 from workers.engines.engine import EngineDeadError
 from workers.errors import WorkerError
 from workers.instrumentation import Instruments
+from workers.leisure import Leisure
 from workers.previews import Previews
 from workers.serving import served_models
 from workers.settings import WorkerSettings
@@ -54,12 +56,15 @@ async def _run(settings: WorkerSettings) -> None:
     served = served_models(settings)
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
+    store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
+    library = Library(ImageRoot(settings.data), settings.pyramids, settings.cache_bytes, store)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
+    leisure = Leisure(library, instruments.kept_rasters, previews)
     around = Surroundings(
         redis=connect(url),
-        library=Library(ImageRoot(settings.data), settings.pyramids, settings.cache_bytes),
+        library=library,
         metrics_url=_serve_metrics(settings),
-        previews=previews,
+        leisure=leisure,
     )
     worker = Worker(served, around, settings, instruments)
     _listen_for_signals(worker)
@@ -68,8 +73,7 @@ async def _run(settings: WorkerSettings) -> None:
     try:
         await worker.run()
     finally:
-        if previews:
-            await asyncio.to_thread(previews.close)
+        await asyncio.to_thread(leisure.close)
         await around.redis.aclose()
 
 

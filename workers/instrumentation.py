@@ -33,10 +33,24 @@ class Instruments:
             registry=registry,
         )
         self.renders = _Followed("gigavqa_worker_renders", "Rasters rendered from files.", registry)
+        self.passes = _Followed(
+            "gigavqa_worker_passes",
+            "Passes over the pixels of files; one over a flat image makes all its rasters that are awaited.",
+            registry,
+        )
         self.raster_hits = _Followed("gigavqa_worker_raster_hits", "Rasters served from memory.", registry)
+        self.found_rasters = _Followed(
+            "gigavqa_worker_found_rasters", "Rasters of large images found on the disk.", registry
+        )
+        self.kept_rasters = Counter(
+            "gigavqa_worker_kept_rasters",
+            "Rasters of large images by what became of keeping them on the disk: written, or failed.",
+            ["outcome"],
+            registry=registry,
+        )
         self.previews = Counter(
             "gigavqa_worker_previews",
-            "Previews of rasters by outcome: written, known (there before), dropped (too many at once), or failed.",
+            "Previews of rasters by outcome: written, known (there before), or failed.",
             ["outcome"],
             registry=registry,
         )
@@ -115,7 +129,9 @@ class Instruments:
     def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
         """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""
         self.renders.follow(library.renders)
+        self.passes.follow(library.passes)
         self.raster_hits.follow(library.hits)
+        self.found_rasters.follow(library.found)
         self.ingests.follow(library.ingests)
         self.processed_rasters.follow(engine.processed_rasters, generation)
         self.encoder_runs.follow(engine.encoder_runs, generation)

@@ -2,20 +2,20 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
 
-from jobs.models import InferenceRequest
 from tiling.budgets.base import VisualBudget
-from tiling.errors import TilingError
-from tiling.library import Library
+from tiling.library import Awaited, Library, Look
 from tiling.rendering import Raster
 from tiling.views import View
-from workers.previews import Previews
+from workers.leisure import Leisure
+
+_GATHERING_SECONDS = 0.01
+"""The requests of one claim come within some milliseconds, and what they look at is to be planned together."""
 
 
 @dataclass(frozen=True)
@@ -26,22 +26,19 @@ class Prepared:
     seconds: float
 
 
-class _Look(NamedTuple):
-    """A view in a prompt of `num_images`: 1 for families to which their number makes no difference."""
-
-    view: View
-    num_images: int
-
-
 @dataclass
 class _Shared:
-    rendering: asyncio.Task[Raster]
+    raster: "asyncio.Future[Raster]"
     reserved: int
     users: int = 0
 
 
 class Preparation:
-    """Rasters for requests: each view is held once however many requests look at it, and all together in bounds."""
+    """Rasters for requests: each view is held once however many requests look at it, and all together in bounds.
+
+    Images are rendered in the order of their oldest request, as many at once as there are threads; what is held by then
+    of an image is rendered together. What the threads leave over goes to `leisure`.
+    """
 
     def __init__(
         self,
@@ -50,28 +47,22 @@ class Preparation:
         *,
         limit_bytes: int,
         threads: int,
-        previews: Previews | None = None,
+        leisure: Leisure | None = None,
     ) -> None:
         self._library = library
-        self._previews = previews
+        self._leisure = leisure
         self._budget = budget
         self._limit = limit_bytes
         self._largest = 3 * budget.max_raster_pixels
+        self._num_threads = threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render")
-        self._held: dict[_Look, _Shared] = {}
+        self._held: dict[Look, _Shared] = {}
         self._reserved = 0
         self._queue = asyncio.Lock()
         self._freed = asyncio.Event()
-
-    async def expect(self, requests: Iterable[InferenceRequest]) -> None:
-        """Let the library ingest the flat images that these requests look at often enough."""
-        views = {view for request in requests for view in request.views}
-        loop = asyncio.get_running_loop()
-        for image, num_views in Counter(view.image for view in views).items():
-            try:
-                await loop.run_in_executor(self._threads, self._library.expect, image, num_views)
-            except TilingError:
-                continue  # each request that looks at it will meet the error and name it
+        self._waiting: dict[str, list[Look]] = {}
+        self._renderers: set[asyncio.Task[None] | None] = set()
+        self._closed = False
 
     @asynccontextmanager
     async def rasters(self, views: Sequence[View]) -> AsyncIterator[Prepared]:
@@ -80,67 +71,114 @@ class Preparation:
         Waits, first come first served, until they fit beside what other requests hold.
         """
         num_images = len(views) if self._budget.counts_images else 1
-        looks = [_Look(view, num_images) for view in views]
+        looks = [Look(view, num_images) for view in views]
         shared = await self._acquire(looks)
         try:
             started = time.monotonic()
-            # Shielded: others may wait for the same rendering when this request is cancelled.
-            rasters = [await asyncio.shield(entry.rendering) for entry in shared]
+            # Shielded: others may wait for the same raster when this request is cancelled.
+            rasters = [await asyncio.shield(entry.raster) for entry in shared]
             yield Prepared(tuple(rasters), time.monotonic() - started)
         finally:
             self._release(looks)
 
     def close(self) -> None:
-        """Let running renderings finish and end the threads."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        """Break off what is being rendered, and end the threads."""
+        self._closed = True
+        self._threads.shutdown(wait=True)
 
-    async def _acquire(self, looks: Sequence[_Look]) -> list[_Shared]:
+    async def _acquire(self, looks: Sequence[Look]) -> list[_Shared]:
         async with self._queue:
             while self._reserved and self._reserved + self._needed(looks) > self._limit:
                 self._freed.clear()
                 await self._freed.wait()
             return [self._hold(look) for look in looks]
 
-    def _needed(self, looks: Sequence[_Look]) -> int:
+    def _needed(self, looks: Sequence[Look]) -> int:
         return self._largest * len({look for look in looks if look not in self._held})
 
-    def _hold(self, look: _Look) -> _Shared:
+    def _hold(self, look: Look) -> _Shared:
         if look not in self._held:
-            self._held[look] = _Shared(asyncio.create_task(self._render(look)), self._largest)
+            self._held[look] = _Shared(asyncio.get_running_loop().create_future(), self._largest)
             self._reserved += self._largest
+            self._await(look)
         entry = self._held[look]
         entry.users += 1
         return entry
 
-    async def _render(self, look: _Look) -> Raster:
+    def _await(self, look: Look) -> None:
+        others = self._waiting.setdefault(look.view.image, [])
+        others.append(look)
+        if len(others) == 1 and len(self._renderers) < self._num_threads:
+            renderer = asyncio.create_task(self._render_waiting(), name="renderer")
+            self._renderers.add(renderer)
+
+    async def _render_waiting(self) -> None:
+        """Render image after image, until none waits."""
+        try:
+            await asyncio.sleep(_GATHERING_SECONDS)
+            while self._waiting and not self._closed:
+                looks = [look for look in self._waiting.pop(next(iter(self._waiting))) if self._is_wanted(look)]
+                with self._leisure.renderings() if self._leisure else nullcontext():
+                    await self._render(looks)
+        finally:
+            self._renderers.discard(asyncio.current_task())
+
+    async def _render(self, looks: Sequence[Look]) -> None:
         loop = asyncio.get_running_loop()
-        raster = await loop.run_in_executor(self._threads, self._render_now, look)
-        self._resize(self._held[look], raster.pixels.nbytes)
-        return raster
+        try:
+            awaited, work = await loop.run_in_executor(self._threads, self._library.plan, looks, self._budget)
+        except Exception as error:  # noqa: BLE001 - handed on to everyone who waits
+            for look in looks:
+                self._deliver(look, None, error)
+            return
+        for each in awaited:
+            each.raster.add_done_callback(partial(self._arrived, loop, each))
 
-    def _render_now(self, look: _Look) -> Raster:
-        raster = self._library.render(look.view, self._budget, look.num_images)
-        if self._previews:
-            self._previews.offer(raster)
-        return raster
+        def is_wanted() -> bool:
+            return not self._closed and any(map(self._is_wanted, looks))
 
-    def _release(self, looks: Sequence[_Look]) -> None:
+        if self._closed:
+            for make in work:
+                make(is_wanted)
+        else:
+            await asyncio.gather(*(loop.run_in_executor(self._threads, make, is_wanted) for make in work))
+
+    def _arrived(self, loop: asyncio.AbstractEventLoop, awaited: Awaited, future: "Future[Raster]") -> None:
+        """Pass on what became of a raster; called in the thread that made it."""
+        error = future.exception()
+        raster = None if error else awaited.result()
+        if raster and self._leisure:
+            self._leisure.offer(raster)
+        if not self._closed:
+            loop.call_soon_threadsafe(self._deliver, awaited.look, raster, error)
+
+    def _deliver(self, look: Look, raster: Raster | None, error: BaseException | None) -> None:
+        if not self._is_wanted(look):
+            return
+        entry = self._held[look]
+        if raster:
+            entry.raster.set_result(raster)
+            self._resize(entry, raster.pixels.nbytes)
+        elif isinstance(error, CancelledError):
+            self._await(look)  # others, of whom none was left, began to make it
+        elif error:
+            entry.raster.set_exception(error)
+            entry.raster.exception()  # looked at, lest asyncio complains when nobody waits for it any more
+
+    def _is_wanted(self, look: Look) -> bool:
+        entry = self._held.get(look)
+        return entry is not None and not entry.raster.done()
+
+    def _release(self, looks: Sequence[Look]) -> None:
         for look in looks:
             entry = self._held[look]
             entry.users -= 1
             if entry.users == 0:
                 del self._held[look]
-                entry.rendering.cancel()
-                entry.rendering.add_done_callback(_retrieve)
+                entry.raster.cancel()
                 self._resize(entry, 0)
 
     def _resize(self, entry: _Shared, num_bytes: int) -> None:
         self._reserved += num_bytes - entry.reserved
         entry.reserved = num_bytes
         self._freed.set()
-
-
-def _retrieve(task: asyncio.Task[Raster]) -> None:
-    """Look at the error of a rendering that nobody waits for any more, lest asyncio complains."""
-    if not task.cancelled():
-        task.exception()

@@ -66,6 +66,10 @@ class WorkerSettings(Home):
         default=ByteSize(2 * _GIB), description="rasters that claimed requests hold, rendered ahead or in play"
     )
     cache_bytes: ByteSize = Field(default=ByteSize(_GIB), description="rasters that are kept for requests to come")
+    raster_store_bytes: ByteSize = Field(
+        default=ByteSize(8 * _GIB),
+        description="rasters of large pictures that all workers of the machine keep on its disk, for jobs to come",
+    )
     # One core stays free for the engine.
     render_threads: Annotated[PositiveInt, Spelt(default="one less than the cores that it may use, 8 at most")] = Field(
         default=max(1, min(8, _usable_cpus() - 1)), description="threads that render"

@@ -14,20 +14,20 @@ from workers.consumer import Consumer
 from workers.engines.engine import Engine
 from workers.engines.keeper import EngineKeeper
 from workers.instrumentation import Instruments
+from workers.leisure import Leisure
 from workers.preparation import Preparation
-from workers.previews import Previews
 from workers.settings import WorkerSettings
 from workers.shifts import Shift
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a worker stands on: the server, the images, where previews go, and where its metrics are to be had."""
+    """What a worker stands on: the server, the images, what is done beside, and where its metrics are to be had."""
 
     redis: Redis
     library: Library
     metrics_url: str | None = None
-    previews: Previews | None = None
+    leisure: Leisure | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Stage:
             served.entry.visual_budget,
             limit_bytes=settings.ahead_bytes,
             threads=settings.render_threads,
-            previews=around.previews,
+            leisure=around.leisure,
         )
         self._player = BundlePlayer(
             queue=queue,
@@ -92,5 +92,5 @@ class Stage:
         return max(0, self.consumer.num_requests - self._player.running)
 
     def close(self) -> None:
-        """Let running renderings finish and end their threads."""
+        """Break off what is being rendered, and end the threads."""
         self._preparation.close()

@@ -12,7 +12,10 @@ from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, psnr, read_all, 
 from tiling import ingest as ingest_module
 from tiling.digest import content_digest
 from tiling.errors import ImageUnreadableError
-from tiling.ingest import ingest, ingest_pays, is_pyramid, make_pyramid
+from tiling.ingest import Ledger, ingest, is_pyramid, make_pyramid
+from tiling.levels import reading_of
+from tiling.passes import plan_passes
+from tiling.recipes import identify, plan_raster
 from tiling.rendering import render
 from tiling.sources import open_source
 from tiling.views import View
@@ -137,14 +140,14 @@ def test_two_processes_at_once_make_one_pyramid(image: Path, tmp_path: Path) -> 
 
 
 class TestPaying:
-    """When a pyramid is worth making."""
+    """When a pyramid is worth making: when passes over its image have cost as much."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def folder(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """Large plain pictures, which are quick to write."""
         folder = tmp_path_factory.mktemp("paying")
-        plain = np.full((4000, 4000, 3), 120, np.uint8)
+        plain = np.full((4200, 4000, 3), 120, np.uint8)
         for name in ("large.png", "large.jpg"):
             Image.fromarray(plain).save(folder / name)
         save_pyramid(plain, folder / "pyramid.tif")
@@ -152,19 +155,30 @@ class TestPaying:
         return folder
 
     @pytest.mark.parametrize(
-        ("name", "num_views", "pays"),
+        ("name", "region", "num_passes"),
         [
-            ("large.png", 2, False),
-            ("large.png", 3, True),
-            ("large.jpg", 5, False),
-            ("large.jpg", 6, True),
-            ("pyramid.tif", 100, False),
-            ("small.png", 100, False),
+            ("large.png", "0,3600,600,600", 3),
+            ("large.png", "0,0,600,700", 16),
+            ("large.jpg", "0,3600,600,600", 3),
+            ("large.jpg", "full", 6),
+            ("pyramid.tif", "full", None),
+            ("small.png", "full", None),
         ],
     )
-    def test_it_pays_from_some_views_on(self, folder: Path, name: str, num_views: int, *, pays: bool) -> None:
-        """Three of a PNG, six of a JPEG, never for what has levels or is small."""
-        assert ingest_pays(folder / name, num_views) is pays
+    def test_it_pays_from_some_passes_on(self, folder: Path, name: str, region: str, num_passes: int | None) -> None:
+        """By what each decodes: to the last row or the first ones, in full or scaled; not with levels, or if small."""
+        path, ledger = folder / name, Ledger()
+        with open_source(path) as source:
+            reading = reading_of(source)
+        recipe = plan_raster(identify(path), View(image="x", region=region), SMALL_BUDGET)
+        (made,) = plan_passes(path, reading, [recipe])
+        share = made.run(lambda painted: None)
+        for number in range(1, 30):
+            ledger.add(path, reading, made, share)
+            if ledger.due():
+                assert number == num_passes
+                return
+        assert num_passes is None
 
 
 def test_progress_counts_the_pixels_of_all_levels(image: Path, tmp_path: Path) -> None:

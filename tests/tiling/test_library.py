@@ -138,20 +138,28 @@ def test_an_error_reaches_every_caller_and_is_not_kept(library: Library, root: I
 
 
 def test_names_cannot_leave_the_root(library: Library) -> None:
-    """Neither to render nor to ingest."""
-    for ask in (lambda: library.render(View(image="../x.png"), SMALL_BUDGET), lambda: library.expect("/x.png", 5)):
-        with pytest.raises(PathEscapesError):
-            ask()
+    """Whoever asks."""
+    with pytest.raises(PathEscapesError):
+        library.render(View(image="../x.png"), SMALL_BUDGET)
 
 
-class TestExpecting:
-    """Flat images of which many views will be rendered."""
+class TestPyramids:
+    """Flat images that are passed over again and again."""
 
-    def test_a_large_flat_image_is_ingested_once(self, library: Library) -> None:
-        """However often and by however many threads it is expected."""
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: library.expect("large.png", 5), range(4)))
-        library.expect("large.png", 5)
+    @staticmethod
+    def pass_over(library: Library, number: int) -> None:
+        """Look at a crop at the bottom of the large image, another one for each number."""
+        library.render(View(image="large.png", region=f"{number},4000,500,500"), SMALL_BUDGET)
+
+    def test_none_is_made_before_it_would_have_paid(self, library: Library) -> None:
+        """Two passes are cheaper than a pyramid, of three it would have been."""
+        for number in range(2):
+            self.pass_over(library, number)
+            assert not library.make_due_pyramid()
+        self.pass_over(library, 2)
+        assert library.stats().ingests == 0
+        assert library.make_due_pyramid()
+        assert not library.make_due_pyramid()
         assert library.stats().ingests == 1
 
     def test_views_then_come_from_the_pyramid_with_the_images_provenance(
@@ -159,18 +167,34 @@ class TestExpecting:
     ) -> None:
         """Digest, size, format and key are the original file's."""
         view, path = View(image="large.png", sizing="longest:512"), root.folder / "large.png"
-        library.expect("large.png", 5)
+        for number in range(3):
+            self.pass_over(library, number)
+        library.make_due_pyramid()
         raster = library.render(view, SMALL_BUDGET)
+        assert library.stats().ingests == 1
         assert raster.downsample == 4
         assert (raster.source_format, raster.source_size) == ("png", (4000, 4500))
         assert raster.digest == content_digest(path)
         assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET).key
 
-    def test_one_view_or_a_small_image_is_not_ingested(self, library: Library) -> None:
+    def test_of_a_small_image_none_is_made(self, library: Library) -> None:
         """It would cost more than it saves."""
-        library.expect("large.png", 1)
-        library.expect("small.png", 100)
-        assert library.stats().ingests == 0
+        for number in range(50):
+            library.render(crop(number), SMALL_BUDGET)
+        assert not library.make_due_pyramid()
+
+    def test_one_that_is_given_up_leaves_nothing(self, library: Library, tmp_path: Path) -> None:
+        """What is wanted sooner may end it; the next passes make it due again."""
+
+        def give_up(written: int, total: int) -> None:
+            raise InterruptedError
+
+        for number in range(3):
+            self.pass_over(library, number)
+        with pytest.raises(InterruptedError):
+            library.make_due_pyramid(give_up)
+        assert not list((tmp_path / "pyramids").glob("*.tif"))
+        assert not list((tmp_path / "pyramids").glob("*.partial"))
 
 
 def test_errors_name_the_image_and_not_where_it_lies(library: Library, root: ImageRoot) -> None:

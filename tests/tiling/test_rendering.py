@@ -11,8 +11,9 @@ from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, textured
 from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Region, Size, resolve_region
+from tiling.levels import OVERSAMPLING, choose_level
 from tiling.recipes import identify, plan_raster
-from tiling.rendering import Raster, choose_level, render
+from tiling.rendering import Raster, render
 from tiling.sources import Level
 from tiling.views import View
 
@@ -116,7 +117,7 @@ def test_a_raster_says_where_it_comes_from(folder: Path) -> None:
 def test_the_level_is_the_coarsest_of_twice_the_target(target: tuple[int, int], level: int) -> None:
     """And level 0 where none is."""
     levels = tuple(Level(Size(8192 // scale, 8192 // scale), float(scale)) for scale in (1, 2, 4))
-    assert choose_level(levels, Size(8192, 8192), Size(*target)) == level
+    assert choose_level(levels, Size(8192, 8192), Size(*target), OVERSAMPLING) == level
 
 
 class TestKey:

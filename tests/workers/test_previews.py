@@ -16,6 +16,7 @@ from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.instrumentation import Instruments
+from workers.leisure import Leisure
 from workers.preparation import Preparation
 from workers.previews import Previews
 
@@ -23,10 +24,12 @@ from workers.previews import Previews
 class Booth:
     """Previews into a folder, and their counters."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, library: Library) -> None:
         self.store = PreviewStore(uri)
         self.registry = CollectorRegistry()
-        self.previews = Previews(self.store, Instruments(self.registry).previews)
+        instruments = Instruments(self.registry)
+        self.previews = Previews(self.store, instruments.previews)
+        self.leisure = Leisure(library, instruments.kept_rasters, self.previews)
 
     def count(self, outcome: str) -> float:
         """How many previews had the outcome."""
@@ -34,30 +37,36 @@ class Booth:
 
 
 @pytest.fixture
-def open_booth(tmp_path: Path) -> Iterator[Callable[[], Booth]]:
+def library(data: Path, tmp_path: Path) -> Library:
+    """The library of the example images."""
+    return Library(ImageRoot(data), tmp_path, 0)
+
+
+@pytest.fixture
+def open_booth(tmp_path: Path, library: Library) -> Iterator[Callable[[], Booth]]:
     """Opens booths over one folder, one after the other."""
     booths: list[Booth] = []
 
     def make() -> Booth:
-        booths.append(Booth(str(tmp_path / "results")))
+        booths.append(Booth(str(tmp_path / "results"), library))
         return booths[-1]
 
     yield make
     for booth in booths:
-        booth.previews.close()
+        booth.leisure.close()
 
 
 @pytest.fixture
-def raster(data: Path, tmp_path: Path) -> Raster:
+def raster(library: Library) -> Raster:
     """A raster of an example image."""
-    return Library(ImageRoot(data), tmp_path, 0).render(View(image=image(0)), ENTRY.visual_budget)
+    return library.render(View(image=image(0)), ENTRY.visual_budget)
 
 
 def test_a_preview_looks_like_the_raster(open_booth: Callable[[], Booth], raster: Raster) -> None:
     """A JPEG of at most 640 pixels a side and the raster's proportions."""
     booth = open_booth()
-    booth.previews.offer(raster)
-    booth.previews.close()
+    booth.leisure.offer(raster)
+    booth.leisure.close()
     jpeg = booth.store.read(raster.key)
     assert jpeg is not None
     with Image.open(io.BytesIO(jpeg)) as shown:
@@ -71,33 +80,33 @@ def test_a_raster_is_written_once(open_booth: Callable[[], Booth], raster: Raste
     """However often it is offered, and by whichever worker."""
     first, second = open_booth(), open_booth()
     for _ in range(3):
-        first.previews.offer(raster)
-    first.previews.close()
-    second.previews.offer(raster)
-    second.previews.close()
+        first.leisure.offer(raster)
+    first.leisure.close()
+    second.leisure.offer(raster)
+    second.leisure.close()
     assert (first.count("written"), second.count("known"), second.count("written")) == (1, 1, 0)
 
 
-async def test_a_store_that_fails_harms_no_request(data: Path, tmp_path: Path) -> None:
+async def test_a_store_that_fails_harms_no_request(library: Library, tmp_path: Path) -> None:
     """The folder is a file: the raster is served all the same, and the failure counted."""
     (tmp_path / "results").write_text("in the way")
-    booth = Booth(str(tmp_path / "results"))
+    booth = Booth(str(tmp_path / "results"), library)
 
     async def failed() -> bool:
         return booth.count("failed") == 1
 
     preparation = Preparation(
-        Library(ImageRoot(data), tmp_path, 0),
+        library,
         ENTRY.visual_budget,
         limit_bytes=2**24,
         threads=1,
-        previews=booth.previews,
+        leisure=booth.leisure,
     )
     async with preparation.rasters([View(image=image(1))]) as prepared:
         assert prepared.rasters[0].pixels.size
     await async_wait_until(failed)
     preparation.close()
-    booth.previews.close()
+    booth.leisure.close()
 
 
 def test_what_is_no_key_has_no_preview(open_booth: Callable[[], Booth]) -> None:

@@ -26,6 +26,8 @@ class Decoder(ABC):
 
     levels: tuple[Level, ...]
     microns_per_pixel: float | None = None
+    is_sequential: bool = False
+    """Whether all that lies above a region is decoded, too."""
 
     @abstractmethod
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:

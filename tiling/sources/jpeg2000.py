@@ -25,6 +25,8 @@ class Jpeg2000Decoder(Decoder):
     A process decodes one such image at a time, however many threads render.
     """
 
+    is_sequential = True
+
     def __init__(self, path: Path, size_s: Size) -> None:
         self._path = path
         self.levels = describe_levels([size_s])

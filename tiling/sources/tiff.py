@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache
+from concurrent.futures import Future, wait
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from tifffile import TiffFile, TiffPage
 
 from tiling.errors import ImageUnreadableError, decoder_faults
 from tiling.geometry import Region
+from tiling.helpers import helpers
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
 from tiling.tiff import TiffLayout, page_size, photometric_kind
@@ -91,7 +91,7 @@ class TiffDecoder(Decoder):
 
         rows = range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
         columns = range(region.x // width, (region.x + region.width - 1) // width + 1)
-        return _Band(pixels, [_pool().submit(place, row, column) for row in rows for column in columns])
+        return _Band(pixels, [helpers().submit(place, row, column) for row in rows for column in columns])
 
     def _segment(self, page: TiffPage, index: int) -> NDArray[Any]:
         """Samples of one tile or strip, H x W x S."""
@@ -152,8 +152,3 @@ def _colours(page: TiffPage) -> Colours:
     extra = page.extrasamples[0] if page.extrasamples else None
     alpha = _ALPHA.get(int(extra)) if extra is not None else None
     return Colours(kind, is_inverted=page.photometric == 0, alpha=alpha, palette=palette)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tile")

@@ -30,6 +30,8 @@ def can_decode(container: Container) -> bool:
 class VipsDecoder(Decoder):
     """Reads a flat image from top to bottom, once per region: pixels above it are decoded, those below are not."""
 
+    is_sequential = True
+
     def __init__(self, path: Path, container: Container, size_s: Size) -> None:
         self._path = path
         self._container = container

@@ -1,14 +1,11 @@
 """A region of level 0, as the whole pixels of another level that cover it and its exact box among them."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 from tiling.geometry import Region, Size
 from tiling.resampling import Box
-from tiling.sources.base import Decoder, Level, Pixels
+from tiling.sources.base import Level
 
 _ROUNDING = 1e-6
 
@@ -23,16 +20,6 @@ class Window:
     region_l: Region
     size: Size
     box: Box
-
-    def read(self, decoder: Decoder, level: int) -> Iterator[Pixels]:
-        """Yield the picture in bands of rows."""
-        right, bottom = self.size.width - self.region_l.width, self.size.height - self.region_l.height
-        last = None
-        for band in decoder.bands(level, self.region_l):
-            last = np.pad(band, ((0, 0), (0, right), (0, 0)), "edge") if right else band
-            yield last
-        if bottom and last is not None:
-            yield np.repeat(last[-1:], bottom, axis=0)
 
 
 def level_window(level: Level, region: Region) -> Window:

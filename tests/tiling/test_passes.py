@@ -1,0 +1,240 @@
+"""All views that are wanted of a flat image are made in one pass over it, and each is what it would be alone."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from catalogue.families.qwen import QwenBudget
+from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, size_of, textured
+from tiling.budgets.base import VisualBudget
+from tiling.errors import ImageUnreadableError, RegionError
+from tiling.geometry import resolve_region
+from tiling.levels import LARGE_PIXELS
+from tiling.library import Library, Look
+from tiling.rendering import Raster
+from tiling.roots import ImageRoot
+from tiling.views import View
+
+WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels that are made in passing
+FLAT = ["a.png", "a.jpg", "a.webp", "strips.tif", "tiles.tif"]
+BILINEAR = QwenBudget(factor=28, min_pixels=3136, max_pixels=448 * 448)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One large textured picture in every flat layout, and as a pyramid."""
+    folder = tmp_path_factory.mktemp("passes")
+    coarse = Image.fromarray(textured(750, 600)).resize((1501, 1201), Image.Resampling.BICUBIC)
+    pixels = np.tile(np.asarray(coarse), (3, 3, 1))[:HEIGHT, :WIDTH]
+    assert pixels.shape[0] * pixels.shape[1] >= LARGE_PIXELS
+    picture = Image.fromarray(pixels)
+    picture.save(folder / "a.png", compress_level=1)
+    picture.save(folder / "a.jpg", quality=92)
+    picture.save(folder / "a.webp", lossless=True, method=0, quality=0)
+    picture.save(folder / "strips.tif")
+    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(512, 512), compression="zlib")
+    save_pyramid(pixels, folder / "pyramid.tif")
+    return folder
+
+
+@pytest.fixture
+def library(data: Path, tmp_path: Path) -> Library:
+    """A library that forgets every raster at once."""
+    return Library(ImageRoot(data), tmp_path / "pyramids", cache_bytes=0)
+
+
+def views(name: str) -> list[View]:
+    """What a job looks at: a thumbnail, all, four quadrants that overlap, and small crops."""
+    quadrants = [f"{x},{y},2300,1850" for x in (0, 2201) for y in (0, 1753)]
+    crops = ["0,0,480,480", "1003,507,640,512", "4001,3103,500,500", "4500,3602,1,1"]
+    return [
+        View(image=name, sizing="longest:512"),
+        View(image=name),
+        *(View(image=name, region=region) for region in quadrants + crops),
+    ]
+
+
+def together(library: Library, looks: list[View], budget: VisualBudget = SMALL_BUDGET) -> list[Raster]:
+    """The rasters of views that are asked for at once."""
+    awaited, work = library.plan([Look(view) for view in looks], budget)
+    for make in work:
+        make(lambda: True)
+    return [each.result() for each in awaited]
+
+
+@pytest.mark.parametrize(("name", "passes"), [("a.png", 1), ("a.jpg", 2), ("a.webp", 1), ("strips.tif", 1)])
+def test_a_flat_image_is_passed_over_once_for_all_its_views(library: Library, name: str, passes: int) -> None:
+    """A JPEG twice: scaled by its decoder, and in full for those who need it so."""
+    together(library, views(name))
+    assert (library.stats().renders, library.stats().passes) == (len(views(name)), passes)
+
+
+def test_a_jpeg_that_nobody_needs_in_full_is_passed_over_once(library: Library) -> None:
+    """Scaled as the finest of the views asks, and halved for the others."""
+    rasters = together(library, views("a.jpg")[:6])
+    assert {raster.level for raster in rasters} == {1, 2}
+    assert library.stats().passes == 1
+
+
+def test_a_pyramid_is_read_view_by_view(library: Library) -> None:
+    """From its own levels, where a view reads only what it shows."""
+    together(library, views("pyramid.tif"))
+    assert library.stats().passes == library.stats().renders == len(views("pyramid.tif"))
+
+
+def test_distant_crops_of_a_tiled_image_are_read_alone(library: Library) -> None:
+    """A pass would decode all that lies between them."""
+    together(library, [View(image="tiles.tif", region=region) for region in ("0,0,480,480", "4000,3100,480,480")])
+    assert library.stats().passes == 2
+
+
+@pytest.mark.parametrize("budget", [SMALL_BUDGET, BILINEAR], ids=["bicubic", "bilinear"])
+@pytest.mark.parametrize("name", FLAT)
+def test_a_view_in_a_pass_has_the_pixels_that_it_has_alone(library: Library, name: str, budget: VisualBudget) -> None:
+    """To the last bit; but a coarser view of a JPEG differs by roundings of its decoder's scales, 50 dB at least."""
+    in_pass = together(library, views(name), budget)
+    finest = min([raster.level for raster in in_pass if raster.level], default=0)
+    for raster, view in zip(in_pass, views(name), strict=True):
+        alone = library.render(view, budget)
+        assert (alone.key, alone.level, alone.downsample) == (raster.key, raster.level, raster.downsample)
+        if name == "a.jpg" and raster.level > finest:
+            assert psnr(raster.pixels, alone.pixels) >= 50
+        else:
+            np.testing.assert_array_equal(raster.pixels, alone.pixels)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_every_view_in_a_pass_matches_the_full_image_preprocessed(library: Library, data: Path, name: str) -> None:
+    """At 45 dB, as each does alone."""
+    whole = as_pillow_sees(data / name)
+    for raster in together(library, views(name)):
+        assert psnr(raster.pixels, preprocessed(whole, raster)) >= 45
+
+
+def preprocessed(whole: Pixels, raster: Raster) -> Pixels:
+    """What Pillow makes of the decoded full image."""
+    x, y, width, height = resolve_region(raster.view.region, size_of(whole))
+    picture = Image.fromarray(whole[y : y + height, x : x + width])
+    own = raster.view.downsampled(raster.region.size)
+    if own != raster.region.size:
+        picture = picture.resize(own, Image.Resampling.BICUBIC)
+    return np.asarray(picture.resize(size_of(raster.pixels), Image.Resampling.BICUBIC))
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+@pytest.mark.parametrize("suffix", ["jpg", "tif"])
+def test_a_pass_over_a_turned_image_is_in_the_oriented_frame(tmp_path: Path, orientation: int, suffix: str) -> None:
+    """Regions lie where a person sees them, whichever way the rows run."""
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = tmp_path / f"turned.{suffix}"
+    Image.fromarray(textured(1201, 907)).save(path, exif=exif, quality=95, subsampling=0)
+    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
+    asked = [
+        View(image=path.name),
+        View(image=path.name, sizing="longest:257"),
+        View(image=path.name, region="11,500,890,390"),
+        View(image=path.name, region="600,0,300,300"),
+    ]
+    whole = as_pillow_sees(path)
+    for raster, view in zip(together(library, asked), asked, strict=True):
+        assert psnr(raster.pixels, preprocessed(whole, raster)) >= 45
+        if suffix == "tif" or raster.level == 0:
+            np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
+
+
+def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Library) -> None:
+    """Before the views that end further below, which are not there yet."""
+    awaited, work = library.plan([Look(view) for view in views("a.png")], SMALL_BUDGET)
+    done: list[list[int]] = []
+
+    def is_wanted() -> bool:
+        done.append([index for index, each in enumerate(awaited) if each.raster.done()])
+        return True
+
+    for make in work:
+        make(is_wanted)
+    crop = 6
+    assert [crop] in done
+    assert done[0] == []
+    assert len([each for each in awaited if each.raster.done()]) == len(awaited)
+
+
+def test_a_pass_that_nobody_waits_for_ends(library: Library) -> None:
+    """What is complete by then stands; the rest can be asked for again."""
+    awaited, work = library.plan([Look(view) for view in views("a.png")], SMALL_BUDGET)
+    for make in work:
+        make(lambda: not awaited[6].raster.done())
+    assert awaited[6].result().pixels.size
+    with pytest.raises(CancelledError):
+        awaited[0].result()
+    assert library.render(views("a.png")[0], SMALL_BUDGET).pixels.size
+
+
+def test_who_asks_during_a_pass_shares_what_it_makes(library: Library) -> None:
+    """The same raster is not made twice, though nobody has it yet."""
+    looks = [Look(view) for view in views("a.png")]
+    awaited, work = library.plan(looks, SMALL_BUDGET)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait_once() -> bool:
+        begun.set()
+        return go_on.wait(30)
+
+    thread = threading.Thread(target=lambda: [make(wait_once) for make in work])
+    thread.start()
+    begun.wait(30)
+    later, more = library.plan(looks[:3], SMALL_BUDGET)
+    go_on.set()
+    thread.join()
+    assert not more
+    assert [each.result().key for each in later] == [each.result().key for each in awaited[:3]]
+    assert library.stats().passes == 1
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "strips-zlib.tif"])
+def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name: str) -> None:
+    """With the errors that each would raise alone; those above it stand."""
+    path = tmp_path / name
+    if name == "strips-zlib.tif":
+        options = {"photometric": "rgb", "compression": "zlib", "rowsperstrip": 64}
+        tifffile.imwrite(path, as_pillow_sees(data / "a.png"), **options)
+    else:
+        path.write_bytes((data / name).read_bytes())
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 400] = b"\xff" * 400
+    path.write_bytes(content)
+    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
+    asked = [*views(name), View(image=name, region="0,0,9999,1")]
+    awaited, work = library.plan([Look(view) for view in asked], SMALL_BUDGET)
+    for make in work:
+        make(lambda: True)
+    for each, view in zip(awaited, asked, strict=True):
+        alone = outcome(library, view)
+        assert type(each.raster.exception()) is type(alone)
+        assert str(each.raster.exception()) == str(alone)
+    kinds = [type(each.raster.exception()) for each in awaited]
+    assert {ImageUnreadableError, RegionError, type(None)} == set(kinds)
+
+
+def outcome(library: Library, view: View) -> Exception | None:
+    """What rendering a view alone raises."""
+    try:
+        library.render(view, SMALL_BUDGET)
+    except Exception as error:  # noqa: BLE001 - to be compared
+        return error
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _no_failure_in_a_helper(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    yield
+    assert not failures

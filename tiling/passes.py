@@ -1,0 +1,171 @@
+"""One pass over the rows of a file, from which several views of it are made.
+
+A file without levels of its own is decoded from its first row to the last one of a view, however small the view. So
+views of it that are wanted at once are made of one pass: each band of rows goes to everyone whose region it touches,
+halved on its way for those who read a coarser level, and a raster is handed out when its last row has passed.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region
+from tiling.helpers import helpers
+from tiling.levels import Reading, cut_anew, halve, reading_of
+from tiling.painter import Painter
+from tiling.recipes import Recipe
+from tiling.sources import Source, open_source
+from tiling.sources.base import Pixels
+
+_BAND_ROWS = 256
+
+
+class Painted(NamedTuple):
+    """The pixels of a recipe, and the level that they were made from."""
+
+    recipe: Recipe
+    level: int
+    downsample: float
+    pixels: Pixels
+
+
+class Draft(NamedTuple):
+    """A recipe, and the level that it will be made from."""
+
+    recipe: Recipe
+    level: int
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Recipes of the image at `path` that are made together of level `decoded` of its decoder."""
+
+    path: Path
+    decoded: int
+    drafts: tuple[Draft, ...]
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """What is made."""
+        return tuple(draft.recipe for draft in self.drafts)
+
+    def run(self, deliver: Callable[[Painted], None], is_wanted: Callable[[], bool] = lambda: True) -> float:
+        """Decode the file once, and hand out each raster as soon as it is complete; helpers resize meanwhile.
+
+        Returns the share of the image that was decoded. Ends early when `is_wanted` says no. Raises TilingError
+        subclasses for what is damaged: what was handed out by then is right, and the rest is not made.
+        """
+        with open_source(self.path) as source:
+            painting = _Painting(self, source)
+            try:
+                for band in painting.bands():
+                    painting.hand_out(deliver)
+                    if not is_wanted():
+                        break
+                    painting.begin(band)
+            finally:
+                painting.hand_out(deliver)  # what is complete stands, whatever is wrong below it
+            return painting.share
+
+    def alone(self, keys: Collection[str]) -> "list[Pass]":
+        """A pass for each of the recipes with these keys."""
+        return [Pass(self.path, self.decoded, (draft,)) for draft in self.drafts if draft.recipe.key in keys]
+
+
+class _Painting:
+    """A pass under way."""
+
+    def __init__(self, plan: Pass, source: Source) -> None:
+        if source.size != plan.recipes[0].source_size:
+            raise ImageUnreadableError(f"{plan.path}: the image changed its size while it was being read")
+        self._source, self._decoded = source, plan.decoded
+        self._levels = reading_of(source).levels
+        self._open = [
+            (draft, Painter(draft.recipe, self._levels[draft.level], source.orientation)) for draft in plan.drafts
+        ]
+        size = source.decoder.levels[plan.decoded].size
+        self._block = 2 ** (max(draft.level for draft in plan.drafts) - plan.decoded)
+        regions = [_at(painter.region_l, draft.level - plan.decoded) for draft, painter in self._open]
+        self._region = _enclosing(regions, self._block, Region(0, 0, *size))
+        self._top = self._region.y
+        self._at_work: list[Future[None]] = []
+
+    @property
+    def share(self) -> float:
+        """The part of the image that was decoded so far."""
+        size = self._source.decoder.levels[self._decoded].size
+        if self._source.decoder.is_sequential:
+            return self._top / size.height
+        return (self._top - self._region.y) * self._region.width / size.area
+
+    def bands(self) -> Iterator[Pixels]:
+        """Bands of the decoded level; all but the last can be halved as often as anybody needs."""
+        return cut_anew(self._source.decoder.bands(self._decoded, self._region), max(_BAND_ROWS, self._block))
+
+    def begin(self, band: Pixels) -> None:
+        """Let helpers give a band to everyone whose region it touches."""
+        top, left, rows = self._top, self._region.x, band.shape[0]
+        self._top += rows
+        level = self._decoded
+        while touched := [(draft.level, painter) for draft, painter in self._open if draft.level >= level]:
+            for number, painter in touched:
+                if number == level and painter.needs(top, band.shape[0]):
+                    self._at_work.append(helpers().submit(painter.take, band, left, top))
+            if all(number == level for number, _ in touched):
+                break
+            band, left, top, level = halve(band), left // 2, top // 2, level + 1
+
+    def hand_out(self, deliver: Callable[[Painted], None]) -> None:
+        """Wait for the helpers, and hand out what they completed."""
+        wait(self._at_work)
+        for work in self._at_work:
+            work.result()
+        self._at_work = []
+        for draft, painter in self._open:
+            if painter.is_done:
+                deliver(Painted(draft.recipe, draft.level, self._levels[draft.level].downsample, painter.pixels()))
+        self._open = [(draft, painter) for draft, painter in self._open if not painter.is_done]
+
+
+def plan_passes(path: Path, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
+    """The passes that make these recipes of the image at `path`; those that are over sooner come first.
+
+    An image with levels of its own is read view by view. A JPEG is decoded in full for those who need it so, and
+    scaled by its decoder for all others, who then need not wait for the former.
+    """
+    drafts = [Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes]
+    if not reading.is_flat:
+        return [Pass(path, draft.level, (draft,)) for draft in drafts]
+    scaled = [draft for draft in drafts if draft.level > 0 and reading.num_decoded > 1]
+    groups = [scaled, [draft for draft in drafts if draft not in scaled]]
+    passes = [
+        Pass(path, min(reading.num_decoded - 1, *(draft.level for draft in group)), tuple(group))
+        for group in groups
+        if group
+    ]
+    return passes if reading.is_sequential else [part for each in passes for part in _worth_it(each)]
+
+
+def _worth_it(together: Pass) -> list[Pass]:
+    """A pass over tiles or strips as it is, or view by view where that reads less."""
+    regions = [draft.recipe.region for draft in together.drafts]
+    span = _enclosing(regions, 1, Region(0, 0, *together.recipes[0].source_size))
+    if span.size.area <= sum(region.size.area for region in regions):
+        return [together]
+    return together.alone({recipe.key for recipe in together.recipes})
+
+
+def _at(region: Region, halvings: int) -> Region:
+    """A region of a level in pixels of one that was halved so often less."""
+    return Region(*(side << halvings for side in region))
+
+
+def _enclosing(regions: Sequence[Region], block: int, whole: Region) -> Region:
+    """The smallest region of whole blocks around all of these, as far as there are pixels."""
+    left, top = (min(corner) // block * block for corner in ([r.x for r in regions], [r.y for r in regions]))
+    right = min(whole.width, -(-max(r.x + r.width for r in regions) // block) * block)
+    bottom = min(whole.height, -(-max(r.y + r.height for r in regions) // block) * block)
+    return Region(left, top, right - left, bottom - top)
