@@ -1,0 +1,263 @@
+"""What all racers are asked: the demo's pictures and questions, as a data set for a job and as items for the others."""
+
+import json
+import math
+import os
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Self
+
+from catalogue.load import load_catalogue
+from demo.ultravr.dataset import build_demo_dataset
+from evaluation.datasets import load_dataset
+from evaluation.expansion import prepare
+from evaluation.records import read_records
+from jobs.models import InferenceRequest, JobSpec
+from performance.peers.huge import huge_records, write_huge_picture
+from tiling.geometry import Size
+from tiling.headers import read_header
+from tiling.recipes import Identity, identify, plan_raster
+from tiling.views import View
+from workers.checkpoints.build import ensure_checkpoint
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+
+MODEL = "demo-qwen3-vl"
+CONDITIONS = ("V1", "V2", "V3", "V4")
+MAX_TOKENS = 24
+
+
+@dataclass(frozen=True)
+class Look:
+    """One picture of a prompt: a region of a file in its pixels, and the raster that the model makes of it."""
+
+    path: str
+    size: tuple[int, int]
+    region: tuple[int, int, int, int]
+    longest: int | None
+    raster: tuple[int, int]
+    tokens: int
+    key: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it shows the file as it is."""
+        return self.longest is None and self.region == (0, 0, *self.size)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question about one picture under one condition; a number in `parts` is a place in `looks`."""
+
+    id: str
+    picture: str
+    condition: str
+    looks: tuple[Look, ...]
+    parts: tuple[str | int, ...]
+    sampling: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Self:
+        """Read it from JSON."""
+        looks = tuple(
+            Look(**{name: tuple(value) if isinstance(value, list) else value for name, value in look.items()})
+            for look in fields["looks"]
+        )
+        return cls(**{**fields, "looks": looks, "parts": tuple(fields["parts"])})
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A data set below `data`, the same as items in a job's order, and the engine that everybody starts."""
+
+    name: str
+    data: str
+    spec: Mapping[str, Any]
+    items: tuple[Item, ...]
+    weights: str
+    engine: Mapping[str, Any]
+    environment: Mapping[str, str]
+
+    def write(self, path: Path) -> None:
+        """Write it where the racers' processes read it."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read what `write` wrote."""
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{**fields, "items": tuple(map(Item.of, fields["items"]))})
+
+
+def cache_folder() -> Path:
+    """Where pictures, the checkpoint and the peers' environments are kept from one run to the next."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gigavqa" / "peers"
+
+
+def make_scenario(cache: Path, questions: int, *, scale: float = 1.0) -> Scenario:
+    """Each of the demo's ten pictures with so many questions, under V1 to V4 of S0."""
+    demo = build_demo_dataset(cache / f"data-{scale:g}" / "demo", scale=scale)
+    folder = demo.with_name(f"race-{questions}")
+    write_race(folder, demo / "images", choose(list(_flat_records(demo)), questions))
+    return _scenario(cache, folder)
+
+
+def make_huge_scenario(cache: Path, questions: int) -> Scenario:
+    """One slide of 100,000 x 100,000 pixels, which is made here, with so many questions."""
+    folder = cache / "data-huge" / f"huge-{questions}"
+    picture = folder.with_name("pictures") / "huge.tiff"
+    write_huge_picture(picture)
+    write_race(folder, picture.parent, list(huge_records(questions)))
+    return _scenario(cache, folder)
+
+
+def choose(records: Sequence[Mapping[str, Any]], questions: int) -> list[dict[str, Any]]:
+    """So many records of each picture, by id; where there are fewer, they are asked again in other words."""
+    by_picture: dict[str, list[Mapping[str, Any]]] = {}
+    for record in sorted(records, key=lambda record: str(record["id"])):
+        by_picture.setdefault(record["image"], []).append(record)
+    return [
+        _again(own[number % len(own)], number // len(own)) for own in by_picture.values() for number in range(questions)
+    ]
+
+
+def alternating(items: Sequence[Item]) -> list[Item]:
+    """All items, one of each picture in turn, the largest and the smallest picture alternately.
+
+    Any beginning of it is a fair sample for a peer that is stopped by the clock: conditions and sizes mix in it as they
+    do in the whole.
+    """
+    by_picture: dict[str, list[Item]] = {}
+    for item in items:
+        by_picture.setdefault(item.picture, []).append(item)
+    by_size = sorted(by_picture.values(), key=lambda own: (math.prod(own[0].looks[0].size), own[0].id))
+    half = (len(by_size) + 1) // 2
+    mixed = [own for pair in zip_longest(by_size[:half], reversed(by_size[half:])) for own in pair if own]
+    turned = [_turned(own, place) for place, own in enumerate(mixed)]
+    return [item for turn in zip_longest(*turned) for item in turn if item]
+
+
+def _turned(own: Sequence[Item], place: int) -> list[Item]:
+    """One picture's items, beginning with another condition for each picture and changing it with every item."""
+    columns = [[item for item in own if item.condition == condition] for condition in CONDITIONS]
+    columns = [column for column in columns if column]
+    columns = columns[place % len(columns) :] + columns[: place % len(columns)]
+    return [item for row in zip_longest(*columns) for item in row if item]
+
+
+def distinct_prefix_tokens(prompts: Iterable[Sequence[Hashable]]) -> int:
+    """Tokens of which no two share all that stands before them: what a perfect prefix cache would prefill."""
+    seen = set()
+    for prompt in prompts:
+        prefix = 0
+        for token in prompt:
+            prefix = hash((prefix, token))
+            seen.add(prefix)
+    return len(seen)
+
+
+def _again(record: Mapping[str, Any], time: int) -> dict[str, Any]:
+    if not time:
+        return dict(record)
+    return {**record, "id": f"{record['id']}-{time + 1}", "question": f"Look {time + 1} times. {record['question']}"}
+
+
+def _flat_records(demo: Path) -> Iterator[dict[str, Any]]:
+    """The demo's records, those of a slide's own file taken apart by category."""
+    for path in sorted((demo / "samples").rglob("*.json*")):
+        for record in read_records(path, path.name):
+            value: Any = getattr(record, "value", None)
+            if "categories" not in value:
+                yield value
+                continue
+            shared = {key: kept for key, kept in value.items() if key != "categories"}
+            for category, part in value["categories"].items():
+                name = value["slide"]
+                derived = {"id": f"{name}-{category}", "image": f"images/{name}.tiff", "category": category}
+                yield {**shared, **derived, **part}
+
+
+def write_race(folder: Path, images: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write the records as a data set of their own, whose pictures are links to those in `images`."""
+    (folder / "samples").mkdir(parents=True, exist_ok=True)
+    (folder / "images").mkdir(exist_ok=True)
+    for name in {Path(record["image"]).name for record in records}:
+        if not (folder / "images" / name).exists():
+            os.link(images / name, folder / "images" / name)
+    (folder / "dataset.toml").write_text(f'name = "{folder.name}"\nbenchmark = "ultravr"\n', encoding="utf-8")
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (folder / "samples" / "race.jsonl").write_text(lines, encoding="utf-8")
+
+
+def _scenario(cache: Path, folder: Path) -> Scenario:
+    entry = load_catalogue()[MODEL]
+    weights = str(ensure_checkpoint(entry.weights, cache / "checkpoints"))
+    cells = tuple({"protocol": "S0", "condition": condition} for condition in CONDITIONS)
+    spec = JobSpec(dataset=folder.name, models=(MODEL,), cells=cells, sampling={"max_tokens": MAX_TOKENS})
+    items = tuple(_item(request, folder.parent) for _, request in requests_of(spec, folder.parent))
+    return Scenario(
+        name=folder.name,
+        data=str(folder.parent),
+        spec=spec.model_dump(mode="json", exclude_defaults=True),
+        items=items,
+        weights=weights,
+        engine=engine_arguments(entry, weights, is_cpu=True),
+        environment=engine_environment(weights) | cpu_environment(small=entry.random_weights),
+    )
+
+
+def requests_of(spec: JobSpec, data: Path) -> Iterator[tuple[str, InferenceRequest]]:
+    """The requests that a job makes of a data set below `data`, with the picture of each, in their order."""
+
+    def size_of(image: str) -> Size:
+        return read_header(data / image).size
+
+    return prepare(load_dataset(data / spec.dataset), spec, load_catalogue()).requests(size_of)
+
+
+def _item(request: InferenceRequest, data: Path) -> Item:
+    (turn,) = request.turns
+    looks = tuple(_look(view, data) for view in turn.views)
+    places = iter(range(len(looks)))
+    parts = tuple(part if isinstance(part, str) else next(places) for part in turn.parts)
+    sampling = {name: value for name, value in request.sampling.model_dump().items() if value is not None}
+    picture = Path(turn.views[0].image).name
+    return Item(request.id, picture, request.condition, looks, parts, sampling)
+
+
+def _look(view: View, data: Path) -> Look:
+    path = data / view.image
+    identity: Identity = identify(path)
+    recipe = plan_raster(identity, view, load_catalogue()[MODEL].visual_budget)
+    region = recipe.region
+    longest = None if recipe.downsampled == region.size else max(recipe.downsampled)
+    return Look(
+        path=str(path),
+        size=tuple(recipe.source_size),
+        region=(region.x, region.y, region.width, region.height),
+        longest=longest,
+        raster=tuple(recipe.plan.raster),
+        tokens=recipe.plan.visual_tokens,
+        key=recipe.key,
+    )
+
+
+def prompt_tokens(items: Iterable[Item], weights: str) -> Iterator[list[Hashable]]:
+    """The prompts as the engine sees them, each visual token named by its raster and place."""
+    from transformers import AutoTokenizer  # noqa: PLC0415 - takes seconds
+
+    tokenizer = AutoTokenizer.from_pretrained(weights)
+    image = tokenizer.convert_tokens_to_ids("<|image_pad|>")
+    for item in items:
+        content = [
+            {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"} for part in item.parts
+        ]
+        chat = [{"role": "user", "content": content}]
+        text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+        looks = iter(item.looks)
+        prompt: list[Hashable] = []
+        for token in tokenizer.encode(text):
+            look = next(looks) if token == image else None
+            prompt += [(look.key, number) for number in range(look.tokens)] if look else [token]
+        yield prompt
