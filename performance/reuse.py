@@ -12,7 +12,8 @@ slow part, as it is in truth, so that what waits for it is ordered as it would b
 import argparse
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from jobs.results import ResultStore
 from jobs.server import start_server
 from performance.ideal import EntryTokens, Ideal, ideal
 from service.submission.admission import bundle_requests
+from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.library import Library
 from tiling.roots import ImageRoot
@@ -67,6 +69,7 @@ class Asked:
 class Done:
     """What a fleet did. `engine_seconds` are those of the simulated machines that computed, together."""
 
+    seconds: float
     renders: int
     encoder_runs: int
     encoded_tokens: int
@@ -78,19 +81,21 @@ class Done:
 class Member:
     """One worker of the fleet."""
 
-    def __init__(self, asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float) -> None:
+    def __init__(
+        self, asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float, answer_tokens: int
+    ) -> None:
+        share = asked.entry.visual_budget.max_raster_pixels / 4096**2
         settings = WorkerSettings(
             max_requests=_MAX_REQUESTS,
             render_threads=1,
             previews=False,
             claim_block_seconds=0.1,
-            ahead_bytes=2 * _GIB // _REDUCED**2,
-            cache_bytes=_GIB // _REDUCED**2,
+            ahead_bytes=int(2 * _GIB * share),
+            cache_bytes=int(_GIB * share),
         )
         model, instruments = asked.entry.id, Instruments(CollectorRegistry())
-        thought = ANSWER_TOKENS.get(model, 100)
         self.library = Library(asked.root, home, settings.cache_bytes)
-        self.engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=thought)
+        self.engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=answer_tokens)
         self._keeper = EngineKeeper(lambda: self.engine, settings, instruments)
         queue = JobQueue(redis, lease_seconds=settings.lease_seconds)
         self._stage = Stage(
@@ -117,13 +122,16 @@ class Member:
             self._stage.close()
 
 
-def ask(model: str, plan: str, folder: Path) -> Asked:
-    """Expand a plan over the reduced demo data set, which is painted when it is not there."""
+def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> Asked:
+    """Expand a plan over the reduced demo data set, which is painted when it is not there.
+
+    With `sizes` of some images, what is asked of these is asked as if they were so large.
+    """
     build_demo_dataset(folder / "demo", scale=1 / _REDUCED, progress=lambda _: None)
     entry = _reduced(load_catalogue()[model])
     spec = JobSpec(dataset="demo", models=(model,), plan=plan, options={"thumbnail": 1024 // _REDUCED})
     expansion = prepare(load_dataset(folder / "demo"), spec, {model: entry})
-    requests = list(expansion.requests(lambda image: read_header(folder / image).size))
+    requests = list(expansion.requests(lambda image: (sizes or {}).get(image) or read_header(folder / image).size))
     return Asked(entry, spec, requests, ImageRoot(folder))
 
 
@@ -134,7 +142,7 @@ def _reduced(entry: CatalogueEntry) -> CatalogueEntry:
     return entry.model_copy(update={"visual_budget": smaller, "max_model_len": _CONTEXT})
 
 
-async def play(asked: Asked, roofline: Roofline, workers: int, speed: float) -> Done:
+async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, answer_tokens: int) -> Done:
     """Play the plan on a server of its own; returns what was done."""
     with tempfile.TemporaryDirectory() as folder:
         server = start_server(Path(folder, "server"))
@@ -144,12 +152,21 @@ async def play(asked: Asked, roofline: Roofline, workers: int, speed: float) -> 
                 for client in clients:
                     stack.push_async_callback(client.aclose)
                 fleet = [
-                    Member(asked, client, Path(folder, f"w{number}"), roofline=roofline, speed=speed)
+                    Member(
+                        asked,
+                        client,
+                        Path(folder, f"w{number}"),
+                        roofline=roofline,
+                        speed=speed,
+                        answer_tokens=answer_tokens,
+                    )
                     for number, client in enumerate(clients)
                 ]
+                began = time.monotonic()
                 responses = await _play_job(asked, clients[0], fleet)
+                seconds = time.monotonic() - began
                 answers = {response.request_id: [turn.text for turn in response.turns] for response in responses}
-                return _done(asked, fleet, answers)
+                return _done(asked, fleet, answers, seconds)
         finally:
             server.stop()
 
@@ -170,10 +187,11 @@ async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member]) -> list
     return [response for response in responses if isinstance(response, Response)]
 
 
-def _done(asked: Asked, fleet: Sequence[Member], answers: dict[str, list[str]]) -> Done:
+def _done(asked: Asked, fleet: Sequence[Member], answers: dict[str, list[str]], seconds: float) -> Done:
     counts = [member.engine.counts for member in fleet]
     requests = [request for _, request in asked.requests]
     return Done(
+        seconds=seconds,
         renders=sum(member.library.stats().renders for member in fleet),
         encoder_runs=sum(count.encoder_runs for count in counts),
         encoded_tokens=sum(count.encoded_tokens for count in counts),
@@ -201,7 +219,8 @@ def main() -> None:
         for tokens in arguments.encoder_tokens:
             for workers in arguments.workers:
                 roofline = replace(roofline_of(asked.entry), encoder_tokens=tokens)
-                done = asyncio.run(play(asked, roofline, workers, arguments.speed / workers))
+                answer = ANSWER_TOKENS.get(model, 100)
+                done = asyncio.run(play(asked, roofline, workers, arguments.speed / workers, answer_tokens=answer))
                 seen = done.ideal
                 print(f"| {model} | {tokens:,} | {workers} | {' | '.join(_ratios(done))} |", flush=True)
         if seen:
