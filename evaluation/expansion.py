@@ -13,11 +13,12 @@ from evaluation.benchmark import Chat, Scene, SizeOf, cells_of
 from evaluation.datasets import Dataset
 from evaluation.errors import SampleUnknownError, SamplingInvalidError
 from evaluation.options import ViewOptions, read_options
+from evaluation.order import in_order
 from evaluation.samples import Sample
-from jobs.models import Cell, InferenceRequest, JobSpec, Sampling
+from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 
 _SEED_BITS = 31
-_MOST_KEPT = 1000  # chats of one image that are made once for all models
+_MOST_KEPT = 1000  # chats of one image that are brought into their order together
 _MOST_NAMED = 100  # unknown samples in one message
 
 
@@ -43,19 +44,21 @@ class Expansion:
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
 
-        Pairs of one (model, image) are consecutive, and alike views are neighbours. `image` is the sample's first image
-        relative to the data root, as views name it; `size_of` gives such an image's level-0 size. `repeats` takes fewer
-        of them than the job asks for. Raises EvidenceMissingError where an image is smaller than its evidence says.
+        Pairs of one (model, image) are consecutive, and among a thousand of them chats that share work are neighbours
+        (`evaluation.order`). `image` is the sample's first image relative to the data root, as views name it; `size_of`
+        gives such an image's level-0 size. `repeats` takes fewer of them than the job asks for. Raises
+        EvidenceMissingError where an image is smaller than its evidence says.
         """
         repeated = range(self.spec.repeats if repeats is None else repeats)
         for image, samples in self._by_image().items():
-            few = len(self.decodings) > 1 and len(samples) * len(self.cells) <= _MOST_KEPT
-            kept = tuple(self._ask(samples, size_of)) if few else ()
+            portions = self._portions(samples)
+            kept = self._ask(samples, size_of) if len(portions) == 1 else ()  # made once for all models
             for model, decoding in self.decodings.items():
                 settings = decoding.model_dump()
-                for asked in kept or self._ask(samples, size_of):
-                    for repeat in repeated:
-                        yield image, self._request(asked, model, settings, repeat)
+                for portion in portions:
+                    for asked in kept or self._ask(portion, size_of):
+                        for repeat in repeated:
+                            yield image, self._request(asked, model, settings, repeat)
 
     @cached_property
     def _choices(self) -> "Choices":
@@ -69,12 +72,17 @@ class Expansion:
             by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
         return by_image
 
-    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Iterator[_Asked]":
-        benchmark = self.dataset.benchmark
-        for cell in self.cells:
-            for sample in samples:
-                if benchmark.applies(sample, cell):
-                    yield _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices))
+    def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
+        """As many samples together as have a thousand chats."""
+        size = max(1, _MOST_KEPT // len(self.cells))
+        return [samples[start : start + size] for start in range(0, len(samples), size)]
+
+    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_Asked]":
+        applies = self.dataset.benchmark.applies
+        asked = ((sample, cell) for cell in self.cells for sample in samples if applies(sample, cell))
+        return in_order(
+            _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices)) for sample, cell in asked
+        )
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
@@ -99,6 +107,11 @@ class _Asked(NamedTuple):
     sample: Sample
     cell: Cell
     chat: Chat
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the chat."""
+        return self.chat.turns
 
 
 def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:

@@ -2,11 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import count
 
 from jobs.leases import Lease
-from jobs.models import InferenceRequest, Response, Sampling, TurnResponse
+from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.errors import TilingError
@@ -24,7 +27,33 @@ log = logging.getLogger(__name__)
 
 Play = Callable[[InferenceRequest], Coroutine[None, None, None]]
 
-_ENGINE_PRIORITY = {"interactive": 0, "batch": 1}
+_LANES = {"interactive": 0, "batch": 2**31}  # engine priorities, lower first; pictures are numbered within a lane
+
+
+class Precedence:
+    """Engine priorities: the lane, and within it the pictures in the order in which they were claimed.
+
+    So later turns of long chats do not queue behind the next picture, and few pictures share an engine's KV cache.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._players: Counter[tuple[str, str]] = Counter()
+        self._next = count()
+
+    @contextmanager
+    def of(self, bundle: Bundle) -> Iterator[int]:
+        """Hold the priority of a bundle's requests; bundles of one picture that are played together share it."""
+        picture = bundle.priority, bundle.image
+        if not self._players[picture]:
+            self._numbers[picture] = _LANES[bundle.priority] + next(self._next)
+        self._players[picture] += 1
+        try:
+            yield self._numbers[picture]
+        finally:
+            self._players[picture] -= 1
+            if not self._players[picture]:
+                del self._players[picture], self._numbers[picture]
 
 
 class BundlePlayer:
@@ -50,6 +79,7 @@ class BundlePlayer:
         self._preparation = preparation
         self._instruments = instruments
         self._in_history = in_history
+        self._precedence = Precedence()
         self._slots = asyncio.Semaphore(max_requests)
         self.running = 0
         """Requests that are being played now."""
@@ -60,6 +90,10 @@ class BundlePlayer:
         Tells `on_recorded` of how many further requests there is a response. Cancelling it aborts what the engine is
         generating for it. Raises EngineDeadError and EngineLostError when the engine did not live through it.
         """
+        with self._precedence.of(lease.bundle) as priority:
+            await self._play(lease, priority, on_recorded)
+
+    async def _play(self, lease: Lease, priority: int, on_recorded: Callable[[int], None]) -> None:
         requests = lease.bundle.requests
         recorded = await patiently(lambda: self._results.recorded(lease.job_id, [request.id for request in requests]))
         left = [request for request in requests if request.id not in recorded]
@@ -67,7 +101,7 @@ class BundlePlayer:
         await self._preparation.expect(left)
 
         async def play_request(request: InferenceRequest) -> None:
-            response = await self._play_request(lease, request)
+            response = await self._play_request(lease, request, priority)
             await _to_its_end(self._record(lease, response, on_recorded))
 
         if lease.probation:
@@ -81,10 +115,10 @@ class BundlePlayer:
                 return  # lost: another worker goes on
             await play(request)
 
-    async def _play_request(self, lease: Lease, request: InferenceRequest) -> Response:
+    async def _play_request(self, lease: Lease, request: InferenceRequest, priority: int) -> Response:
         outcome = Outcome()
         try:
-            await self._play_chat(lease, request, outcome)
+            await self._play_chat(lease, request, priority, outcome)
         except (TilingError, EngineError) as error:
             outcome.failure = make_failure(error, retryable=False)
         except EngineDeadError as error:
@@ -105,9 +139,7 @@ class BundlePlayer:
         self._instruments.count(response, new=new)
         on_recorded(1)
 
-    async def _play_chat(self, lease: Lease, request: InferenceRequest, outcome: Outcome) -> None:
-        priority = _ENGINE_PRIORITY[lease.bundle.priority]
-
+    async def _play_chat(self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome) -> None:
         async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
             return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority)
 

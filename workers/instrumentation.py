@@ -45,7 +45,13 @@ class Instruments:
             "gigavqa_worker_unique_rasters", "Distinct rasters that were shown to the engine.", registry=registry
         )
         self.processed_rasters = _Followed(
-            "gigavqa_worker_processed_rasters", "Rasters that the engine preprocessed and encoded.", registry
+            "gigavqa_worker_processed_rasters", "Rasters that the engine made ready for its vision encoder.", registry
+        )
+        self.encoder_runs = _Followed(
+            "gigavqa_worker_encoder_runs", "Rasters that went through the engine's vision encoder.", registry
+        )
+        self.primers = _Followed(
+            "gigavqa_worker_primers", "Beginnings of prompts that the engine prefilled before the prompts.", registry
         )
         self.prompt_tokens = Counter("gigavqa_worker_prompt_tokens", "Tokens of all prompts.", registry=registry)
         self.cached_tokens = Counter(
@@ -112,6 +118,8 @@ class Instruments:
         self.raster_hits.follow(library.hits)
         self.ingests.follow(library.ingests)
         self.processed_rasters.follow(engine.processed_rasters, generation)
+        self.encoder_runs.follow(engine.encoder_runs, generation)
+        self.primers.follow(engine.primers, generation)
 
     def _count_raster(self, key: str) -> None:
         number = hash(key)  # eight bytes each, for as long as the worker lives

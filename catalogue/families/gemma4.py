@@ -86,5 +86,6 @@ GEMMA4 = Family(
         ends=("<turn|>", "<eos>"),
     ),
     chat_template=THINKING,
+    sliding_attention=True,
 )
 FAMILIES = (GEMMA4,)

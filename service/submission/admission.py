@@ -16,6 +16,7 @@ from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
+from evaluation.order import ORDER
 from jobs.errors import JobTooLargeError
 from jobs.models import Bundle, InferenceRequest, Job, JobSpec
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
@@ -185,13 +186,13 @@ def bundle_requests(
     """Group the consecutive requests of one (model, image), at most `max_requests` together.
 
     Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
-    bundles, and those made again with another size are others.
+    bundles, and those made again with another size or by another version of the order are others.
     """
     number = 0
     for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
         for chunk in _chunks(alike, max_requests):
             yield Bundle(
-                id=f"{job.id}-{generation}-{max_requests}-{number}",
+                id=f"{job.id}-{generation}-{max_requests}-{ORDER}-{number}",
                 job_id=job.id,
                 model=model,
                 image=image,

@@ -185,8 +185,9 @@ def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path)
     assert [*told.values()] == [{}] * 5
 
 
-def test_requests_are_made_as_they_are_taken(dataset: Dataset) -> None:
-    """So that a large job's texts are never all in memory because of the expansion."""
+def test_few_requests_lie_in_memory_at_a_time(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chats of one image are made together, to be brought into their order, but no more than the bound of them."""
+    monkeypatch.setattr("evaluation.expansion._MOST_KEPT", 2)
     asked: list[str] = []
 
     def size_of(image: str) -> Size:
@@ -196,11 +197,12 @@ def test_requests_are_made_as_they_are_taken(dataset: Dataset) -> None:
     cells = [{"protocol": "S5", "condition": "V3"}]
     pairs = expand(dataset, JobSpec(dataset="tiny", models=(DEMO,), cells=cells), CATALOGUE, size_of)
     counts = [len(asked)]
-    for _ in range(2):
+    for _ in range(4):
         next(pairs)
         counts.append(len(asked))
 
-    assert counts == [0, 1, 2]
+    assert [record["image"] for record in GOOD.values()][:4] == ["images/plaza.jpg"] * 3 + ["images/harbor.png"]
+    assert counts == [0, 2, 2, 3, 5]
 
 
 def test_few_others_are_fewer_examples(dataset: Dataset) -> None:

@@ -79,12 +79,10 @@ def test_each_unique_view_is_rendered_once(finished: Finished) -> None:
     wait_until(lambda: finished.counted("gigavqa_worker_renders_total") == UNIQUE_VIEWS, what="the count of renders")
 
 
-def test_each_raster_is_processed_once_by_the_engine(finished: Finished) -> None:
-    """vLLM preprocesses and encodes a raster once, and finds it by its key ever after."""
-    wait_until(
-        lambda: finished.counted("gigavqa_worker_processed_rasters_total") == UNIQUE_VIEWS,
-        what="the count of processed rasters",
-    )
+@pytest.mark.parametrize("series", ["processed_rasters", "encoder_runs"])
+def test_each_raster_is_processed_and_encoded_once_by_the_engine(finished: Finished, series: str) -> None:
+    """vLLM makes a raster ready and encodes it once, and finds it by its key ever after."""
+    wait_until(lambda: finished.counted(f"gigavqa_worker_{series}_total") == UNIQUE_VIEWS, what="the engine's count")
 
 
 def test_prompts_share_the_prefix_of_their_picture(finished: Finished) -> None:

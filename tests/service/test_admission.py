@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.ultravr.asking import Asking, DirectQuestion
 from catalogue.load import load_catalogue
+from evaluation.order import ORDER
 from jobs.codec import pack
 from jobs.models import Job, JobSpec, JobStatus, Turn
 from service.errors import SubmissionInvalidError
@@ -67,6 +68,16 @@ def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(adm
     first, again, smaller = (list(bundle_requests(job, draft.requests(), size)) for size in (64, 64, 32))
     assert first == again
     assert not {bundle.id for bundle in first} & {bundle.id for bundle in smaller}
+
+
+def test_bundles_of_another_order_are_others(admission: Admission, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway that is upgraded amid a job queues all of it, and none of what is in its bundles is left out."""
+    job = Job(id="job", spec=spec_of(40), status=JobStatus.VALIDATING, created_at=NOW)
+    draft = checked(admission, job.spec)
+    before = list(bundle_requests(job, draft.requests(), 64))
+    monkeypatch.setattr("service.submission.admission.ORDER", ORDER + 1)
+    after = list(bundle_requests(job, draft.requests(), 64))
+    assert not {bundle.id for bundle in before} & {bundle.id for bundle in after}
 
 
 def test_every_repeat_counts_among_what_is_too_long(admission: Admission) -> None:

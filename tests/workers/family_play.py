@@ -32,6 +32,8 @@ PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
+LONG = " How many people are there, and where do they all stand?" * 6
+"""Text of several blocks of the prefix cache, so that prompts end far behind what they share."""
 DICTATION = "dictation.json"
 """In a checkpoint's folder: tokens of the answers that are dictated, by the seed that they are asked with."""
 FIRST_DICTATED = 1000
@@ -74,6 +76,7 @@ class Play:
         entry = entry.model_copy(update={"engine": engine})
         draw_pictures(folder / "data")
         library = Library(ImageRoot(folder / "data"), folder / "pyramids", 2**26)
+        self._in_history = entry.in_history
         self._budget = entry.visual_budget
         self._preparation = Preparation(library, entry.visual_budget, limit_bytes=2**28, threads=1)
         self._engine = VllmEngine(entry, str(checkpoint))
@@ -87,7 +90,12 @@ class Play:
         after = (await self._engine.stats()).processed_rasters
         answers = [(await self._ask(views_of("V2", name), name))["text"] for name in PICTURES]
         many = await self._ask((*views_of("V4", "slide"), View(image="demo/images/grid.png")), "many")
-        seeded = [(await self._ask(views_of("V4", "land"), name, SEEDED))["text"] for name in ("one", "two")]
+        seeded = [
+            [(await self._ask(views_of(condition, "land"), name, SEEDED, LONG))["text"] for name in ("one", "two")]
+            for condition in ("V4", "V0")
+        ]
+        caching = await self._caching()
+        stats = await self._engine.stats()
         dictated = [await self._take_dictation(number) for number, _ in enumerate(self._marks.ends)]
         await self._engine.stop()
         self._preparation.close()
@@ -98,6 +106,9 @@ class Play:
             "answers": answers,
             "many": many,
             "seeded": seeded,
+            "caching": caching,
+            "processed": stats.processed_rasters,
+            "encoded": stats.encoder_runs,
             "dictated": dictated,
             "marked": text_with_marks(self._marks.written),
         }
@@ -109,21 +120,44 @@ class Play:
         scripts = {FIRST_DICTATED + n: [*text, tokenizer.token_to_id(end)] for n, end in enumerate(self._marks.ends)}
         (checkpoint / DICTATION).write_text(json.dumps(scripts))
 
+    async def _caching(self) -> dict[str, Any]:
+        """Ask long questions about two new pictures, one after the other and together, and play a chat about a third.
+
+        Returns prompt tokens, cached tokens and visual tokens of every turn, and the size of the cache's blocks.
+        """
+        names = ("land", "slide", "grid")
+        one, other, third = (View(image=f"demo/images/{name}.png", region="pct:0,0,60,60") for name in names)
+        serially = [await self._usage([one], [f"Number {n}.{LONG}"]) for n in range(3)]
+        together = await asyncio.gather(*(self._usage([other], [f"Number {n}.{LONG}"]) for n in range(3)))
+        chat = await self._usage([third], [f"Step {n}.{LONG}" for n in range(4)])
+        config = self._engine._llm.vllm_config
+        return {
+            "serially": [turn for turns in serially for turn in turns],
+            "together": [turn for turns in together for turn in turns],
+            "chat": chat,
+            "block": config.cache_config.block_size,
+            "cached": config.cache_config.enable_prefix_caching,
+        }
+
+    async def _usage(self, views: Sequence[View], texts: Sequence[str]) -> list[list[int]]:
+        first, *others = texts
+        turns = (Turn(parts=(*views, first)), *(Turn(parts=(text,)) for text in others))
+        request = self._request(first, turns)
+        async with self._preparation.rasters(request.views) as prepared:
+            player = Player(request, FixedTurns(turns), prepared.rasters, self._generate, self._in_history)
+            usages = [turn.usage for turn in await player.play()]
+        return [[usage.prompt_tokens, usage.cached_tokens, sum(usage.visual_tokens)] for usage in usages]
+
     async def _take_dictation(self, number: int) -> dict[str, Any]:
         sampling = Sampling(temperature=1.0, max_tokens=200, seed=FIRST_DICTATED + number)
         turn = await self._engine.generate([Message("user", ("Say it.",))], sampling, f"dictated-{number}")
         return {"text": turn.text, "finish_reason": turn.finish_reason}
 
-    async def _ask(self, views: Sequence[View], name: str, sampling: Sampling = GREEDY) -> dict[str, Any]:
-        request = InferenceRequest(
-            request_id=name,
-            sample_id="sample",
-            model="tiny",
-            protocol="S0",
-            condition="V2",
-            turns=(Turn(parts=(*views, "How many people are there? A. one B. two")),),
-            sampling=sampling,
-        )
+    async def _ask(
+        self, views: Sequence[View], name: str, sampling: Sampling = GREEDY, text: str = "How many? A. one B. two"
+    ) -> dict[str, Any]:
+        turns = (Turn(parts=(*views, text)),)
+        request = self._request(name, turns, sampling)
         async with self._preparation.rasters(request.views) as prepared:
             player = Player(request, FixedTurns(request.turns), prepared.rasters, self._generate)
             (turn,) = await player.play()
@@ -135,6 +169,10 @@ class Play:
             "counted": list(turn.usage.visual_tokens),
             "recorded": [record.visual_tokens for record in records],
         }
+
+    def _request(self, name: str, turns: tuple[Turn, ...], sampling: Sampling = GREEDY) -> InferenceRequest:
+        labels = {"request_id": name, "sample_id": "sample", "model": "tiny", "protocol": "S0", "condition": "V2"}
+        return InferenceRequest.model_validate({**labels, "turns": turns, "sampling": sampling})
 
     async def _generate(self, chat: Sequence[Message], sampling: Sampling, request_id: str) -> TurnResponse:
         return await self._engine.generate(chat, sampling, request_id)

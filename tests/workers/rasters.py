@@ -1,10 +1,12 @@
-"""Rasters of views that no file holds."""
+"""Rasters that no file holds, of views and for prompts."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tiling.geometry import Region, Size
 from tiling.rendering import Raster
 from tiling.views import View
+from workers.engines.engine import PromptRaster
 
 
 def raster_of(view: View, visual_tokens: int = 64, pixels: np.ndarray | None = None) -> Raster:
@@ -21,3 +23,13 @@ def raster_of(view: View, visual_tokens: int = 64, pixels: np.ndarray | None = N
         digest="digest",
         visual_tokens=visual_tokens,
     )
+
+
+def raster(key: str, size: tuple[int, int] = (512, 512), seed: int | None = None) -> PromptRaster:
+    """A picture of random blocks, other ones for every key unless a seed is given."""
+    width, height = size
+    random = np.random.default_rng(list(key.encode()) if seed is None else seed)
+    blocks: NDArray[np.uint8] = random.integers(0, 255, (height // 32, width // 32, 3), dtype=np.uint8)
+    pixels = np.repeat(np.repeat(blocks, 32, 0), 32, 1)
+    pixels.flags.writeable = False  # as the library hands them out
+    return PromptRaster(key, pixels)

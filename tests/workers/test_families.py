@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,10 @@ def test_a_raster_is_processed_once(played: dict[str, Any]) -> None:
 
 
 def test_a_seed_makes_draws_repeatable(played: dict[str, Any]) -> None:
-    """Also where the prompt is found in a cache the second time."""
-    assert played["seeded"][0]
-    assert played["seeded"][0] == played["seeded"][1]
+    """With pictures and without, though the second time the prompt is found in a cache, and in fewer parts."""
+    for first, second in played["seeded"]:
+        assert first
+        assert first == second
 
 
 def test_raw_text_holds_the_marks_and_not_the_end_of_the_turn(played: dict[str, Any]) -> None:
@@ -130,3 +132,40 @@ def test_four_pictures_of_a_prompt_are_counted_one_by_one(played: dict[str, Any]
     assert len(many["counted"]) == 4 > CROPPED_AT_MOST
     if "deepseek" in read_entry(entry).family:
         assert set(many["counted"]) == {421}
+
+
+def test_what_was_made_ready_was_encoded_once(played: dict[str, Any]) -> None:
+    """No raster went through the vision encoder twice, whatever it stood behind and however often it was shown."""
+    assert played["encoded"] == played["processed"] > 0
+
+
+def test_a_second_question_finds_the_picture_in_the_cache(played: dict[str, Any], cached: bool, step: int) -> None:
+    """All full blocks up to the end of the view: one after the other, and all but one of those asked at once."""
+    caching = played["caching"]
+    for asked in ("serially", "together"):
+        found = [tokens > visual - step for _, tokens, visual in caching[asked]]
+        assert found.count(True) >= (len(found) - 1 if cached else 0)
+        assert cached or [tokens for _, tokens, _ in caching[asked]] == [0, 0, 0]
+    assert all(tokens < visual + step for _, tokens, visual in caching["serially"])
+
+
+def test_a_later_turn_finds_the_turn_before_it_in_the_cache(played: dict[str, Any], cached: bool, step: int) -> None:
+    """All of its prompt but the last block, which ended in the header of the answer."""
+    for (earlier, _, _), (_, tokens, _) in pairwise(played["caching"]["chat"]):
+        assert tokens > earlier - step if cached else tokens == 0
+
+
+@pytest.fixture
+def cached(played: dict[str, Any], entry: Path) -> bool:
+    """Whether the family has a prefix cache: on a CPU, vLLM 0.32 has none for latent attention, and says so itself."""
+    family = read_entry(entry).known_family
+    assert family is not None
+    assert played["caching"]["cached"] == (not family.latent_attention)
+    return not family.latent_attention
+
+
+@pytest.fixture
+def step(played: dict[str, Any], entry: Path) -> int:
+    """Tokens by which hits grow: a block, or two where the global layers' heads are twice as wide as the others'."""
+    block: int = played["caching"]["block"]
+    return block * (2 if read_entry(entry).family == "gemma-4" else 1)

@@ -23,6 +23,23 @@ def test_the_attention_of_a_cpu_is_chosen(entry: CatalogueEntry) -> None:
     assert "attention_backend" not in engine_arguments(entry, "weights", is_cpu=False)
 
 
+@pytest.mark.parametrize("is_cpu", [True, False])
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_sliding_windows_keep_all_that_they_saw(entry: CatalogueEntry, *, is_cpu: bool) -> None:
+    """Others keep what vLLM keeps by itself: a state of linear attention is too large for every place."""
+    kept = engine_arguments(entry, "weights", is_cpu=is_cpu).get("prefix_cache_retention_interval", 0)
+    assert kept == (None if entry.family == "gemma-4" else 0)
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_prompts_are_prefilled_in_parts_on_a_cpu_for_linear_attention_alone(entry: CatalogueEntry) -> None:
+    """It has a prefix cache only then, and a worker that survives it; on a GPU all may be prefilled in parts."""
+    on_cpu, on_gpu = (engine_arguments(entry, "weights", is_cpu=is_cpu) for is_cpu in (True, False))
+    assert on_cpu["enable_chunked_prefill"] == ("worker_cls" in on_cpu) == (entry.family == "qwen3.5")
+    assert on_cpu["enable_prefix_caching"] == (entry.family not in LATENT)
+    assert on_gpu["enable_chunked_prefill"] and on_gpu["enable_prefix_caching"] and "worker_cls" not in on_gpu
+
+
 @pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
 def test_small_models_reckon_in_float32(entry: CatalogueEntry) -> None:
     """vLLM's kernels for AMX take bfloat16: no other choice depends on it. Its linear attention knows no other type."""

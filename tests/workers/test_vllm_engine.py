@@ -8,17 +8,15 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 import pytest_asyncio
-from numpy.typing import NDArray
 from prometheus_client import CollectorRegistry
 
 from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, make_request
-from tests.workers.rasters import raster_of
+from tests.workers.rasters import raster, raster_of
 from tiling.geometry import Size
 from tiling.views import View
 from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
@@ -76,16 +74,6 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Eng
     await made.keeper.start()
     yield made
     await made.keeper.stop()
-
-
-def raster(key: str, size: tuple[int, int] = (512, 512), seed: int | None = None) -> PromptRaster:
-    """A picture of random blocks, other ones for every key unless a seed is given."""
-    width, height = size
-    random = np.random.default_rng(list(key.encode()) if seed is None else seed)
-    blocks: NDArray[np.uint8] = random.integers(0, 255, (height // 32, width // 32, 3), dtype=np.uint8)
-    pixels = np.repeat(np.repeat(blocks, 32, 0), 32, 1)
-    pixels.flags.writeable = False  # as the library hands them out
-    return PromptRaster(key, pixels)
 
 
 async def test_it_answers_with_text_and_counts(engines: Engines) -> None:

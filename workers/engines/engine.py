@@ -39,7 +39,11 @@ class Message:
 
 @dataclass(frozen=True)
 class EngineStats:
-    """Counters since start and gauges of now. Work is counted so that it can be compared with the unique work."""
+    """Counters since start and gauges of now. Work is counted so that it can be compared with the unique work.
+
+    `processed_rasters` counts what was made ready for the vision encoder, `encoder_runs` the rasters that went through
+    it, and `primers` the beginnings of prompts that were asked for by themselves; their tokens count like all others.
+    """
 
     running: int = 0
     waiting: int = 0
@@ -47,6 +51,8 @@ class EngineStats:
     cached_prompt_tokens: int = 0
     generated_tokens: int = 0
     processed_rasters: int = 0
+    encoder_runs: int = 0
+    primers: int = 0
 
 
 class EngineError(Exception):

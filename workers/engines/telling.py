@@ -131,7 +131,7 @@ class EngineFigures:
 
     def __init__(self) -> None:
         self.running = self.waiting = 0
-        self.raster_queries = self.raster_hits = 0
+        self.raster_queries = self.raster_hits = self.encoder_runs = 0
 
     def attach(self, _config: Any, _engine_index: int = 0) -> "EngineFigures":
         """Be vLLM's factory of stat loggers."""
@@ -144,6 +144,9 @@ class EngineFigures:
         if scheduler_stats is not None:
             self.running = scheduler_stats.num_running_reqs
             self.waiting = scheduler_stats.num_waiting_reqs
+            if scheduler_stats.iteration_details is not None:
+                self.encoder_runs += scheduler_stats.iteration_details.num_encoder_inputs
+                scheduler_stats.iteration_details = None  # vLLM's own logger comes next, and would log every step
         if mm_cache_stats is not None:
             self.raster_queries += mm_cache_stats.queries
             self.raster_hits += mm_cache_stats.hits

@@ -37,6 +37,7 @@ _OWN = frozenset(
 
 def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> dict[str, Any]:
     """Arguments of AsyncEngineArgs: what this house relies on, then the device's, then the entry's own."""
+    family = entry.known_family
     arguments: dict[str, Any] = {
         "model": weights,
         "revision": entry.revision,
@@ -45,9 +46,11 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
         "trust_remote_code": entry.trust_remote_code,
         "enable_prefix_caching": True,
         "enable_chunked_prefill": True,
+        "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
         "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
         # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
         "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
+        **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
         **entry.engine,
         "hf_overrides": entry.visual_budget.config_overrides() | entry.engine.get("hf_overrides", {}),
@@ -93,8 +96,9 @@ def _cpu_arguments(entry: CatalogueEntry) -> dict[str, Any]:
         "enable_chunked_prefill": False,
     }
     if family and family.linear_attention:
-        # vLLM 0.32 caches prefixes of linear attention only where it may prefill in parts.
-        return common | {"enable_prefix_caching": False}
+        # vLLM 0.32 caches prefixes of linear attention only where it may prefill in parts, since states are kept where
+        # parts end.
+        return common | {"enable_chunked_prefill": True, "worker_cls": "workers.engines.cpu_worker.CPUWorker"}
     if family and family.latent_attention:
         # Left alone, vLLM takes AMX_MLA on CPUs that have AMX, which wants bfloat16 and heads of multiples of 32; this
         # one runs on every CPU, in blocks of 16 tokens and without a prefix cache.

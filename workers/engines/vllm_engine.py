@@ -4,7 +4,6 @@ import asyncio
 import gc
 import logging
 import os
-import re
 import threading
 import time
 import warnings
@@ -17,24 +16,18 @@ from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.engine import (
-    ContextExceededError,
-    EngineDeadError,
-    EngineError,
-    EngineStats,
-    Message,
-    PromptRaster,
-)
+from workers.engines.encoder_cache import enlarge_encoder_cache
+from workers.engines.engine import EngineDeadError, EngineStats, Message
+from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from workers.engines.vllm_prompts import end_of_views, render, visual_tokens
+from workers.engines.vllm_refusals import refusal
 from workers.engines.weights import checkpoint_revision, weights_bytes
 from workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
-
-_TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
-_INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")
 
 
 class VllmEngine:
@@ -52,6 +45,8 @@ class VllmEngine:
         self._figures = EngineFigures()
         self._phases = PhaseFile(weights)
         self._llm: Any = None
+        self._primers = Primers(self._prefill)
+        self._needs_primers = False
         self._tokenizer: Any = None
         self._end_ids: list[int] = []
         self._device = "unknown"
@@ -99,17 +94,14 @@ class VllmEngine:
             raise EngineDeadError("the engine is not running")
         started = time.monotonic()
         try:
-            output, visual_tokens = await self._answer(chat, sampling, request_id, priority)
+            output, shown = await self._answer(chat, sampling, request_id, priority)
         except dead.EngineDeadError as error:
             raise EngineDeadError("vLLM's engine process is gone") from error
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            message = str(error) or repr(error.__cause__ or error)
-            if _exceeds_context(error):
-                raise ContextExceededError(message, _excess(message, self._entry.max_model_len)) from error
-            raise EngineError(message) from error
-        return self._turn(output, visual_tokens, time.monotonic() - started)
+            raise refusal(error, self._entry.max_model_len) from error
+        return self._turn(output, shown, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now, from vLLM's own figures and from the answers given."""
@@ -121,6 +113,8 @@ class VllmEngine:
             cached_prompt_tokens=self._cached_tokens,
             generated_tokens=self._generated_tokens,
             processed_rasters=figures.raster_queries - figures.raster_hits,
+            encoder_runs=figures.encoder_runs,
+            primers=self._primers.count,
         )
 
     async def healthy(self) -> bool:
@@ -142,6 +136,7 @@ class VllmEngine:
         """Come back from `sleep` with empty caches. Raises EngineDeadError when the engine did not live through it."""
         if self._llm is None:
             raise EngineDeadError("the engine is not running")
+        self._primers.forget_all()
         await self._survive(self._llm.wake_up())
 
     async def stop(self) -> None:
@@ -159,14 +154,30 @@ class VllmEngine:
     async def _answer(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
     ) -> tuple[Any, tuple[int, ...]]:
-        from vllm.renderers.params import ChatParams
+        llm = self._llm  # the engine may be stopped while this waits
+        primed = await self._primers.prime(chat, priority) if self._needs_primers else 0
+        prompt = await render(llm, self._entry, chat)
+        shown = visual_tokens(prompt)  # before the engine takes the prompt over
+        output = await self._generate(llm, prompt, sampling, request_id, priority)
+        if (output.num_cached_tokens or 0) < primed:
+            self._primers.forget(chat)
+        return output, shown
+
+    async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
+        """Have the engine keep what it makes of `chat` up to the end of its last view; returns the tokens it keeps."""
+        llm = self._llm
+        prompt = await render(llm, self._entry, chat)
+        end = end_of_views(prompt)
+        # One token more, since of each prompt at least the last token is always prefilled.
+        prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
+        sampling = Sampling(temperature=0.0, max_tokens=1)
+        self._count(await self._generate(llm, prompt, sampling, f"primer-{self._primers.count}", priority))
+        block = int(llm.vllm_config.cache_config.block_size)
+        return end // block * block
+
+    async def _generate(self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, priority: int) -> Any:
         from vllm.sampling_params import RequestOutputKind, SamplingParams
 
-        # Without add_generation_prompt the assistant's header would be missing, silently.
-        template = {"add_generation_prompt": True, **self._entry.chat_template}
-        picture = _pillow if self._entry.visual_budget.pillow_only else _tensor
-        messages = [_message(message, picture) for message in chat]
-        _, (prompt,) = await self._llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
         params = SamplingParams(
             **sampling.model_dump(),
             output_kind=RequestOutputKind.FINAL_ONLY,
@@ -174,9 +185,7 @@ class VllmEngine:
             # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
             detokenize=False,
         )
-        visual_tokens = _visual_tokens(prompt)  # before the engine takes the prompt over
-        outputs = [o async for o in self._llm.generate(prompt, params, request_id, priority=priority)]
-        return outputs[-1], visual_tokens
+        return [o async for o in llm.generate(prompt, params, request_id, priority=priority)][-1]
 
     async def _survive(self, call: Awaitable[object]) -> None:
         import vllm.v1.engine.exceptions as dead
@@ -186,17 +195,9 @@ class VllmEngine:
         except (dead.EngineDeadError, RuntimeError, OSError) as error:
             raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
 
-    def _turn(self, output: Any, visual_tokens: tuple[int, ...], seconds: float) -> TurnResponse:
+    def _turn(self, output: Any, shown: tuple[int, ...], seconds: float) -> TurnResponse:
         answer, metrics = output.outputs[0], output.metrics
-        usage = Usage(
-            prompt_tokens=len(output.prompt_token_ids),
-            completion_tokens=len(answer.token_ids),
-            cached_tokens=output.num_cached_tokens or 0,
-            visual_tokens=visual_tokens,
-        )
-        self._prompt_tokens += usage.prompt_tokens
-        self._cached_tokens += usage.cached_tokens
-        self._generated_tokens += usage.completion_tokens
+        usage = self._count(output).model_copy(update={"visual_tokens": shown})
         prefill = metrics.first_token_ts - metrics.scheduled_ts
         decode = metrics.last_token_ts - metrics.first_token_ts
         return TurnResponse(
@@ -205,6 +206,17 @@ class VllmEngine:
             usage=usage,
             timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
         )
+
+    def _count(self, output: Any) -> Usage:
+        usage = Usage(
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(output.outputs[0].token_ids),
+            cached_tokens=output.num_cached_tokens or 0,
+        )
+        self._prompt_tokens += usage.prompt_tokens
+        self._cached_tokens += usage.cached_tokens
+        self._generated_tokens += usage.completion_tokens
+        return usage
 
     def _text(self, answer: Any) -> str:
         """What the model wrote: its marks belong to it, the token that ended its turn does not."""
@@ -224,6 +236,7 @@ class VllmEngine:
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.platforms import current_platform
+        from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.async_llm import AsyncLLM
 
         is_cpu = bool(current_platform.is_cpu())
@@ -233,8 +246,14 @@ class VllmEngine:
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
+        config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
+        enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
+        family = self._entry.known_family
+        self._needs_primers = bool(family and family.linear_attention and config.cache_config.enable_prefix_caching)
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
-        self._llm = AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments), stat_loggers=[self._figures.attach])
+        self._llm = AsyncLLM.from_vllm_config(
+            config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
+        )
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
 
@@ -265,48 +284,6 @@ def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
     """Tokens that end a turn of the family, also where a checkpoint's own files do not name all of them."""
     family = entry.known_family
     return [vocabulary[mark] for mark in (family.marks.ends if family else ()) if mark in vocabulary]
-
-
-def _exceeds_context(error: Exception) -> bool:
-    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
-    told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
-    return told or bool(_TOO_LONG.search(str(error)))
-
-
-def _excess(message: str, context: int) -> int | None:
-    """Tokens too many, where vLLM says how many there are; a context must have room for one token of the answer."""
-    counted = _TOO_LONG.search(message) or _INPUT_TOKENS.search(message)
-    return int(counted[1]) - context + 1 if counted else None
-
-
-def _visual_tokens(prompt: Any) -> tuple[int, ...]:
-    """Tokens of the prompt that stand for each of its pictures, in their order; without those that enclose them."""
-    return tuple(place.get_num_embeds() for place in (prompt.get("mm_placeholders") or {}).get("image", ()))
-
-
-def _message(message: Message, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
-    if not message.rasters:
-        return {"role": message.role, "content": message.text}
-    return {"role": message.role, "content": [_content(part, picture) for part in message.parts]}
-
-
-def _content(part: str | PromptRaster, picture: Callable[[PromptRaster], Any]) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    return {"type": "image_pil", "image_pil": picture(part), "uuid": part.key}
-
-
-def _tensor(raster: PromptRaster) -> Any:
-    """The pixels as a tensor 3 x H x W, which costs the fewest copies."""
-    import torch
-
-    return torch.from_numpy(raster.pixels).permute(2, 0, 1)
-
-
-def _pillow(raster: PromptRaster) -> Any:
-    from PIL import Image
-
-    return Image.fromarray(raster.pixels)
 
 
 def _installed_version() -> str:

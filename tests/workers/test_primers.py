@@ -1,0 +1,100 @@
+"""Beginnings are prefilled once, before every chat that begins with them; counted on a list of what was asked."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from workers.engines.engine import EngineError, Message, PromptRaster
+from workers.engines.primers import Primers, beginnings
+
+PIXELS = np.zeros((2, 2, 3), np.uint8)
+FULL, LEFT, RIGHT = (PromptRaster(key, PIXELS) for key in ("full", "left", "right"))
+
+
+def chat(*parts: str | PromptRaster, system: str | None = None) -> list[Message]:
+    """A chat of one turn."""
+    return [*([Message("system", (system,))] if system else []), Message("user", parts)]
+
+
+class Prefills:
+    """Notes the beginnings that are asked for; none is done before it is allowed."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[list[str], int]] = []
+        self.allowed = asyncio.Event()
+        self.error: Exception | None = None
+        self.primers = Primers(self._ask)
+
+    async def _ask(self, beginning: Sequence[Message], priority: int) -> int:
+        self.asked.append(([raster.key for raster in beginning[-1].rasters], priority))
+        await self.allowed.wait()
+        if self.error:
+            raise self.error
+        return 100 * len(beginning[-1].rasters)
+
+
+def test_a_chat_begins_with_its_first_view_and_with_all_that_lead() -> None:
+    """What comes before them belongs to it; what follows a text does not."""
+    begun = list(beginnings(chat(FULL, LEFT, RIGHT, "How many?", LEFT, system="Be brief.")))
+    shown = [[raster.key for raster in messages[-1].rasters] for messages in begun]
+    assert shown == [["full"], ["full", "left", "right"]]
+    assert all(messages[0] == Message("system", ("Be brief.",)) for messages in begun)
+    assert [len(messages[-1].rasters) for messages in beginnings(chat(FULL, "How many?"))] == [1]
+
+
+def test_a_chat_without_leading_views_shares_no_beginning() -> None:
+    """Whether it shows none, or shows one later."""
+    assert not list(beginnings(chat("How many?")))
+    assert not list(beginnings(chat("Look at", FULL)))
+
+
+async def test_chats_that_come_together_wait_for_one_primer() -> None:
+    """It is asked for once, at the priority of the first, and none goes on before it is done."""
+    prefills = Prefills()
+    asked = [prefills.primers.prime(chat(FULL, f"Question {priority}?"), priority) for priority in (7, 8, 9)]
+    waiting = [asyncio.create_task(question) for question in asked]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in waiting)
+    prefills.allowed.set()
+    assert await asyncio.gather(*waiting) == [100, 100, 100]
+    assert prefills.asked == [(["full"], 7)]
+    assert prefills.primers.count == 1
+
+
+async def test_longer_beginnings_follow_shorter_ones() -> None:
+    """So that what stands behind the full image finds it; with another beginning nothing is shared."""
+    prefills = Prefills()
+    prefills.allowed.set()
+    assert await prefills.primers.prime(chat(FULL, LEFT, "?"), 0) == 200
+    await prefills.primers.prime(chat(FULL, RIGHT, "?"), 0)
+    await prefills.primers.prime(chat(LEFT, "?"), 0)
+    await prefills.primers.prime(chat(LEFT, "?", system="Be brief."), 0)
+    assert [keys for keys, _ in prefills.asked] == [["full"], ["full", "left"], ["full", "right"], ["left"], ["left"]]
+
+
+async def test_a_chat_that_is_cancelled_leaves_the_primer_to_the_others() -> None:
+    """They get it, and it is not asked for again."""
+    prefills = Prefills()
+    first, second = (asyncio.create_task(prefills.primers.prime(chat(FULL, text), 0)) for text in "ab")
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    prefills.allowed.set()
+    assert await second == 100
+    assert len(prefills.asked) == 1
+
+
+async def test_what_failed_or_was_lost_is_asked_for_again() -> None:
+    """The error is that of the chats that waited; forgotten beginnings are those of the chat, or all."""
+    prefills = Prefills()
+    prefills.allowed.set()
+    prefills.error = EngineError("too long")
+    with pytest.raises(EngineError, match="too long"):
+        await prefills.primers.prime(chat(FULL, "?"), 0)
+    prefills.error = None
+    for forget in (lambda: None, lambda: prefills.primers.forget(chat(FULL, "!")), prefills.primers.forget_all):
+        forget()
+        await prefills.primers.prime(chat(FULL, "?"), 0)
+    assert len(prefills.asked) == 4

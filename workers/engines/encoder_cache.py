@@ -1,0 +1,34 @@
+"""How much vLLM keeps of what its vision encoder made: what a picture's views need, not what one step computes.
+
+vLLM 0.32 bounds both by `max_num_batched_tokens` and has no argument for the former. Its configuration is read only
+when the engine is made (config/scheduler.py, multimodal/encoder_budget.py, v1/core/encoder_cache_manager.py).
+"""
+
+from typing import Any
+
+from catalogue.entry import CatalogueEntry
+
+VIEWS = 6
+"""Views of the largest size that are kept: a full image, its four quadrants, and the full image that comes next."""
+SHARE = 0.05
+"""Of a device's memory, at most."""
+
+
+def enlarge_encoder_cache(config: Any, entry: CatalogueEntry, device_bytes: int) -> None:
+    """Let vLLM's `config` keep the views of a picture, in bytes that it otherwise gives to the KV cache.
+
+    Only what one step encodes is part of vLLM's profile of its memory, so the rest is taken from what it may use.
+    """
+    scheduler, cache = config.scheduler_config, config.cache_config
+    token_bytes = bytes_per_token(config.model_config)
+    wanted = VIEWS * entry.visual_budget.max_visual_tokens
+    kept = max(scheduler.encoder_cache_size, min(wanted, int(SHARE * device_bytes) // token_bytes))
+    cache.gpu_memory_utilization -= (kept - scheduler.encoder_cache_size) * token_bytes / device_bytes
+    scheduler.encoder_cache_size = kept
+
+
+def bytes_per_token(model: Any) -> int:
+    """Bytes of one visual token as vLLM's model configuration tells them: its embedding, and those of deeper levels."""
+    vision = getattr(model.hf_config, "vision_config", None)
+    levels = 1 + len(getattr(vision, "deepstack_visual_indexes", None) or ())
+    return int(model.get_inputs_embeds_size() * levels * model.dtype.itemsize)
