@@ -218,11 +218,14 @@ def main() -> None:
         asked, seen = ask(model, arguments.plan, arguments.files), None
         for tokens in arguments.encoder_tokens:
             for workers in arguments.workers:
-                roofline = replace(roofline_of(asked.entry), encoder_tokens=tokens)
+                roofline = roofline_of(asked.entry)
+                roofline = replace(roofline, encoder_tokens=tokens or roofline.encoder_tokens)
                 answer = ANSWER_TOKENS.get(model, 100)
                 done = asyncio.run(play(asked, roofline, workers, arguments.speed / workers, answer_tokens=answer))
                 seen = done.ideal
-                print(f"| {model} | {tokens:,} | {workers} | {' | '.join(_ratios(done))} |", flush=True)
+                print(
+                    f"| {model} | {roofline.encoder_tokens:,} | {workers} | {' | '.join(_ratios(done))} |", flush=True
+                )
         if seen:
             sent = f"{seen.requests} requests, {seen.prompts} prompts of {seen.sent_tokens / 1e6:.2f} M tokens"
             unique = f"{seen.rasters} rasters | {seen.encoded_tokens:,} | {seen.prefilled_tokens:,}"
@@ -245,7 +248,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--models", nargs="+", default=["qwen3-vl-8b", "qwen3.5-27b"])
     parser.add_argument("--plan", default="ultravr")
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 4, 16])
-    parser.add_argument("--encoder-tokens", nargs="+", type=int, default=[32_768])
+    parser.add_argument("--encoder-tokens", nargs="+", type=int, default=[0], help="instead of the workers' own")
     parser.add_argument("--speed", type=float, default=200.0, help="simulated seconds in one, over all workers")
     parser.add_argument("--files", type=Path, default=Path(tempfile.gettempdir()) / "gigavqa-benchmark-reuse")
     return parser.parse_args()
