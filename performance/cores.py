@@ -263,10 +263,11 @@ def check(questions: Path, number: int = 20, speed: float = 10.0) -> str:
         simulated = play_pictures(pictures, roofline, answer_tokens, slow)
         real = Asked(asked.entry, asked.spec, pairs, SlowRoot(folder, seconds))
         done = asyncio.run(play(real, roofline, 1, speed, answer_tokens=answer_tokens))
+    busy = done.engine_seconds / speed
     return (
-        f"{number} pictures, each of which takes a thread and an engine (the 8B, {speed:g} times as fast as on an H100) "
-        f"{seconds:.2f} s: a real worker took {done.seconds:.1f} s, its engine being busy for "
-        f"{done.engine_seconds / speed:.1f} s; the simulation took {simulated:.1f} s, and {free:.1f} s without rendering."
+        f"{number} pictures, each of which takes a thread and an engine {seconds:.2f} s (the 8B, {speed:g} times as "
+        f"fast as on an H100). A real worker: {done.seconds:.1f} s, its engine busy for {busy:.1f} s. "
+        f"The simulation: {simulated:.1f} s, and {free:.1f} s without rendering."
     )
 
 

@@ -1,6 +1,6 @@
 """The least that any engine has to do for given requests: a trie over the tokens of their prompts.
 
-    ideal(requests, tokens_of) -> Ideal
+    ideal(requests, tokens_of, answers=None, block_tokens=1) -> Ideal
 
 `tokens_of(part, num_images)` tells the tokens of a text, a role's mark or a view as runs: (what, how many). A text has
 a run of one token for each of its tokens; a view is one run, named by the key of its raster, for a picture's tokens are
@@ -35,6 +35,8 @@ class Ideal:
     sent_tokens: int
     prefilled_tokens: int
     """Tokens that no earlier prompt has in the same place after the same beginning; one at least for each prompt."""
+    prefilled_in_blocks: int
+    """The same where only whole blocks of so many tokens are found again."""
     shown: int
     """Pictures in prompts."""
     rasters: int
@@ -62,15 +64,19 @@ class Trie:
 
 
 def ideal(
-    requests: Iterable[InferenceRequest], tokens_of: TokensOf, answers: Mapping[str, Sequence[str]] | None = None
+    requests: Iterable[InferenceRequest],
+    tokens_of: TokensOf,
+    answers: Mapping[str, Sequence[str]] | None = None,
+    block_tokens: int = 1,
 ) -> Ideal:
     """Reckon the ideal of these requests, in whatever order they are asked.
 
     `answers` has what the model answered to each turn of a request, by its id; without them, answers are a few tokens
     that differ from request to request. What a model said in earlier turns counts as to be prefilled, once.
+    `block_tokens` are those of an engine's blocks.
     """
     trie, rasters = Trie(), dict[Hashable, int]()
-    asked = prompts = sent = prefilled = shown = 0
+    asked = prompts = sent = prefilled = in_blocks = shown = 0
     for request in requests:
         asked += 1
         for parts in _prompts(request, (answers or {}).get(request.id)):
@@ -82,9 +88,12 @@ def ideal(
                 if isinstance(part, View):
                     rasters.update(found)
             prompts, shown = prompts + 1, shown + views
-            sent += sum(tokens for _, tokens in runs)
-            prefilled += max(1, trie.add(runs))
-    return Ideal(asked, prompts, sent, prefilled, shown, len(rasters), sum(rasters.values()))
+            tokens = sum(tokens for _, tokens in runs)
+            sent += tokens
+            found_again = min(tokens - trie.add(runs), tokens - 1)
+            prefilled += tokens - found_again
+            in_blocks += tokens - found_again // block_tokens * block_tokens
+    return Ideal(asked, prompts, sent, prefilled, in_blocks, shown, len(rasters), sum(rasters.values()))
 
 
 def _prompts(request: InferenceRequest, answers: Sequence[str] | None) -> Iterator[list[str | View]]:

@@ -52,3 +52,11 @@ def test_an_equal_prompt_costs_its_last_token() -> None:
     """No engine answers without computing anything."""
     asked = [request(name, Turn(parts=(FULL, "what"))) for name in ("a", "b")]
     assert ideal(asked, tokens_of).prefilled_tokens == T + 4 + 1
+
+
+def test_only_whole_blocks_are_found_again() -> None:
+    """Of a beginning of 1005 tokens that two prompts share, the second finds ten blocks of a hundred."""
+    asked = [request(name, Turn(parts=(FULL, f"what {name}"))) for name in ("xyz", "abc")]
+    found = ideal(asked, tokens_of, block_tokens=100)
+    assert found.prefilled_tokens == 1008 + 3
+    assert found.prefilled_in_blocks == 1008 + 8

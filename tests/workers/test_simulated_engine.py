@@ -108,6 +108,20 @@ async def test_a_simulated_second_takes_its_part_of_a_real_one() -> None:
     assert answer.timings.prefill + answer.timings.decode >= seconds / 10 - 0.002
 
 
+async def test_a_hybrid_model_finds_a_prefix_from_the_first_question_on() -> None:
+    """What questions on one picture share is asked for once, before them, and all of them find it."""
+    entry = load_catalogue()["qwen3.5-27b"]
+    engine = SimulatedEngine(entry, speed=0)
+    await engine.start()
+    picture = PromptRaster("k", np.broadcast_to(np.uint8(0), (2048, 2048, 3)))
+    chats = [[Message("user", (picture, f"{number}: which? " * 300))] for number in range(3)]
+    answers = await asyncio.gather(*(engine.generate(chat, Sampling(), "r") for chat in chats))
+    stats = await engine.stats()
+    await engine.stop()
+    assert [answer.usage.cached_tokens for answer in answers] == [4097 // 784 * 784] * 3
+    assert (stats.primers, stats.encoder_runs) == (1, 1)
+
+
 async def test_a_hybrid_family_is_simulated_as_one() -> None:
     """An entry whose family has recurrent states gets the blocks and the costs of such a model."""
     hybrid, other = (roofline_of(load_catalogue()[name]) for name in ("qwen3.5-27b", "qwen3-vl-8b"))

@@ -16,9 +16,11 @@ from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
+from workers.engines.encoder_cache import SHARE, VIEWS
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
+from workers.engines.primers import Primers
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
-from workers.engines.simulation.roofline import Roofline
+from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
 from workers.engines.simulation.scheduler import Sequence as Scheduled
 
@@ -34,11 +36,15 @@ def roofline_of(entry: CatalogueEntry) -> Roofline:
     """
     family, said = entry.known_family, entry.engine
     roofline = Roofline.of("h100", "27b" if family and family.linear_attention else "8b")
+    model, largest = roofline.model, entry.visual_budget.max_visual_tokens
     batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
+    # As `workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
+    kept = max(batched, largest, min(VIEWS * largest, int(SHARE * MEMORY_BYTES) // model.embedding_bytes))
     return replace(
         roofline,
         batched_tokens=batched,
-        encoder_tokens=max(batched, entry.visual_budget.max_visual_tokens),
+        encoder_tokens=kept,
+        kv_tokens=roofline.kv_tokens - (kept - batched) * model.embedding_bytes // model.kv_bytes,
         sequences=int(said.get("max_num_seqs") or roofline.sequences),
     )
 
@@ -72,6 +78,7 @@ class SimulatedEngine:
         self._thought_tokens = thought_tokens
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
+        self._primers = Primers(self._prefill)
         self._generations: dict[int, _Generation] = {}
         self._arrivals = 0
         self._work = asyncio.Event()
@@ -102,16 +109,18 @@ class SimulatedEngine:
         """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError."""
         if not await self.healthy():
             raise EngineDeadError("the simulated engine is not running")
-        generation = self._generation(chat, sampling, priority)
-        scheduled = generation.scheduled
-        self._generations[scheduled.arrival] = generation
-        self._scheduler.add(scheduled)
-        self._work.set()
-        try:
-            await generation.done
-        finally:
-            if self._generations.pop(scheduled.arrival, None):
-                self._scheduler.drop(scheduled)
+        prompt = self._prompt(chat)
+        if prompt.tokens >= self._entry.max_model_len:
+            context = self._entry.max_model_len
+            message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
+            raise ContextExceededError(message, excess=prompt.tokens - context + 1)
+        primed = await self._primers.prime(chat, priority) if self._roofline.model.state_bytes else 0
+        answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
+        tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
+        generation = self._generation(prompt, priority, tokens, answer)
+        await self._play(generation)
+        if generation.scheduled.cached < primed:
+            self._primers.forget(chat)
         return _turn(generation, sampling)
 
     async def stats(self) -> EngineStats:
@@ -123,6 +132,8 @@ class SimulatedEngine:
             cached_prompt_tokens=self.counts.cached_tokens,
             generated_tokens=self.counts.generated_tokens,
             processed_rasters=self.counts.encoder_runs,
+            encoder_runs=self.counts.encoder_runs,
+            primers=self._primers.count,
         )
 
     async def healthy(self) -> bool:
@@ -152,28 +163,41 @@ class SimulatedEngine:
             if not generation.done.done():
                 generation.done.set_exception(EngineDeadError("the simulated engine was stopped"))
         self._generations.clear()
+        self._primers.forget_all()
         self._scheduler = Scheduler(self._roofline, self.counts)
 
-    def _generation(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> _Generation:
-        prompt = self._prompt(chat)
-        if prompt.tokens >= self._entry.max_model_len:
-            context = self._entry.max_model_len
-            message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
-            raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
-        tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
+    async def _play(self, generation: _Generation) -> None:
+        scheduled = generation.scheduled
+        self._generations[scheduled.arrival] = generation
+        self._scheduler.add(scheduled)
+        self._work.set()
+        try:
+            await generation.done
+        finally:
+            if self._generations.pop(scheduled.arrival, None):
+                self._scheduler.drop(scheduled)
+
+    async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
+        """Keep what is made of `chat` up to the end of its last view; returns how many tokens others will find."""
+        prompt = self._prompt(chat, is_answered=False)
+        await self._play(self._generation(prompt, priority))
+        block = self._roofline.model.block_tokens
+        return prompt.pictures[-1].end // block * block
+
+    def _generation(self, prompt: Prompt, priority: int, tokens: int = 1, answer: str = "") -> _Generation:
         self._arrivals += 1
+        said = "" if self._thought_tokens else answer
         return _Generation(
-            Scheduled(priority, self._arrivals, prompt, tokens, "" if self._thought_tokens else answer),
+            Scheduled(priority, self._arrivals, prompt, tokens, said),
             text=answer,
             done=asyncio.get_running_loop().create_future(),
             arrived=time.monotonic(),
         )
 
-    def _prompt(self, chat: Sequence[Message]) -> Prompt:
+    def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> Prompt:
         shown = [raster for message in chat for raster in message.rasters]
         visual = {raster.key: self._visual_tokens(raster.pixels.shape[:2], len(shown)) for raster in shown}
-        return prompt_of(chat, visual, self._roofline.model.block_tokens)
+        return prompt_of(chat, visual, self._roofline.model.block_tokens, is_answered=is_answered)
 
     def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
         height, width = shape

@@ -111,8 +111,10 @@ class Prompt:
             self._open = []
 
 
-def prompt_of(chat: Iterable[Message], visual_tokens: Mapping[str, int], block_tokens: int) -> Prompt:
-    """Lay out a chat whose rasters, by key, have so many visual tokens."""
+def prompt_of(
+    chat: Iterable[Message], visual_tokens: Mapping[str, int], block_tokens: int, *, is_answered: bool = True
+) -> Prompt:
+    """Lay out a chat whose rasters, by key, have so many visual tokens; an answer follows, or nothing does."""
     prompt = Prompt(block_tokens)
     for message in chat:
         prompt.add_text(ROLES[message.role])
@@ -121,7 +123,8 @@ def prompt_of(chat: Iterable[Message], visual_tokens: Mapping[str, int], block_t
                 prompt.add_text(part)
             else:
                 prompt.add_picture(part.key, visual_tokens[part.key])
-    prompt.add_text(ROLES["assistant"])
+    if is_answered:
+        prompt.add_text(ROLES["assistant"])
     return prompt
 
 

@@ -44,6 +44,8 @@ class Model:
     kv_tokens: int
     """What the KV cache of one GPU of 80 GB holds, with `gpu_memory_utilization` 0.92."""
     block_tokens: int = 16
+    embedding_bytes: int = 32_768
+    """What the vision encoder makes of one visual token, in the cache of embeddings."""
     state_bytes: int = 0
     """Recurrent state of one sequence. A model that has it finds a cached prefix only where a state was kept."""
     encoder_linear: float = 3.29e9
@@ -56,13 +58,22 @@ class Model:
         return ceil(self.state_bytes / (self.block_tokens * self.kv_bytes))
 
 
+MEMORY_BYTES = 80 * 10**9
+"""Of a GPU, as it is sold."""
 MACHINES = {"h100": Machine(linear_flops=5.45e14, encoder_attention_flops=4.45e14, bandwidth=2.3e12)}
 """By name. H100 SXM: peaks are 989 TFLOP/s and 3.35 TB/s (NVIDIA's data sheet)."""
 
 MODELS = {
     "8b": Model(6.95e9, 15.1e9, 5.9e5, kv_bytes=147_456, kv_tokens=350_000),
     "27b": Model(
-        24.35e9, 51.2e9, 3.93e5, kv_bytes=65_536, kv_tokens=250_000, block_tokens=784, state_bytes=151_000_000
+        24.35e9,
+        51.2e9,
+        3.93e5,
+        kv_bytes=65_536,
+        kv_tokens=250_000,
+        block_tokens=784,
+        embedding_bytes=10_240,
+        state_bytes=151_000_000,
     ),
     "9b": Model(6.92e9, 15.9e9, 1.31e5, kv_bytes=32_768, kv_tokens=1_500_000, block_tokens=528, state_bytes=50_300_000),
     "14b": Model(13.2e9, 28.0e9, 8.19e5, kv_bytes=163_840, kv_tokens=250_000),

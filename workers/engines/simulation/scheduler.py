@@ -145,7 +145,7 @@ class Scheduler:
             names = [-prompt.blocks[cached - 1], *prompt.blocks[:cached]] if cached else []
             held.states = [end for end in sorted({shared, last}) if end > cached]
         blocks = ceil((prompt.tokens + sequence.answer_tokens) / self._block) - cached
-        blocks += self._state * (1 + len(held.states)) if self._state else 0
+        blocks += self._state
         if self.running and not self._pool.fits(blocks, names):
             return False
         self._pool.hold(names)
@@ -216,9 +216,9 @@ class Scheduler:
         held = sequence.held
         while held.states and held.states[0] * self._block <= sequence.computed:
             name = -sequence.prompt.blocks[held.states.pop(0) - 1]
-            if self._pool.name([name]):
-                held.names.insert(0, name)
-                held.unnamed -= self._state
+            if name not in self._pool and self._pool.fits(self._state, ()):
+                self._pool.reserve(self._state)
+                self._pool.release(self._pool.name([name]))
 
     def _release_pictures(self, sequence: Sequence) -> None:
         """Let the embeddings go whose tokens are all computed."""
