@@ -149,9 +149,11 @@ def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
     def measured(first: Any, *args: Any, **kwargs: Any) -> tuple[float, list[Any]]:
         if hasattr(first, "chat"):
             first.chat([[{"role": "user", "content": [_url(work.warm_picture), {"type": "text", "text": "Warm?"}]}]])
-        window = Window()
+        before, window = _processed(first), Window()
         seconds, outputs = original(first, *args, **kwargs)
-        took = window.close()
+        took, after = window.close(), _processed(first)
+        if work.caches and before is not None and after is not None:
+            result["processed_pictures"] = after - before
         result.update(took | {"began": took["ended"] - seconds})
         result["requests"] = len(outputs)
         result["prompt_tokens"] = sum(len(each.prompt_token_ids or ()) for each in outputs)
@@ -160,6 +162,15 @@ def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
         return seconds, outputs
 
     setattr(throughput, name, measured)
+
+
+def _processed(llm: Any) -> int | None:
+    """Pictures that were not in the cache of preprocessed ones, where this release counts them."""
+    if not hasattr(llm, "get_metrics"):
+        return None
+    counted = {each.name: each.value for each in llm.get_metrics() if hasattr(each, "value")}
+    names = ("vllm:mm_cache_queries", "vllm:mm_cache_hits")
+    return int(counted[names[0]] - counted[names[1]]) if set(names) <= set(counted) else None
 
 
 def run_sleep(work: Work) -> dict[str, Any]:
