@@ -27,7 +27,13 @@ from performance.peers.service import RunningService, first_responses, since
 from performance.peers.ways.alone import EngineAlone, empty
 from workers.checkpoints.build import ensure_checkpoint
 
-_HOST = {"service": "gateway", "workers": "worker", "valkey-server": "server"}
+_PROCESSES = {
+    "engine": "the engine's process",
+    "workers": "the worker, or what asks the engine alone",
+    "performance.bound": "the worker, or what asks the engine alone",
+    "service": "the gateway",
+    "valkey-server": "the server",
+}
 _SUMS = {
     "rendering_seconds_sum": "requests waited for rasters, s in all",
     "passes": "passes over files",
@@ -54,14 +60,14 @@ async def _play_alone(spec: JobSpec, data: Path, weights: str) -> dict[str, Any]
         await empty(alone.engine)
         encoded = (await alone.engine.stats()).processed_rasters
         with Tree(os.getpid()) as tree:
-            spent, started = tree.cpu_seconds(), time.perf_counter()
+            spent, started = tree.cpu_by_name(), time.perf_counter()
             played = await asyncio.gather(*(alone.play(request, "measured") for request in requests))
-            seconds, spent = time.perf_counter() - started, tree.cpu_seconds() - spent
+            seconds, spent = time.perf_counter() - started, since(tree.cpu_by_name(), spent)
         stats = await alone.engine.stats()
     finally:
         await alone.engine.stop()
     turns = [turn for chat in played for turn in chat]
-    told = {"seconds": seconds, "requests": len(played), "cpu": {"engine": spent}}
+    told = {"seconds": seconds, "requests": len(played), "cpu": _by_process(spent)}
     return told | {"counted": {"processed_rasters": stats.processed_rasters - encoded}} | _tokens(turns)
 
 
@@ -89,11 +95,15 @@ def _told(
     return {
         "seconds": seconds,
         "requests": len(responses),
-        "cpu": {_HOST[name]: spent for name, spent in cpu.items() if name in _HOST},
+        "cpu": _by_process({name: spent for name, spent in cpu.items() if name != "performance.bound"}),
         "counted": {name: counted[name] for name in _SUMS if name in counted},
         "first_response": first,
         **_tokens([turn for response in responses for turn in response.turns]),
     }
+
+
+def _by_process(cpu: Mapping[str, float]) -> dict[str, float]:
+    return {_PROCESSES[name]: spent for name, spent in cpu.items() if name in _PROCESSES}
 
 
 def _tokens(turns: Sequence[TurnResponse]) -> dict[str, int]:

@@ -121,7 +121,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--questions", type=int, nargs="+", default=[2, 8], help="of each picture, a scenario each")
     parser.add_argument("--rounds", type=int, default=1, help="every second one in reverse order")
     parser.add_argument("--only", nargs="+", metavar="WAY", help="the ways whose module is named: ours script ...")
-    parser.add_argument("--seconds", type=float, default=35.0, help="after which an untuned peer begins no more items")
+    parser.add_argument("--seconds", type=float, default=30.0, help="after which an untuned peer begins no more items")
     parser.add_argument(
         "--megapixels",
         type=float,

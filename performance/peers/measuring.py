@@ -73,7 +73,9 @@ class Tree:
 
 
 def _module(words: list[str]) -> str:
-    """What a command line runs: the module behind `-m`, else its first word."""
+    """What a command line runs: the module behind `-m`, what Python's multiprocessing spawned, else its first word."""
     if "-m" in words[:-1]:
         return words[words.index("-m") + 1]
+    if any("multiprocessing.spawn" in word for word in words) or words[:1] == ["VLLM::EngineCore"]:
+        return "engine"
     return words[0].rpartition("/")[2] if words else "?"

@@ -13,9 +13,9 @@ from catalogue.load import load_catalogue
 from demo.ultravr.dataset import build_demo_dataset
 from evaluation.datasets import load_dataset
 from evaluation.expansion import prepare
-from evaluation.records import read_records
 from jobs.models import InferenceRequest, JobSpec
 from performance.peers.huge import huge_records, write_huge_picture
+from performance.peers.records import choose, flat_records, write_race
 from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.recipes import Identity, identify, plan_raster
@@ -99,7 +99,7 @@ def make_scenario(cache: Path, questions: int, *, scale: float = 1.0) -> Scenari
     """Each of the demo's ten pictures with so many questions, under V1 to V4 of S0."""
     demo = build_demo_dataset(cache / f"data-{scale:g}" / "demo", scale=scale)
     folder = demo.with_name(f"race-{questions}")
-    write_race(folder, demo / "images", choose(list(_flat_records(demo)), questions))
+    write_race(folder, demo / "images", choose(list(flat_records(demo)), questions))
     return _scenario(cache, folder)
 
 
@@ -110,16 +110,6 @@ def make_huge_scenario(cache: Path, questions: int) -> Scenario:
     write_huge_picture(picture)
     write_race(folder, picture.parent, list(huge_records(questions)))
     return _scenario(cache, folder)
-
-
-def choose(records: Sequence[Mapping[str, Any]], questions: int) -> list[dict[str, Any]]:
-    """So many records of each picture, by id; where there are fewer, they are asked again in other words."""
-    by_picture: dict[str, list[Mapping[str, Any]]] = {}
-    for record in sorted(records, key=lambda record: str(record["id"])):
-        by_picture.setdefault(record["image"], []).append(record)
-    return [
-        _again(own[number % len(own)], number // len(own)) for own in by_picture.values() for number in range(questions)
-    ]
 
 
 def alternating(items: Sequence[Item]) -> list[Item]:
@@ -155,39 +145,6 @@ def distinct_prefix_tokens(prompts: Iterable[Sequence[Hashable]]) -> int:
             prefix = hash((prefix, token))
             seen.add(prefix)
     return len(seen)
-
-
-def _again(record: Mapping[str, Any], time: int) -> dict[str, Any]:
-    if not time:
-        return dict(record)
-    return {**record, "id": f"{record['id']}-{time + 1}", "question": f"Look {time + 1} times. {record['question']}"}
-
-
-def _flat_records(demo: Path) -> Iterator[dict[str, Any]]:
-    """The demo's records, those of a slide's own file taken apart by category."""
-    for path in sorted((demo / "samples").rglob("*.json*")):
-        for record in read_records(path, path.name):
-            value: Any = getattr(record, "value", None)
-            if "categories" not in value:
-                yield value
-                continue
-            shared = {key: kept for key, kept in value.items() if key != "categories"}
-            for category, part in value["categories"].items():
-                name = value["slide"]
-                derived = {"id": f"{name}-{category}", "image": f"images/{name}.tiff", "category": category}
-                yield {**shared, **derived, **part}
-
-
-def write_race(folder: Path, images: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write the records as a data set of their own, whose pictures are links to those in `images`."""
-    (folder / "samples").mkdir(parents=True, exist_ok=True)
-    (folder / "images").mkdir(exist_ok=True)
-    for name in {Path(record["image"]).name for record in records}:
-        if not (folder / "images" / name).exists():
-            os.link(images / name, folder / "images" / name)
-    (folder / "dataset.toml").write_text(f'name = "{folder.name}"\nbenchmark = "ultravr"\n', encoding="utf-8")
-    lines = "".join(json.dumps(record) + "\n" for record in records)
-    (folder / "samples" / "race.jsonl").write_text(lines, encoding="utf-8")
 
 
 def _scenario(cache: Path, folder: Path) -> Scenario:

@@ -12,6 +12,7 @@ from PIL import Image
 from evaluation.datasets import load_dataset
 from performance.peers.lane import Lap, Outcome, one_by_one
 from performance.peers.measuring import Tree
+from performance.peers.records import choose, write_race
 from performance.peers.running import Entrant, Result
 from performance.peers.scenario import (
     CONDITIONS,
@@ -19,9 +20,7 @@ from performance.peers.scenario import (
     Look,
     Scenario,
     alternating,
-    choose,
     distinct_prefix_tokens,
-    write_race,
 )
 from performance.peers.table import OURS, ratio, ratio_table, scenario_table
 

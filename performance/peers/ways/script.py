@@ -13,7 +13,7 @@ from performance.peers.ways.engine import Counters, empty_caches, sampling_of, s
 from performance.peers.ways.rendering import looks_by_path, render_file
 
 _THREADS = 2
-"""Pillow decodes and resizes without Python's lock; one thread more than leaves the engine a core was fastest."""
+"""Pillow decodes and resizes without Python's lock; the engine waits for the first pictures anyway."""
 
 
 class Script(Racer):
