@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import psutil
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.fleet import Fleet, WorkerStatus
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, JobSpec, Response, Sampling, Turn, TurnResponse
@@ -53,7 +55,7 @@ class Meter:
         return {who: spent.user + spent.system for who, spent in times.items()}
 
 
-def make_bundles(job_id: str, number: int) -> list[Bundle]:
+def make_bundles(job_id: str, number: int, each: int) -> list[Bundle]:
     turn, sampling = Turn(parts=("How many people stand in the upper left quadrant? " * 4,)), Sampling(seed=7)
     fields: dict[str, Any] = {
         "model": MODEL,
@@ -62,20 +64,27 @@ def make_bundles(job_id: str, number: int) -> list[Bundle]:
         "turns": (turn,),
         "sampling": sampling,
     }
-    requests = [InferenceRequest(request_id=f"{n:016x}", sample_id=f"sample-{n}", **fields) for n in range(number)]
-    images = (f"bench/images/{n}.png" for n in range(number))
     return [
-        Bundle(id=f"b{n:015x}", job_id=job_id, model=MODEL, image=image, requests=(request,))
-        for n, (image, request) in enumerate(zip(images, requests, strict=True))
+        Bundle(
+            id=f"b{n:015x}",
+            job_id=job_id,
+            model=MODEL,
+            image=f"bench/images/{n}.png",
+            requests=tuple(
+                InferenceRequest(request_id=f"{n:012x}{at:04x}", sample_id=f"sample-{n}", **fields)
+                for at in range(each)
+            ),
+        )
+        for n in range(number)
     ]
 
 
-def make_response(lease: Lease, text: str) -> Response:
-    request = lease.bundle.requests[0]
-    return lease.respond(request, turns=(TurnResponse(text=text, finish_reason="stop"),))
+def make_responses(lease: Lease, text: str) -> list[Response]:
+    turns = (TurnResponse(text=text, finish_reason="stop"),)
+    return [lease.respond(request, turns=turns) for request in lease.bundle.requests]
 
 
-async def measure(num_bundles: int, num_responses: int, characters: int) -> dict[str, Any]:
+async def measure(num_bundles: int, num_responses: int, characters: int, each: int) -> dict[str, Any]:
     draw = random.Random(7)
     texts = [" ".join(draw.choices(WORDS, k=characters // 5))[:characters] for _ in range(64)]
     with tempfile.TemporaryDirectory() as folder:
@@ -83,30 +92,51 @@ async def measure(num_bundles: int, num_responses: int, characters: int) -> dict
         redis = connect(server.url)
         meter, queue, results = Meter(server.pid), JobQueue(redis), ResultStore(redis)
         job, _ = await JobRegistry(redis).create(JobSpec(dataset="bench", models=(MODEL,), plan="table1"))
-        bundles = make_bundles(job.id, num_bundles)
-        with meter.of("enqueue", num_bundles):
+        bundles = make_bundles(job.id, num_bundles, each)
+        with meter.of("enqueue", num_bundles * each):
             await queue.enqueue(job.id, bundles, None)
         leases: list[Lease] = []
-        with meter.of("claim", num_responses):
-            while len(leases) < num_responses:
-                leases += await queue.claim([MODEL], "bench", min(32, num_responses - len(leases)), 1)
-        responses = [make_response(lease, texts[n % 64]) for n, lease in enumerate(leases)]
-        with meter.of("renew", num_responses):
+        claimed = num_responses // each
+        with meter.of("claim", claimed):
+            while len(leases) < claimed:
+                leases += await queue.claim([MODEL], "bench", min(16, claimed - len(leases)), 1)
+        responses = [make_responses(lease, texts[n % 64]) for n, lease in enumerate(leases)]
+        with meter.of("renew", claimed):
             await queue.renew(leases)
+        with meter.of("ask what is recorded", num_responses):
+            for lease in leases:
+                await results.recorded(job.id, [request.id for request in lease.bundle.requests])
         with meter.of("record", num_responses):
             await record_all(results, leases, responses)
-        hot = await bytes_of(redis, job.id, responses)
+        hot = await bytes_of(redis, job.id, [one for those in responses for one in those])
         with meter.of("read", num_responses):
             await read_all(results, job.id)
         with meter.of("sink", num_responses):
             await ParquetSink(redis, f"{folder}/results").run_until_drained()
-        sunk = await bytes_of(redis, job.id, responses)
+        sunk = await bytes_of(redis, job.id, [one for those in responses for one in those])
         parquet = size_of_parts(Path(folder))
+        await measure_fleet(redis, meter)
         await redis.aclose()
         server.stop()
     sizes = {"server_hot": hot, "server_after_sink": sunk, "parquet": parquet}
     per_response = {name: round(size / num_responses) for name, size in sizes.items()}
     return {"rates": meter.rows, "bytes_per_response": {"text": characters, **per_response}}
+
+
+async def measure_fleet(redis: Redis, meter: Meter) -> None:
+    """What many workers cost that have nothing to do but to be there, a thousand of them."""
+    fleet, idle = Fleet(redis), JobQueue(redis)
+    now = datetime.now(UTC)
+    statuses = [WorkerStatus(worker=f"w-{n}", models=("idle",), state="ready", since=now) for n in range(1000)]
+    with meter.of("announce a worker", len(statuses)):
+        for status in statuses:
+            await fleet.announce(status, 60)
+    with meter.of("list workers, each", 20 * len(statuses)):
+        for _ in range(20):
+            await fleet.workers()
+    with meter.of("look for bundles in vain", len(statuses)):
+        for status in statuses:
+            await idle.claim(["idle"], status.worker, 1, 0)
 
 
 async def bytes_of(redis: Redis, job_id: str, responses: list[Response]) -> int:
@@ -123,14 +153,18 @@ def size_of_parts(folder: Path) -> int:
     return sum(part.stat().st_size for part in folder.rglob("*.parquet"))
 
 
-async def record_all(results: ResultStore, leases: list[Lease], responses: list[Response]) -> None:
+async def record_all(results: ResultStore, leases: list[Lease], responses: list[list[Response]]) -> None:
+    """Record the responses of a bundle together; where it has one, sixteen workers record one after the other."""
     pairs = iter(zip(responses, leases, strict=True))
 
     async def record_some() -> None:
-        for response, lease in pairs:
-            assert await results.record(response, lease)
+        for those, lease in pairs:
+            assert all(await asyncio.gather(*(results.record(response, lease) for response in those)))
 
-    await asyncio.gather(*(record_some() for _ in range(16)))
+    if all(len(those) == 1 for those in responses):
+        await asyncio.gather(*(record_some() for _ in range(16)))
+    else:
+        await record_some()
 
 
 async def read_all(results: ResultStore, job_id: str) -> None:
@@ -141,11 +175,12 @@ async def read_all(results: ResultStore, job_id: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bundles", type=int, default=100_000, help="bundles to enqueue, of one request each")
+    parser.add_argument("--bundles", type=int, default=100_000, help="bundles to enqueue")
     parser.add_argument("--responses", type=int, default=20_000, help="of these, how many to claim and record")
     parser.add_argument("--characters", type=int, default=7550, help="characters of a response's text")
+    parser.add_argument("--each", type=int, default=1, help="requests of a bundle, recorded together")
     options = parser.parse_args()
-    figures = asyncio.run(measure(options.bundles, options.responses, options.characters))
+    figures = asyncio.run(measure(options.bundles, options.responses, options.characters, options.each))
     print(json.dumps(figures, indent=2))
 
 

@@ -7,7 +7,7 @@
 Everything is a process as in an installation: the gateway with its sink, the embedded server, and workers whose engine
 takes no time. Requests show no picture, so that nothing but the service is measured. Meanwhile the job is asked for its
 status ten times a second, and followers watch it. A hundred thousand requests take about a minute, a million at most
-twelve. `--fleet` instead connects so many workers without an engine to a server (`performance/scale_fleet.py`).
+twelve. `--workers` instead connects so many workers without an engine to a server (`performance/scale_fleet.py`).
 """
 
 import argparse
@@ -50,19 +50,19 @@ def main() -> None:
     """Run, and print tables in Markdown."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--requests", type=int, default=100_000, help="a multiple of 1,000")
-    arguments.add_argument("--workers", type=int, default=4, help="processes with a simulated engine")
+    arguments.add_argument("--processes", type=int, default=4, help="workers with a simulated engine")
     arguments.add_argument("--followers", type=int, default=50, help="event streams of the job that are open meanwhile")
     arguments.add_argument("--readers", type=int, default=1, help="streams of its responses that are open meanwhile")
     arguments.add_argument("--json", type=Path, help="a file for all that was measured")
-    arguments.add_argument("--fleet", type=int, help="so many workers without an engine instead")
-    arguments.add_argument("--seconds", type=float, default=60.0, help="how long the fleet works")
-    arguments.add_argument("--rate", type=float, default=600.0, help="responses that the whole fleet offers a second")
+    arguments.add_argument("--workers", type=int, help="so many workers without an engine instead")
+    arguments.add_argument("--seconds", type=float, default=60.0, help="how long these work")
+    arguments.add_argument("--rate", type=float, default=600.0, help="responses that all of these record a second")
     chosen = arguments.parse_args()
-    if chosen.fleet:
-        load = FleetLoad(workers=chosen.fleet, seconds=chosen.seconds, rate=chosen.rate)
+    if chosen.workers:
+        load = FleetLoad(workers=chosen.workers, seconds=chosen.seconds, rate=chosen.rate)
         print("\n".join(measure_fleet(load).lines()))
         return
-    measured = measure(chosen.requests, chosen.workers, chosen.followers, chosen.readers)
+    measured = measure(chosen.requests, chosen.processes, chosen.followers, chosen.readers)
     print("\n".join(measured.lines()))
     if chosen.json:
         chosen.json.write_text(json.dumps(measured.__dict__, indent=1))
