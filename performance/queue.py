@@ -23,13 +23,15 @@ from jobs.fleet import Fleet, WorkerStatus
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, JobSpec, Response, Sampling, Turn, TurnResponse
-from jobs.queue import JobQueue
+from jobs.queue import GROUP, JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import start_server
 from jobs.sink import ParquetSink
+from tiling.views import View
 
 MODEL = "bench"
+FLEET = 16
 WORDS = [
     f"{a}{b}{c}" for a in "bcdfgkmnprst" for b in ("a", "e", "i", "o", "ou") for c in ("", "n", "ring", "sel", "t")
 ]
@@ -56,27 +58,19 @@ class Meter:
 
 
 def make_bundles(job_id: str, number: int, each: int) -> list[Bundle]:
-    turn, sampling = Turn(parts=("How many people stand in the upper left quadrant? " * 4,)), Sampling(seed=7)
-    fields: dict[str, Any] = {
-        "model": MODEL,
-        "protocol": "S0",
-        "condition": "V2",
-        "turns": (turn,),
-        "sampling": sampling,
-    }
-    return [
-        Bundle(
-            id=f"b{n:015x}",
-            job_id=job_id,
-            model=MODEL,
-            image=f"bench/images/{n}.png",
-            requests=tuple(
-                InferenceRequest(request_id=f"{n:012x}{at:04x}", sample_id=f"sample-{n}", **fields)
-                for at in range(each)
-            ),
+    question = "How many people stand in the upper left quadrant? " * 4
+    fields: dict[str, Any] = {"model": MODEL, "protocol": "S0", "condition": "V2", "sampling": Sampling(seed=7)}
+
+    def make_bundle(n: int) -> Bundle:
+        image = f"bench/images/{n}.png"
+        turns = (Turn(parts=(View(image=image), question)),)
+        requests = tuple(
+            InferenceRequest(request_id=f"{n:012x}{at:04x}", sample_id=f"sample-{n}", turns=turns, **fields)
+            for at in range(each)
         )
-        for n in range(number)
-    ]
+        return Bundle(id=f"b{n:015x}", job_id=job_id, model=MODEL, image=image, requests=requests)
+
+    return [make_bundle(n) for n in range(number)]
 
 
 def make_responses(lease: Lease, text: str) -> list[Response]:
@@ -116,6 +110,9 @@ async def measure(num_bundles: int, num_responses: int, characters: int, each: i
         sunk = await bytes_of(redis, job.id, [one for those in responses for one in those])
         parquet = size_of_parts(Path(folder))
         await measure_fleet(redis, meter)
+        for defer_seconds in (0.0, 3.0):
+            await redis.flushall()
+            await measure_claims(redis, meter, num_responses, defer_seconds)
         await redis.aclose()
         server.stop()
     sizes = {"server_hot": hot, "server_after_sink": sunk, "parquet": parquet}
@@ -137,6 +134,22 @@ async def measure_fleet(redis: Redis, meter: Meter) -> None:
     with meter.of("look for bundles in vain", len(statuses)):
         for status in statuses:
             await idle.claim(["idle"], status.worker, 1, 0)
+
+
+async def measure_claims(redis: Redis, meter: Meter, number: int, defer_seconds: float) -> None:
+    """Let a fleet claim the second of two jobs over the same pictures, with and without looking for their owners."""
+    queue = JobQueue(redis, defer_seconds=defer_seconds)
+    for round_name in ("first", "second"):
+        job, _ = await JobRegistry(redis).create(JobSpec(dataset="bench", models=(MODEL,), plan="table1"))
+        await queue.enqueue(job.id, make_bundles(job.id, number, 1), None)
+        with meter.of(f"claim by {FLEET} workers, {round_name} job, affinity {defer_seconds:g} s", number):
+            claimed = 0
+            while claimed < number:
+                for worker in range(FLEET):
+                    leases = await queue.claim([MODEL], f"w{worker}", 4, 0, room=512)
+                    if leases:
+                        await redis.xack(leases[0].stream, GROUP, *(lease.entry_id for lease in leases))
+                    claimed += len(leases)
 
 
 async def bytes_of(redis: Redis, job_id: str, responses: list[Response]) -> int:

@@ -8,15 +8,10 @@ local worker, slots, requests, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[
 local lease_ms, max_attempts, defer_ms = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local on_probation = ARGV[8] == '1'
 local SCANNED = 64
-local steps, scan, size, leases = 1000, SCANNED, requests, {}
+local steps, scan, leases = 1000, SCANNED, {}
 
 local function is_full()
   return #leases >= slots or requests <= 0 or steps <= 0
-end
-
--- Entries to take at once, by the size of the last one: what is read cannot be left.
-local function count()
-  return math.max(1, math.min(slots - #leases, math.floor(requests / size)))
 end
 
 local function fields_of(entry)
@@ -61,7 +56,7 @@ local function offer(stream, entry, attempt, parks)
     call('SET', key('owner', model .. ':' .. f.image), worker, 'PX', OWNED_MS)
   end
   take_lease(f.job, f.bundle, model)
-  requests, size = requests - remaining, remaining
+  requests = requests - remaining
   local queued = tonumber(now()) / 1000 - tonumber(f.queued or string.match(entry[1], '^%d+'))
   leases[#leases + 1] = {stream, entry[1], attempt, math.floor(queued), f.crashes or 0,
     call('HGET', key('payloads', f.job), f.bundle), call('HGET', key('suspects', f.job), f.bundle) or ''}
@@ -88,7 +83,7 @@ local function to_probation(stream, probation, id, attempts)
 end
 
 local function reclaim(stream, probation, model)
-  local expired = call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', count())
+  local expired = call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', slots - #leases)
   for _, p in ipairs(expired) do
     if is_full() then break end
     if not on_probation and p[4] >= math.max(1, max_attempts - 1) then
@@ -101,7 +96,7 @@ local function reclaim(stream, probation, model)
 end
 
 local function take_mine(stream, model)
-  local mine = call('XPENDING', stream, GROUP, '-', '+', count(), parking(worker))
+  local mine = call('XPENDING', stream, GROUP, '-', '+', slots - #leases, parking(worker))
   for _, p in ipairs(mine) do
     if is_full() then break end
     take(stream, p, model, worker)
@@ -109,10 +104,11 @@ local function take_mine(stream, model)
   return #mine > 0
 end
 
+-- One at a time: what is read cannot be left, and how many requests it has shows then only.
 local function read_new(stream, parks)
-  local read = call('XREADGROUP', 'GROUP', GROUP, worker, 'COUNT', count(), 'STREAMS', stream, '>')
+  local read = call('XREADGROUP', 'GROUP', GROUP, worker, 'COUNT', 1, 'STREAMS', stream, '>')
   if not read then return false end
-  for _, entry in ipairs(read[1][2]) do offer(stream, entry, 1, parks) end
+  offer(stream, read[1][2][1], 1, parks)
   return true
 end
 

@@ -79,10 +79,11 @@ async def test_entries_of_an_older_release_go_to_whoever_claims_first(redis: Red
 
 
 async def test_a_claim_ends_with_the_bundle_that_fills_its_requests(redis: Redis) -> None:
-    """A worker owns no more pictures than it has room to play."""
-    await submit_about(redis, "PQRST", 40)
+    """A worker owns no more pictures than it has room to play, be the first bundles ever so small."""
+    await submit_about(redis, "ab", 10)
+    await submit_about(redis, "PQR", 40)
     leases = await patient(redis).claim([MODEL], "w", 16, 0, max_requests=100, room=ROOM)
-    assert images_of(leases) == "PQR"
+    assert images_of(leases) == "abPQ"
 
 
 async def test_a_picture_in_demand_gets_a_second_owner(redis: Redis) -> None:
