@@ -20,7 +20,7 @@ from tiling.recipes import Recipe
 from tiling.sources import Source, open_source
 from tiling.sources.base import Pixels
 
-_BAND_ROWS = 256
+_BAND_ROWS = 128
 
 
 class Painted(NamedTuple):

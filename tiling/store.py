@@ -7,6 +7,7 @@ from with a checksum of all. Files appear whole or not at all, and the least rec
 import json
 import logging
 import os
+import shutil
 import tempfile
 import zlib
 from pathlib import Path
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 SUFFIX = ".raster"
 PARTIAL = ".partial"
 _FOOTER_BYTES = 128
-_ABANDONED_SECONDS = 3600.0
+_LEAST_FREE_BYTES = 2 * 2**30
 
 
 class RasterStore:
@@ -54,15 +55,18 @@ class RasterStore:
         return found
 
     def put(self, raster: Raster) -> bool:
-        """Write a raster, unless it is there or larger than the store; returns whether it was written.
+        """Write a raster, unless it is there, or there is no room; returns whether it was written.
 
-        Raises OSError where the disk takes nothing.
+        A disk is left 2 GiB, which others of the installation need more. Raises OSError where it takes nothing.
         """
         path = self._folder / f"{raster.key}{SUFFIX}"
-        if path.exists() or raster.pixels.nbytes + _FOOTER_BYTES > self._capacity:
+        num_bytes = raster.pixels.nbytes + _FOOTER_BYTES
+        if path.exists() or num_bytes > self._capacity:
             return False
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._make_room(raster.pixels.nbytes + _FOOTER_BYTES)
+        self._make_room(num_bytes)
+        if shutil.disk_usage(self._folder).free - num_bytes < _LEAST_FREE_BYTES:
+            return False
         descriptor, partial = tempfile.mkstemp(suffix=PARTIAL, dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as file:

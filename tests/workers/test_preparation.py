@@ -45,6 +45,63 @@ async def test_requests_that_look_at_one_view_share_its_rendering(preparation: P
     assert library.stats().renders == 1
 
 
+async def test_what_is_asked_at_once_of_an_image_is_made_in_one_pass(library: Library) -> None:
+    """By however many requests."""
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=2)
+    async with asyncio.TaskGroup() as group:
+        for region in ("full", "0,0,400,400", "400,0,400,400", "0,200,800,400"):
+            group.create_task(_look(preparation, image(0), region))
+    preparation.close()
+    assert (library.stats().renders, library.stats().passes) == (4, 1)
+
+
+async def test_a_pass_takes_as_many_views_as_may_be_held(library: Library) -> None:
+    """Two fit; the third makes a pass of its own."""
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2 * LARGEST, threads=1)
+    async with asyncio.TaskGroup() as group:
+        for region in ("full", "0,0,780,590", "10,10,780,590"):
+            group.create_task(_look(preparation, image(0), region))
+    preparation.close()
+    assert (library.stats().renders, library.stats().passes) == (3, 2)
+
+
+async def test_images_are_rendered_in_the_order_of_their_oldest_request(library: Library) -> None:
+    """One thread: all of the first image before anything of the second, whoever asked in between."""
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    seen: list[str] = []
+
+    async def look(name: str, region: str) -> None:
+        async with preparation.rasters([View(image=name, region=region)]):
+            seen.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        for number, region in ((1, "full"), (0, "full"), (1, "0,0,400,400"), (0, "0,0,400,400")):
+            group.create_task(look(image(number), region))
+    preparation.close()
+    assert seen == [image(1)] * 2 + [image(0)] * 2
+
+
+async def test_rendering_goes_on_after_a_pause(preparation: Preparation) -> None:
+    """Whenever a request comes, though nothing waited before."""
+    for number in range(40):
+        await _look(preparation, image(number % 4))
+
+
+async def test_what_nobody_waits_for_any_more_ends_with_the_threads(library: Library) -> None:
+    """And another preparation of the same library makes it anew."""
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    asking = [asyncio.create_task(_look(preparation, image(number))) for number in range(4)]
+    await asyncio.sleep(0.02)
+    preparation.close()
+    for task in asking:
+        task.cancel()
+    await asyncio.wait(asking)
+    again = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    for number in range(4):
+        await asyncio.wait_for(_look(again, image(number)), 30)
+    again.close()
+
+
 async def test_rasters_come_in_the_order_of_the_views(preparation: Preparation) -> None:
     """A request sees its views as it declared them."""
     views = [View(image=image(2)), View(image=image(1), region="0,0,320,320")]
@@ -107,6 +164,6 @@ async def test_a_cancelled_request_does_not_take_the_rendering_from_others(prepa
     assert cancelled.cancelled()
 
 
-async def _look(preparation: Preparation, name: str) -> None:
-    async with preparation.rasters([View(image=name)]):
+async def _look(preparation: Preparation, name: str, region: str = "full") -> None:
+    async with preparation.rasters([View(image=name, region=region)]):
         return

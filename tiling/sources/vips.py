@@ -13,7 +13,7 @@ from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
 
-_BAND_ROWS = 256
+_BAND_ROWS = 128
 _SHRINKS = (1, 2, 4, 8)
 _TYPES = {"uchar": np.uint8, "ushort": np.uint16}
 _LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload", "jp2": "jp2kload"}
@@ -40,7 +40,7 @@ class VipsDecoder(Decoder):
         self.levels = describe_levels(sizes)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
-        """Decode in bands of 256 rows; a damaged file raises when its damage is reached."""
+        """Decode in bands of 128 rows; a damaged file raises when its damage is reached."""
         try:
             image = self._open(level)
             yield from _bands(image, region_l)
