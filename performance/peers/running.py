@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,8 +61,6 @@ class Entrant:
     limit: float = 120.0
     memory_gib: float = 16.0
     laps: tuple[Lap, ...] = ("cold",)
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """What it sets otherwise than all others, because it is faster so."""
     largest: float = math.inf
     """Pixels of the largest picture that it is asked about; each larger one would take it minutes."""
 
@@ -146,7 +144,6 @@ class RacerProcess:
 @contextmanager
 def started(entrant: Entrant, scenario: Scenario, folder: Path) -> Iterator[RacerProcess]:
     """Start a racer in a process of its own, and end it and all its children at the end. Raises RacerFailedError."""
-    scenario = replace(scenario, environment={**scenario.environment, **entrant.environment})
     path = folder / f"{entrant.module}-{scenario.name}.json"
     scenario.write(path)
     module = f"performance.peers.ways.{entrant.module}"

@@ -70,12 +70,12 @@ class LmmsEval(Racer):
         from PIL import Image  # noqa: PLC0415
 
         x, y, width, height = look.region
-        self._work["decodes"] += 1
-        self._work["crops"] += 1
         with Image.open(look.path) as image:
             cut = image.convert("RGB").crop((x, y, x + width, y + height))
         if look.longest:
             cut.thumbnail((look.longest, look.longest))
+        self._work["decodes"] += 1
+        self._work["crops"] += 1
         return cut
 
 

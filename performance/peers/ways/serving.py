@@ -176,13 +176,13 @@ class Plain(Client):
             url = f"data:image/png;base64,{base64.b64encode(Path(look.path).read_bytes()).decode()}"
         else:
             x, y, width, height = look.region
-            self._work["decodes"] += 1
-            self._work["PNGs"] += 1
             with Image.open(look.path) as image:
                 cut = image.convert("RGB").crop((x, y, x + width, y + height))
             if look.longest:
                 cut.thumbnail((look.longest, look.longest))
             url = _data_url(cut, "PNG", compress_level=1)
+            self._work["decodes"] += 1
+            self._work["PNGs"] += 1
         return {"type": "image_url", "image_url": {"url": url}}
 
 

@@ -63,21 +63,22 @@ class VlmEvalKit(Racer):
 
     def _fetch(self, look: Look) -> Image.Image:
         """Open, convert, and resize to what the model's budget makes of it (`smart_resize`)."""
-        self._work["decodes"] += 1
         with Image.open(look.path if look.is_whole else self._dump(look)) as image:
-            return image.convert("RGB").resize(look.raster)
+            raster = image.convert("RGB").resize(look.raster)
+        self._work["decodes"] += 1
+        return raster
 
     def _dump(self, look: Look) -> Path:
         path = self._dumped / f"{look.key}.jpg"
         if not path.exists():
-            self._work["decodes"] += 1
-            self._work["JPEGs"] += 1
             x, y, width, height = look.region
             with Image.open(look.path) as image:
                 cut = image.convert("RGB").crop((x, y, x + width, y + height))
             if look.longest:
                 cut.thumbnail((look.longest, look.longest))
             cut.save(path, quality=75)
+            self._work["decodes"] += 1
+            self._work["JPEGs"] += 1
         return path
 
 
