@@ -1,95 +1,201 @@
-"""One view by one reader, measured: run as a process of its own by `performance.views`, it prints one line of JSON."""
+"""Views by one reader, measured: run as a process of its own by `performance.views`, it prints one line of JSON.
+
+    python -m performance.view_readers READER IMAGE VIEW... [--raster FILE]
+
+A view is REGION;SIZING;OWN;TARGET: x,y,w,h of level 0, the view's own sizing and the size that it gives, and that of
+the raster, as WxH. Needs the reader's own library and Pillow alone, so that peers can be installed apart.
+"""
 
 # ruff: noqa: PLC0415 - a reader imports its own library alone, so that memory is not charged for the others
 
+import argparse
+import importlib
 import json
 import re
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from catalogue.families.qwen import QwenBudget
-from tiling.geometry import Region, Size, resolve_region
-from tiling.views import View
-
-BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=4096 * 4096)
+MAX_PIXELS = 4096 * 4096
 
 
-def _by_gigavqa(path: Path, view: View) -> Callable[[], Size]:
+class Ask(NamedTuple):
+    """One view: region in level-0 pixels, its own sizing and the size that it gives, and the size of its raster."""
+
+    region: tuple[int, int, int, int]
+    sizing: str
+    own: tuple[int, int]
+    target: tuple[int, int]
+
+
+def parse(text: str) -> Ask:
+    region, sizing, own, target = text.split(";")
+    x, y, w, h = map(int, region.split(","))
+    return Ask((x, y, w, h), sizing, _size(own), _size(target))
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, height = map(int, text.split("x"))
+    return width, height
+
+
+def _by_gigavqa(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """Each view by itself."""
     from tiling.rendering import render
 
-    def read() -> Size:
-        height, width, _ = render(path, view, BUDGET).pixels.shape
-        return Size(width, height)
-
-    return read
+    for view in _views(path, asks):
+        yield render(path, view, _budget()).pixels
 
 
-def _by_pillow(path: Path, view: View) -> Callable[[], Size]:
+def _in_one_pass(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """As a worker does it for the requests that wait."""
+    from tiling.library import Library, Look
+    from tiling.roots import ImageRoot
+
+    library = Library(ImageRoot(path.parent), path.parent / "none", cache_bytes=0)
+    awaited, work = library.plan([Look(view) for view in _views(path, asks)], _budget())
+    for make in work:
+        make(lambda: True)
+    yield from (each.result().pixels for each in awaited)
+
+
+def _budget() -> Any:
+    from catalogue.families.qwen import QwenBudget
+
+    return QwenBudget(factor=32, min_pixels=65536, max_pixels=MAX_PIXELS)
+
+
+def _views(path: Path, asks: list[Ask]) -> list[Any]:
+    from tiling.views import View
+
+    return [View(image=path.name, region=",".join(map(str, ask.region)), sizing=ask.sizing) for ask in asks]
+
+
+def _by_pillow(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """Decodes the image once, and crops and resizes it for each view."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None
-
-    def read() -> Size:
-        with Image.open(path) as image:
-            region, target = _decide(Size(*image.size), view)
-            box = (region.x, region.y, region.x + region.width, region.y + region.height)
-            return Size(*image.crop(box).convert("RGB").resize(target, Image.Resampling.BICUBIC).size)
-
-    return read
+    with Image.open(path) as image:
+        for (x, y, w, h), _, own, target in asks:
+            picture = image.crop((x, y, x + w, y + h)).convert("RGB")
+            if own != (w, h):
+                picture = picture.resize(own, Image.Resampling.BICUBIC)
+            yield picture.resize(target, Image.Resampling.BICUBIC)
 
 
-def _by_openslide(path: Path, view: View) -> Callable[[], Size]:
-    from openslide import OpenSlide
-
-    return lambda: _from_slide(OpenSlide(path), view, oversampling=1)
-
-
-def _by_openslide_2x(path: Path, view: View) -> Callable[[], Size]:
-    from openslide import OpenSlide
-
-    return lambda: _from_slide(OpenSlide(path), view, oversampling=2)
-
-
-def _by_tiffslide(path: Path, view: View) -> Callable[[], Size]:
-    from tiffslide import TiffSlide
-
-    return lambda: _from_slide(TiffSlide(path), view, oversampling=1)
-
-
-def _by_tiffslide_2x(path: Path, view: View) -> Callable[[], Size]:
-    from tiffslide import TiffSlide
-
-    return lambda: _from_slide(TiffSlide(path), view, oversampling=2)
-
-
-def _from_slide(slide, view: View, oversampling: int) -> Size:  # type: ignore[no-untyped-def]  # two libraries with one interface
+def _by_pillow_draft(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """As an expert does: a JPEG decoded anew for each view, at the scale that is at least twice as large."""
     from PIL import Image
 
-    region, target = _decide(Size(*slide.dimensions), view)
-    wanted = min(region.width / target.width, region.height / target.height) / oversampling
-    level = slide.get_best_level_for_downsample(wanted)
-    scale = slide.level_downsamples[level]
-    size = round(region.width / scale), round(region.height / scale)
-    pixels = slide.read_region((region.x, region.y), level, size).convert("RGB")
-    return Size(*pixels.resize(target, Image.Resampling.BICUBIC).size)
+    Image.MAX_IMAGE_PIXELS = None
+    for (x, y, w, h), _, _, target in asks:
+        with Image.open(path) as image:
+            full = image.size
+            factor = max(1, min(w // (2 * target[0]), h // (2 * target[1])))
+            image.draft("RGB", (full[0] // factor, full[1] // factor))
+            scale = image.width / full[0]
+            box = (x * scale, y * scale, (x + w) * scale, min((y + h) * scale, image.height))
+            yield image.convert("RGB").resize(target, Image.Resampling.BICUBIC, box=box)
 
 
-def _decide(size: Size, view: View) -> tuple[Region, Size]:
-    region = resolve_region(view.region, size)
-    return region, BUDGET.plan(view.downsampled(region.size)).raster
+def _by_vips_thumbnail(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """libvips' own thumbnail: of the file where all of it is shown, else of the crop."""
+    import pyvips
+
+    for (x, y, w, h), _, _, (width, height) in asks:
+        options = {"height": height, "size": "force"}
+        if x == y == 0 and _is_whole(path, w, h):
+            image = pyvips.Image.thumbnail(str(path), width, **options)
+        else:
+            access = "random" if path.suffix == ".tif" else "sequential"
+            crop = pyvips.Image.new_from_file(str(path), access=access).crop(x, y, w, h)
+            image = crop.thumbnail_image(width, **options)
+        yield image.numpy()
 
 
-READERS = {
+def _is_whole(path: Path, width: int, height: int) -> bool:
+    import pyvips
+
+    header = pyvips.Image.new_from_file(str(path))
+    return bool((header.width, header.height) == (width, height))
+
+
+def _by_openslide(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    from openslide import OpenSlide
+
+    return _from_slide(OpenSlide(path), asks, oversampling=1)
+
+
+def _by_openslide_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    from openslide import OpenSlide
+
+    return _from_slide(OpenSlide(path), asks, oversampling=2)
+
+
+def _by_tiffslide(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    from tiffslide import TiffSlide
+
+    return _from_slide(TiffSlide(path), asks, oversampling=1)
+
+
+def _by_tiffslide_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    from tiffslide import TiffSlide
+
+    return _from_slide(TiffSlide(path), asks, oversampling=2)
+
+
+def _from_slide(slide: Any, asks: list[Ask], oversampling: int) -> Iterator[Any]:
+    from PIL import Image
+
+    for (x, y, w, h), _, _, target in asks:
+        level = slide.get_best_level_for_downsample(min(w / target[0], h / target[1]) / oversampling)
+        scale = slide.level_downsamples[level]
+        pixels = slide.read_region((x, y), level, (round(w / scale), round(h / scale))).convert("RGB")
+        yield pixels.resize(target, Image.Resampling.BICUBIC)
+
+
+def _by_cucim_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+    """cuCIM on the CPU, the level at 2x, with two threads; it resizes nothing itself, so Pillow does."""
+    import numpy as np
+    from cucim import CuImage
+    from PIL import Image
+
+    slide = CuImage(str(path))
+    scales = list(slide.resolutions["level_downsamples"])
+    for (x, y, w, h), _, _, target in asks:
+        wanted = min(w / target[0], h / target[1]) / 2
+        level = max(number for number, scale in enumerate(scales) if scale <= max(1, wanted) * 1.001)
+        size = round(w / scales[level]), round(h / scales[level])
+        pixels = np.asarray(slide.read_region((x, y), size, level, num_workers=2))
+        yield Image.fromarray(pixels).resize(target, Image.Resampling.BICUBIC)
+
+
+READERS: dict[str, Callable[[Path, list[Ask]], Iterator[Any]]] = {
     "gigavqa": _by_gigavqa,
+    "gigavqa, one pass": _in_one_pass,
     "gigavqa, ingested": _by_gigavqa,
     "Pillow": _by_pillow,
+    "Pillow, draft mode": _by_pillow_draft,
+    "libvips thumbnail": _by_vips_thumbnail,
     "OpenSlide": _by_openslide,
     "OpenSlide, level at 2x": _by_openslide_2x,
     "tiffslide": _by_tiffslide,
     "tiffslide, level at 2x": _by_tiffslide_2x,
+    "cuCIM on the CPU, level at 2x": _by_cucim_2x,
 }
+
+
+IMPORTS = {
+    "gigavqa": ("catalogue.families.qwen", "tiling.library"),
+    "Pillow": ("PIL.Image", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"),
+    "libvips": ("pyvips", "numpy"),
+    "OpenSlide": ("openslide", "PIL.Image"),
+    "tiffslide": ("tiffslide", "PIL.Image"),
+    "cuCIM": ("cucim", "numpy", "PIL.Image"),
+}
+"""By the first word of a reader's name: what is imported before its time begins."""
 
 
 def peak_mib() -> int:
@@ -99,12 +205,26 @@ def peak_mib() -> int:
 
 
 def main() -> None:
-    reader, path, region, sizing = sys.argv[1:]
-    read = READERS[reader](Path(path), View(image="x", region=region, sizing=sizing))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("reader", choices=READERS)
+    parser.add_argument("image", type=Path)
+    parser.add_argument("views", nargs="+", type=parse)
+    parser.add_argument("--raster", type=Path, help="where to write the last view's raster")
+    arguments = parser.parse_args()
+    read = READERS[arguments.reader]
+    for module in IMPORTS[re.split("[ ,]", arguments.reader)[0]]:
+        importlib.import_module(module)
     wall, cpu = time.perf_counter(), time.process_time()
-    width, height = read()
+    raster = None
+    for each in read(arguments.image, arguments.views):
+        raster = each
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(json.dumps({"wall_s": wall, "cpu_s": cpu, "peak_mib": peak_mib(), "raster": [width, height]}))
+    peak = peak_mib()
+    if arguments.raster:
+        import numpy as np
+
+        np.save(arguments.raster, np.asarray(raster)[..., :3])
+    print(json.dumps({"wall_s": wall, "cpu_s": cpu, "peak_mib": peak}))
 
 
 if __name__ == "__main__":

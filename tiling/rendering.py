@@ -1,7 +1,6 @@
 """From a view to a raster: read the pyramid level that fits, then resize with the family's own filter.
 
-The level is the coarsest at least twice as large as the target, which keeps 45 dB of what the family makes of the full
-image; the pixels pass through in bands, so memory does not grow with the image.
+The pixels pass through in bands, so memory does not grow with the image.
 """
 
 from dataclasses import dataclass

@@ -31,7 +31,8 @@ def ingest(
 ) -> None:
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
 
-    Jobs do this themselves when several views of one flat image are needed; doing it ahead saves the first job's time.
+    Jobs do this themselves for large images, in idle time, once passes over one have cost as much; doing it ahead saves
+    these passes.
     Made once for each image content; asking again costs nothing, and of a pyramid none is made. `gigavqa pyramids` says
     what they take, and deletes those of pictures that are gone.
 
