@@ -126,7 +126,7 @@ class Member:
             max_requests=MAX_REQUESTS, render_threads=1, claim_block_seconds=0.1, lease_seconds=30.0, previews=False
         )
         instruments = Instruments(CollectorRegistry())
-        self.library = Library(ImageRoot(home / "data"), home / name, 2**26)
+        self.library = Library(ImageRoot(home / "data"), home / name, 2**28)
         self.engine = PacedEngine(speed)
         self._keeper = EngineKeeper(lambda: self.engine, settings, instruments)
         queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=defer_seconds)
@@ -265,8 +265,9 @@ COLUMNS = (
 
 
 def row_of(run: Run, done: Done, once: Done) -> list[str]:
-    """One row: counts as multiples of what one worker with all caches did, which is each unique piece once."""
-    per_unique = (done.renders / once.renders, done.encoded / once.encoded, done.prefilled / once.prefilled)
+    """One row: renders and encoder runs a picture, prefilled tokens beside those of one worker that keeps all."""
+    pictures = run.plan.pictures + bool(run.plan.hot)
+    per_unique = (done.renders / pictures, done.encoded / pictures, done.prefilled / once.prefilled)
     return [
         run.plan.name,
         str(run.bundle_requests),

@@ -64,7 +64,9 @@ end
 
 -- Leases a pending entry; `p` is what XPENDING tells of it.
 local function take(stream, p, model, parked_for)
-  if parked_for then parked_less(model, parked_for, 1) end
+  if parked_for then
+    parked_are(model, parked_for, tonumber(call('ZSCORE', key('parked', model), parked_for) or 1) - 1)
+  end
   local entry = call('XCLAIM', stream, GROUP, worker, 0, p[1])[1]
   if entry then offer(stream, entry, p[4] + 1) end
 end
@@ -112,17 +114,18 @@ local function read_new(stream, parks)
   return true
 end
 
--- Of the longest row of parked bundles that waits too long, the later half: the owner comes to it last.
+-- Of the longest rows of parked bundles in which one waits too long, the later half: their owners come to that last.
 local function steal(stream, model)
-  for _, owner in ipairs(call('ZREVRANGE', key('parked', model), 0, SCANNED)) do
-    local parked, longest = call('XPENDING', stream, GROUP, '-', '+', 1000, parking(owner)), 0
-    for _, p in ipairs(parked) do longest = math.max(longest, p[3]) end
-    if #parked == 0 then call('ZREM', key('parked', model), owner) end
-    if longest >= defer_ms or call('EXISTS', key('room', model .. ':' .. owner)) == 0 then
+  for _, owner in ipairs(call('ZREVRANGE', key('parked', model), 0, SCANNED - 1)) do
+    local wait = call('EXISTS', key('room', model .. ':' .. owner)) == 1 and defer_ms or 0
+    if #call('XPENDING', stream, GROUP, 'IDLE', wait, '-', '+', 1, parking(owner)) > 0 then
+      local parked = call('XPENDING', stream, GROUP, '-', '+', 1000, parking(owner))
       for i = #parked, math.floor(#parked / 2) + 1, -1 do
         if is_full() then return end
         take(stream, parked[i], model, owner)
       end
+    elseif wait == 0 then
+      call('ZREM', key('parked', model), owner)
     end
   end
 end

@@ -159,8 +159,10 @@ local function parking(worker)
   return 'for:' .. worker
 end
 
-local function parked_less(model, worker, by)
-  if tonumber(call('ZINCRBY', key('parked', model), -by, worker)) <= 0 then
+local function parked_are(model, worker, number)
+  if number > 0 then
+    call('ZADD', key('parked', model), number, worker)
+  else
     call('ZREM', key('parked', model), worker)
   end
 end

@@ -10,7 +10,7 @@ local function renew_parked(stream, model)
   for _, p in ipairs(parked) do
     if p[3] > most then call('XCLAIM', stream, GROUP, parking(worker), 0, p[1], 'IDLE', most, 'JUSTID') end
   end
-  if #parked > 0 then call('ZADD', key('parked', model), #parked, worker) end
+  parked_are(model, worker, #parked)
 end
 
 for i = 4, entries - 1, 2 do renew_parked(ARGV[i], ARGV[i + 1]) end

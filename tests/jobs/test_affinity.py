@@ -153,29 +153,28 @@ async def test_a_waiting_owner_wakes_when_another_worker_finds_its_picture(redis
 async def test_what_is_parked_stays_so_while_its_worker_renews(redis: Redis) -> None:
     """Beyond a lease, as its leases do; no other worker finds it expired."""
     await submit_about(redis, "PP")
-    queue = patient(redis, lease_seconds=0.4)
+    queue = patient(redis, lease_seconds=1)
     (held,) = await claim(queue, "first", 1)
-    other = patient(redis, lease_seconds=0.4)
-    beyond = asyncio.get_running_loop().time() + 1.2
+    beyond = asyncio.get_running_loop().time() + 2.5
     assert await claim(patient(redis), "second", 8) == []
 
     async def renewed() -> bool:
         assert await queue.renew([held]) == []
-        expired = await redis.xpending_range(LANE, "workers", "-", "+", 10, idle=400)
+        expired = await redis.xpending_range(LANE, "workers", "-", "+", 10, idle=1000)
         assert expired == []
         return asyncio.get_running_loop().time() > beyond
 
-    await async_wait_until(renewed, what="three leases")
+    await async_wait_until(renewed, what="the end of a lease, twice")
     assert images_of(await claim(queue, "first", 1)) == "P"
-    assert await claim(other, "second", 8) == []
+    assert await claim(queue, "second", 8) == []
 
 
 async def test_what_is_parked_for_a_dead_worker_passes_on(redis: Redis) -> None:
     """Once its lease has run out, and as a first attempt; what it held spends one."""
     await submit_about(redis, "PPP")
-    queue = patient(redis, lease_seconds=0.4)
+    queue = patient(redis, lease_seconds=1)
     assert len(await claim(queue, "dead", 1)) == 1
-    assert await claim(queue, "second", 1) == []
+    assert await claim(patient(redis), "second", 1) == []
     taken: list[Lease] = []
 
     async def take() -> bool:
@@ -213,10 +212,10 @@ async def test_renewing_does_not_call_a_released_worker_back(redis: Redis) -> No
 
 async def test_without_its_owners_a_queue_is_first_come_first_served(redis: Redis) -> None:
     """A server that lost them loses no bundle: parked ones go to their worker or, late, to any."""
-    queue = patient(redis, lease_seconds=0.4, defer_seconds=0.2)
+    queue = patient(redis, lease_seconds=0.4)
     await submit_about(redis, "PPPP")
-    assert len(await claim(queue, "first", 1)) == 1
-    assert await claim(queue, "second", 1) == []
+    assert len(await claim(patient(redis), "first", 1)) == 1
+    assert await claim(patient(redis), "second", 1) == []
     owned = [key async for key in redis.scan_iter(KEYS.owner("*"))]
     assert owned
     await redis.delete(*owned, KEYS.room(f"{MODEL}:first"), KEYS.parked(MODEL))
@@ -261,23 +260,19 @@ async def test_parked_bundles_of_a_cancelled_job_are_never_leased(redis: Redis) 
 
 async def test_a_bundle_that_kills_workers_goes_on_probation_as_if_it_had_never_been_parked(redis: Redis) -> None:
     """Two losses, whatever was parked before them."""
-    queue = patient(redis, lease_seconds=0.05, defer_seconds=0.02)
     await submit_about(redis, "PP")
-    assert len(await claim(queue, "first", 1)) == 1
-    assert await claim(queue, "second", 1) == []
-    attempts: list[tuple[str, int, bool]] = []
+    assert len(await claim(patient(redis), "first", 1)) == 1
+    assert await claim(patient(redis), "second", 1) == []
+    queue = patient(redis, lease_seconds=0.05)
+    attempts: list[tuple[int, bool]] = []
 
     async def lose() -> bool:
         found = await claim(queue, "mortal", 1) or await queue.claim([MODEL], "mortal", 1, 0, probation=True)
-        attempts.extend((lease.bundle.id, lease.attempt, lease.probation) for lease in found)
-        return sum(on_probation for _, _, on_probation in attempts) == 2
+        attempts.extend((lease.attempt, lease.probation) for lease in found if lease.bundle.id == "b1")
+        return len(attempts) >= 3
 
-    await async_wait_until(lose, what="both bundles on probation")
-    assert {(attempt, probation) for name, attempt, probation in attempts if name == "b1"} == {
-        (1, False),
-        (2, False),
-        (3, True),
-    }
+    await async_wait_until(lose, what="the loss of the bundle that was parked")
+    assert attempts[:3] == [(1, False), (2, False), (3, True)]
 
 
 async def test_a_retry_keeps_to_the_pictures_of_its_bundles(redis: Redis) -> None:

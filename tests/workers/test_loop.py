@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
+from jobs.keys import KEYS
 from jobs.models import JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
@@ -22,7 +23,7 @@ from tests.workers.examples import (
     submit,
     submit_requests,
 )
-from tests.workers.rig import MortalEngine, running_worker
+from tests.workers.rig import SETTINGS, MortalEngine, running_worker
 from workers.engines.engine import Message
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.responses import Outcome, make_response
@@ -218,6 +219,33 @@ async def test_a_drained_worker_hands_back_at_once(redis: Redis, data: Path, tmp
         await async_wait_until(leased, what="both bundles leased")
     leases = await queue.claim([ENTRY.id], "next", 10, 0)
     assert [lease.attempt for lease in leases] == [1, 1]
+
+
+async def test_a_worker_leases_no_more_than_it_plays_twice(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """From its first claim on, and by requests: the rest is for others. Its largest claim ends inside a bundle."""
+    await submit(redis, 30, 5)
+    queue = JobQueue(redis)
+    async with running_worker(redis, data, tmp_path, lambda: SimulatedEngine(ENTRY, speed=1e-6)) as rig:
+
+        async def playing() -> bool:
+            stats = await rig.engines[0].stats()
+            return stats.running + stats.waiting == SETTINGS.max_requests
+
+        await async_wait_until(playing, what="as many requests in play as may be")
+        leased = (await queue.depth(ENTRY.id)).leased
+    assert leased == -(-2 * SETTINGS.max_requests // 5)
+
+
+async def test_nothing_is_parked_for_a_worker_that_ended(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """It gives up its pictures with its last claim, and bundles about them go to whoever comes."""
+    job_id = await submit(redis, NUM_IMAGES, 1)
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+        assert await redis.exists(KEYS.room(f"{ENTRY.id}:{rig.worker.name}"))
+    assert not await redis.exists(KEYS.room(f"{ENTRY.id}:{rig.worker.name}"))
+    await submit(redis, NUM_IMAGES, 1)
+    leases = await JobQueue(redis, defer_seconds=10).claim([ENTRY.id], "next", 10, 0)
+    assert len(leases) == NUM_IMAGES
 
 
 async def test_a_worker_announces_itself_until_it_ends(redis: Redis, data: Path, tmp_path: Path) -> None:
