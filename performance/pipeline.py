@@ -90,6 +90,14 @@ class Picture:
         return cls(name, tuple(chats), cpu_seconds)
 
 
+@dataclass(frozen=True)
+class Played:
+    """Seconds until the last answer, and those of them in which the engine had nothing to do."""
+
+    seconds: float
+    idle: float
+
+
 @dataclass(eq=False)
 class _Play:
     """A chat on its way. `answered` counts its turns; rendering of its picture began at `begun`."""
@@ -111,8 +119,8 @@ class _Rendering:
     waiting: list[_Play] = field(default_factory=list)
 
 
-def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> float:
-    """Play all pictures in their order; returns the seconds until the last answer."""
+def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> Played:
+    """Play all pictures in their order."""
     return _Worker(pictures, roofline, answer_tokens, bounds).run()
 
 
@@ -134,13 +142,16 @@ class _Worker:
         self._numbers = count()
         self._now = 0.0
 
-    def run(self) -> float:
+    def run(self) -> Played:
+        idle = 0.0
         self._go_on()
         while self._events:
-            self._now, _, happen = heapq.heappop(self._events)
+            due, _, happen = heapq.heappop(self._events)
+            idle += 0.0 if self._is_stepping else due - self._now
+            self._now = due
             happen()
             self._go_on()
-        return self._now
+        return Played(self._now, idle)
 
     def _at(self, seconds: float, happen: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self._now + seconds, next(self._numbers), happen))
