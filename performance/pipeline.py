@@ -113,6 +113,8 @@ class _Rendering:
     """A picture's rendering, and which of its rasters are reserved by how many chats."""
 
     picture: Picture
+    number: int
+    """In the order of claims, in which pictures go through the engine."""
     begun: float | None = None
     is_queued: bool = False
     holders: dict[str, int] = field(default_factory=dict)
@@ -166,7 +168,7 @@ class _Worker:
     def _claim(self) -> None:
         most = 2 * self._bounds.max_requests
         while self._unclaimed and (not self._held or self._held + len(self._unclaimed[0].chats) <= most):
-            rendering = _Rendering(self._unclaimed.popleft())
+            rendering = _Rendering(self._unclaimed.popleft(), next(self._numbers))
             self._held += len(rendering.picture.chats)
             self._unreserved.extend(_Play(rendering, chat) for chat in rendering.picture.chats)
 
@@ -224,7 +226,7 @@ class _Worker:
             number = next(self._numbers)
             self._asked[number] = play
             prompt = self._prompt(turns[: play.asked + 1])
-            self._scheduler.add(Scheduled(0, number, prompt, self._answer_tokens))
+            self._scheduler.add(Scheduled(play.picture.number, number, prompt, self._answer_tokens))
             play.asked += 1
 
     def _prompt(self, turns: Sequence[Turn]) -> Prompt:
