@@ -166,6 +166,11 @@ class Case:
         played = play_pictures(self.pictures, self.roofline, self.answer_tokens, bounds)
         return played.idle / played.seconds
 
+    def engine_seconds(self) -> float:
+        """What the engine needs for a picture when pixels cost nothing."""
+        free = play_pictures(self.pictures, self.roofline, self.answer_tokens, Bounds(threads=64, core_seconds=0.0))
+        return free.seconds / len(self.pictures)
+
     def share_wanted(self) -> float | None:
         """The fewest cores, in quarters, with which waits are as short as wanted."""
         shares = [number * _STEP for number in range(1, int(_MOST_CORES / _STEP) + 1)]
@@ -194,7 +199,12 @@ def main() -> None:
     sizes = {f"demo/images/{kind.asked_like}": read_header(kind.path).size for kind in files}
     asked = {name: ask(model, "ultravr", arguments.questions, sizes) for name, model in MODELS.items()}
     answers = dict(zip(MODELS, arguments.answer_tokens, strict=True))
-    heads = ["file", "rasters, CPU seconds per picture", "model", *(f"{share:g}" for share in SHARES)]
+    heads = [
+        "file",
+        "rasters, CPU seconds per picture",
+        "model, its seconds per picture",
+        *(f"{share:g}" for share in SHARES),
+    ]
     heads += [f"{number} GPU{'s' * (number > 1)}" for number in GPUS]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for kind in files:
@@ -209,7 +219,10 @@ def main() -> None:
             waits = [f"{case.waits(share):.1%}" for share in SHARES]
             share = case.share_wanted()
             cores = [f"{ceil(share * number)}" if share else f"> {_MOST_CORES * number}" for number in GPUS]
-            print(f"| {kind.title} | {each} | {name} | {' | '.join([*waits, *cores])} |", flush=True)
+            print(
+                f"| {kind.title} | {each} | {name}, {case.engine_seconds():.1f} s | {' | '.join([*waits, *cores])} |",
+                flush=True,
+            )
     if not arguments.no_check:
         print("\n" + check(arguments.questions))
 
