@@ -90,6 +90,14 @@ class Picture:
         return cls(name, tuple(chats), cpu_seconds)
 
 
+@dataclass(frozen=True)
+class Played:
+    """Seconds until the last answer, and those of them in which the engine had nothing to do."""
+
+    seconds: float
+    idle: float
+
+
 @dataclass(eq=False)
 class _Play:
     """A chat on its way. `answered` counts its turns; rendering of its picture began at `begun`."""
@@ -105,14 +113,16 @@ class _Rendering:
     """A picture's rendering, and which of its rasters are reserved by how many chats."""
 
     picture: Picture
+    number: int
+    """In the order of claims, in which pictures go through the engine."""
     begun: float | None = None
     is_queued: bool = False
     holders: dict[str, int] = field(default_factory=dict)
     waiting: list[_Play] = field(default_factory=list)
 
 
-def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> float:
-    """Play all pictures in their order; returns the seconds until the last answer."""
+def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> Played:
+    """Play all pictures in their order."""
     return _Worker(pictures, roofline, answer_tokens, bounds).run()
 
 
@@ -134,13 +144,16 @@ class _Worker:
         self._numbers = count()
         self._now = 0.0
 
-    def run(self) -> float:
+    def run(self) -> Played:
+        idle = 0.0
         self._go_on()
         while self._events:
-            self._now, _, happen = heapq.heappop(self._events)
+            due, _, happen = heapq.heappop(self._events)
+            idle += 0.0 if self._is_stepping else due - self._now
+            self._now = due
             happen()
             self._go_on()
-        return self._now
+        return Played(self._now, idle)
 
     def _at(self, seconds: float, happen: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self._now + seconds, next(self._numbers), happen))
@@ -155,7 +168,7 @@ class _Worker:
     def _claim(self) -> None:
         most = 2 * self._bounds.max_requests
         while self._unclaimed and (not self._held or self._held + len(self._unclaimed[0].chats) <= most):
-            rendering = _Rendering(self._unclaimed.popleft())
+            rendering = _Rendering(self._unclaimed.popleft(), next(self._numbers))
             self._held += len(rendering.picture.chats)
             self._unreserved.extend(_Play(rendering, chat) for chat in rendering.picture.chats)
 
@@ -213,7 +226,7 @@ class _Worker:
             number = next(self._numbers)
             self._asked[number] = play
             prompt = self._prompt(turns[: play.asked + 1])
-            self._scheduler.add(Scheduled(0, number, prompt, self._answer_tokens))
+            self._scheduler.add(Scheduled(play.picture.number, number, prompt, self._answer_tokens))
             play.asked += 1
 
     def _prompt(self, turns: Sequence[Turn]) -> Prompt:
