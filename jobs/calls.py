@@ -1,12 +1,12 @@
 """The calls of the server that are atomic: one method for each script of `jobs/lua/`, which says what it changes."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pydantic_core import to_json
 from redis.asyncio import Redis
 
 from jobs.keys import Keys
@@ -217,7 +217,7 @@ class Calls:
     async def record(self, job_id: str, responses: Sequence[Recorded]) -> list[bool]:
         """Keep of each response the first to its request; False for a later one, and for that of an ended job."""
         # Texts in one argument: each argument by itself costs this process more than it costs the server to part them.
-        told = json.dumps([response.told for response in responses])
+        told = to_json([response.told for response in responses])
         kept = await self._run("record", job_id, told, *(response.packed for response in responses))
         return [bool(one) for one in kept]
 
@@ -227,7 +227,7 @@ class Calls:
 
     async def texts(self, job_id: str, recorded: Iterable[tuple[str, str]]) -> list[bytes | None]:
         """Read the packed responses by (request id, cursor); None for what was taken back since."""
-        found: list[bytes | None] = await self._run("texts", job_id, json.dumps([*recorded]))
+        found: list[bytes | None] = await self._run("texts", job_id, to_json([*recorded]))
         return found
 
     async def extent(self, job_id: str, most: int) -> tuple[int, list[bytes], list[bytes] | None]:
@@ -237,7 +237,7 @@ class Calls:
 
     async def sunk(self, job_id: str, *, part: str, seal: str, entries: Iterable[Sunk]) -> int:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""
-        return int(await self._run("sunk", job_id, part, seal, json.dumps([*entries])))
+        return int(await self._run("sunk", job_id, part, seal, to_json([*entries])))
 
     async def _run(self, name: str, *arguments: _Argument) -> Any:
         if name not in self._scripts:

@@ -104,10 +104,9 @@ class ResultStore:
     ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
 
-        `kept` holds what a pass over the pages of one job has read.
-
-        A response whose text is lost, or in a part that cannot be read, is there as an UnreadableResponse. Raises
-        TextMissingError, and OSError when the store of the parts does not answer.
+        `kept` holds what a pass over the pages of one job has read. A response whose text is lost, or in a part that
+        cannot be read, is there as an UnreadableResponse. Raises TextMissingError, and OSError when the store of the
+        parts does not answer.
         """
         rows = await self._redis.xrange(self._keys.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
@@ -150,11 +149,16 @@ class ResultStore:
         if not request_ids:
             return {}
         texts = await self._redis.hmget(self._keys.texts(job_id), list(request_ids))
-        found = {id_: read_response(decompress(text)) for id_, text in zip(request_ids, texts, strict=True) if text}
+        packed = {id_: text for id_, text in zip(request_ids, texts, strict=True) if text}
         # Pointers are asked for after the texts: the sink replaces one by the other in one step.
-        pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in found])
+        pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in packed])
         parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part}, kept)
-        return found | {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
+
+        def read_all() -> Mapping[str, Response | UnreadableResponse]:
+            found = {id_: read_response(decompress(text)) for id_, text in packed.items()}
+            return found | {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
+
+        return await asyncio.to_thread(read_all)  # a page takes tens of milliseconds, in which others are served
 
     async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _Pointer]:
         async with self._redis.pipeline(transaction=False) as pipeline:

@@ -223,12 +223,14 @@ class _Run:
         self._installation = installation
         self.measured = measured
         self._status: list[float] = []
-        self._job: dict[str, Any] = {}
+        self._job: dict[str, Any] = {"request_counts": {"completed": 0, "failed": 0}}
 
     async def run(self) -> None:
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(base_url=self._installation.url, timeout=600, limits=limits) as client:
             await _until_ready(client)
+            self._installation.add_workers(self.measured.workers)
+            await _until_ready(client, self.measured.workers)  # starting is no part of it
             path = await self._submit(client)
             tasks = [asyncio.create_task(self._follow(client, path)) for _ in range(self.measured.followers)]
             tasks += [asyncio.create_task(self._read(client, path)) for _ in range(self.measured.readers)]
@@ -249,29 +251,25 @@ class _Run:
             "repeats": self.measured.requests // _SAMPLES,
         }
         answer = (await client.post("/v1/jobs", json=spec)).raise_for_status()
-        path = f"/v1/jobs/{answer.json()['id']}"
-        await self._until(client, path, lambda job: job["status"] != "validating")
-        return path
+        return f"/v1/jobs/{answer.json()['id']}"
 
     async def _play(self, client: httpx.AsyncClient, path: str) -> None:
         installation, measured = self._installation, self.measured
-        installation.add_workers(measured.workers)
-        await self._until(client, path, _done_of)
         pids = {"gateway": [installation.gateway.pid], "server": [installation.server.pid]}
         watch = Watch(pids | {"workers": [process.pid for process in installation.workers]})
-        before, began = _done_of(self._job), time.monotonic()
+        began = time.monotonic()
         sampling = asyncio.create_task(self._sample(client, watch))
         await self._until(client, path, lambda job: job["status"] == "completed")
-        measured.seconds = (time.monotonic() - began) * measured.requests / (measured.requests - before)
+        measured.seconds = time.monotonic() - began
         sampling.cancel()
         watch.note(_done_of(self._job))
         await self._sunk(client)
         watch.note(_done_of(self._job))
-        self._take(watch, measured.requests - before)
+        self._take(watch)
 
-    def _take(self, watch: Watch, responses: int) -> None:
+    def _take(self, watch: Watch) -> None:
         measured, names = self.measured, ("gateway", "server", "workers")
-        measured.cpu_us = watch.cpu_us(responses)
+        measured.cpu_us = watch.cpu_us(measured.requests)
         measured.first_mib = watch.settled()[0][1]
         measured.peak_mib = {name: max(sizes[name] for _, sizes in watch.points) for name in names}
         measured.slope_mib = {name: watch.slope(name) for name in names}
@@ -336,10 +334,11 @@ class _Run:
                 self.measured.lines_read += chunk.count(b"\n")
 
 
-async def _until_ready(client: httpx.AsyncClient) -> None:
+async def _until_ready(client: httpx.AsyncClient, workers: int = 0) -> None:
     while True:
         with suppress(httpx.TransportError):
-            if (await client.get("/readyz")).is_success:
+            told = await client.get("/readyz")
+            if told.is_success and told.json()["workers"].get(MODEL, {}).get("ready", 0) >= workers:
                 return
         await asyncio.sleep(0.1)
 

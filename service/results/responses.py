@@ -95,11 +95,15 @@ async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | 
     async for page in source:
         admitted = [pair for pair in page if chosen.admits(pair[1])][:remaining]
         if admitted:
-            yield b"".join(_line(cursor, response) for cursor, response in admitted)
+            yield await asyncio.to_thread(_lines, admitted)
         if remaining is not None:
             remaining -= len(admitted)
             if not remaining:
                 return
+
+
+def _lines(page: Page) -> bytes:
+    return b"".join(_line(cursor, response) for cursor, response in page)
 
 
 def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:

@@ -6,6 +6,7 @@ from datetime import UTC
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
+from redis.exceptions import OutOfMemoryError
 
 from jobs.codec import pack, unpack
 from jobs.keys import KEYS
@@ -95,6 +96,62 @@ async def test_of_many_responses_at_once_one_is_kept(redis: Redis) -> None:
     assert sum(kept) == 4
     job = await JobRegistry(redis).get(job_id)
     assert (job.status, job.request_counts.completed) == (JobStatus.IN_PROGRESS, 4)
+
+
+async def calls_of_scripts(redis: Redis) -> int:
+    """How many scripts the server has run."""
+    return int((await redis.info("commandstats")).get("cmdstat_evalsha", {"calls": 0})["calls"])
+
+
+async def test_responses_that_are_complete_together_are_recorded_in_one_call(redis: Redis) -> None:
+    """Sixty of three bundles and some copies: each is counted once, each bundle is done, and the job with the last."""
+    results = ResultStore(redis)
+    job_id, leases = await started(redis, 3, 20)
+    await results.record(answer(job_id, leases[0].bundle.requests[0]), leases[0])  # the server knows the script
+    before = await calls_of_scripts(redis)
+    pairs = [(answer(job_id, request), lease) for lease in leases for request in lease.bundle.requests]
+    kept = await asyncio.gather(*(results.record(response, lease) for response, lease in [*pairs, *pairs[:4]]))
+    assert kept == [False, *[True] * 59, *[False] * 4]
+    assert await calls_of_scripts(redis) - before == 1
+    job = await JobRegistry(redis).get(job_id)
+    assert (job.status, job.request_counts.completed, job.usage.prompt_tokens) == (JobStatus.COMPLETED, 60, 60 * 90)
+    read = await results.read(job_id)
+    assert [response.request_id for _, response in read] == [f"r{number}" for number in range(60)]
+
+
+async def test_responses_of_several_jobs_are_told_apart(redis: Redis) -> None:
+    """Those of one job go together, whatever comes between them."""
+    results = ResultStore(redis)
+    (one, of_one), (other, of_other) = [await started(redis, 2, 2) for _ in range(2)]
+    leases = [lease for pair in zip(of_one, of_other, strict=True) for lease in pair]
+    given = [(lease, lease.bundle.requests[at]) for at in range(2) for lease in leases]
+    assert all(await asyncio.gather(*(results.record(answer(of.job_id, asked), of) for of, asked in given)))
+    for job_id in (one, other):
+        assert (await JobRegistry(redis).get(job_id)).status is JobStatus.COMPLETED
+
+
+async def test_a_call_that_is_refused_is_told_to_all_who_wait(redis: Redis) -> None:
+    """Each may try again, and each response is recorded once."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 3)
+    responses = [answer(job_id, request) for request in lease.bundle.requests]
+    await redis.config_set("maxmemory", 1)
+    refused = await asyncio.gather(*(results.record(one, lease) for one in responses), return_exceptions=True)
+    await redis.config_set("maxmemory", 0)
+    assert [type(error) for error in refused] == [OutOfMemoryError] * 3
+    assert await asyncio.gather(*(results.record(one, lease) for one in responses)) == [True] * 3
+
+
+async def test_whoever_is_cancelled_while_he_waits_takes_nothing_with_him(redis: Redis) -> None:
+    """The others of the same call are told, and what was on its way is recorded."""
+    results = ResultStore(redis)
+    job_id, (lease,) = await started(redis, 1, 2)
+    first, second = (asyncio.create_task(results.record(answer(job_id, one), lease)) for one in lease.bundle.requests)
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second
+    assert first.cancelled()
+    assert (await JobRegistry(redis).get(job_id)).request_counts.completed == 2
 
 
 async def test_a_worker_that_lost_its_lease_may_still_answer(redis: Redis) -> None:
