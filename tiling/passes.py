@@ -139,8 +139,8 @@ def plan_passes(path: Path, reading: Reading, recipes: Sequence[Recipe]) -> list
     drafts = [Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes]
     if not reading.is_flat:
         return [Pass(path, draft.level, (draft,)) for draft in drafts]
-    scaled = [draft for draft in drafts if draft.level > 0 and reading.num_decoded > 1]
-    groups = [scaled, [draft for draft in drafts if draft not in scaled]]
+    finest = 1 if reading.num_decoded > 1 else 0  # of what is made in the first pass
+    groups = [draft for draft in drafts if draft.level >= finest], [draft for draft in drafts if draft.level < finest]
     passes = [
         Pass(path, min(reading.num_decoded - 1, *(draft.level for draft in group)), tuple(group))
         for group in groups
