@@ -90,10 +90,10 @@ class PartStore:
         return content
 
     def read_tally(self, job_id: str, part: str) -> bytes | None:
-        """Return what `write_tally` wrote beside a part, or None."""
+        """Return what `write_tally` wrote beside a part, or None where it cannot be read: it can be made again."""
         try:
             content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
-        except FileNotFoundError:
+        except OSError:
             return None
         return content
 

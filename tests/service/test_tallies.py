@@ -134,8 +134,13 @@ def test_a_retry_takes_failures_out_of_parts_that_were_tallied(settings: Setting
 
 @pytest.mark.parametrize(
     "spoil",
-    [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-1]), lambda file: file.write_bytes(b"")],
-    ids=["removed", "cut", "emptied"],
+    [
+        Path.unlink,
+        lambda file: file.write_bytes(file.read_bytes()[:-1]),
+        lambda file: file.write_bytes(b""),
+        lambda file: (file.unlink(), file.mkdir()),
+    ],
+    ids=["removed", "cut", "emptied", "folder"],
 )
 def test_a_tally_that_is_damaged_is_made_again(
     settings: Settings, start: Start, job_id: str, spoil: Callable[[Path], object]
