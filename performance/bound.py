@@ -55,7 +55,7 @@ async def _play_alone(spec: JobSpec, data: Path, weights: str) -> dict[str, Any]
     await alone.engine.start()
     try:
         requests = [request for _, request in requests_of(spec, data)]
-        alone.render(requests, data, data.parent / "pyramids")
+        alone.render(requests, data)
         await alone.play(requests[0], "warm-up")
         await empty(alone.engine)
         encoded = (await alone.engine.stats()).processed_rasters

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +10,7 @@ from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, JobSpec, Sampling, TurnResponse
 from performance.peers.lane import Lap, Outcome, Racer, serve
 from performance.peers.scenario import MODEL, Scenario, requests_of
-from tiling.ingest import ingest, ingest_pays
-from tiling.library import Library
+from tiling.library import Library, Look
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -33,15 +31,14 @@ class EngineAlone:
         self._slots = asyncio.Semaphore(int(entry.engine["max_num_seqs"]))
         self._rasters: dict[View, Raster] = {}
 
-    def render(self, requests: Sequence[InferenceRequest], data: Path, pyramids: Path) -> None:
-        """Render what the requests look at; of pictures at which many of them look, through a pyramid."""
-        library = Library(ImageRoot(data), pyramids, _CACHE_BYTES)
+    def render(self, requests: Sequence[InferenceRequest], data: Path) -> None:
+        """Render what the requests look at."""
+        library = Library(ImageRoot(data), data.parent / "pyramids", _CACHE_BYTES)
         views = {view for request in requests for view in request.views} - self._rasters.keys()
-        for image, number in Counter(view.image for view in views).items():
-            if ingest_pays(data / image, number):
-                ingest(data / image, pyramids)
-        for view in views:
-            self._rasters[view] = library.render(view, self._entry.visual_budget)
+        awaited, work = library.plan([Look(view) for view in views], self._entry.visual_budget)
+        for each in work:
+            each(lambda: True)
+        self._rasters |= {each.look.view: each.result() for each in awaited}
 
     async def play(self, request: InferenceRequest, name: str) -> tuple[TurnResponse, ...]:
         """Play one chat; `name` sets its requests to the engine apart from those of other laps."""
@@ -73,7 +70,7 @@ class Alone(Racer):
         ids = {item.id for item in scenario.items}
         spec = JobSpec.model_validate(scenario.spec)
         self._requests = [request for _, request in requests_of(spec, data) if request.id in ids]
-        self._alone.render(self._requests, data, data.parent / "pyramids")
+        self._alone.render(self._requests, data)
         self._loop.run_until_complete(empty(self._alone.engine))
         self._lap += 1
         self._encoded = self._loop.run_until_complete(self._alone.engine.stats()).processed_rasters
