@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tiling.budgets.base import VisualBudget
+from tiling.helpers import give_way
 from tiling.library import Awaited, Library, Look
 from tiling.rendering import Raster
 from tiling.views import View
@@ -55,7 +56,7 @@ class Preparation:
         self._limit = limit_bytes
         self._largest = 3 * budget.max_raster_pixels
         self._num_threads = threads
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render")
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render", initializer=give_way)
         self._held: dict[Look, _Shared] = {}
         self._reserved = 0
         self._queue = asyncio.Lock()

@@ -70,9 +70,8 @@ class WorkerSettings(Home):
         default=ByteSize(8 * _GIB),
         description="rasters of large pictures that all workers of the machine keep on its disk, for jobs to come",
     )
-    # One core stays free for the engine.
-    render_threads: Annotated[PositiveInt, Spelt(default="one less than the cores that it may use, 8 at most")] = Field(
-        default=max(1, min(8, _usable_cpus() - 1)), description="threads that render"
+    render_threads: Annotated[PositiveInt, Spelt(default="the cores that it may use, 8 at most")] = Field(
+        default=min(8, _usable_cpus()), description="threads that render, on what the engine leaves of the cores"
     )
     lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
         default=30.0, description="a lease that is not renewed for so long passes to another worker"
