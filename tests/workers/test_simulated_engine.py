@@ -122,6 +122,14 @@ async def test_a_hybrid_model_finds_a_prefix_from_the_first_question_on() -> Non
     assert (stats.primers, stats.encoder_runs) == (1, 1)
 
 
+async def test_a_hybrid_model_has_places_for_chats_by_its_kv_cache() -> None:
+    """As many as views of the largest size fit; a model without recurrent states has as many as anybody asks."""
+    entries = load_catalogue()
+    hybrid, other = (SimulatedEngine(entries[name], speed=0) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
+    assert hybrid.places == roofline_of(entries["qwen3.5-27b"]).kv_tokens // 16384 == 14
+    assert other.places is None
+
+
 async def test_a_hybrid_family_is_simulated_as_one() -> None:
     """An entry whose family has recurrent states gets the blocks and the costs of such a model."""
     hybrid, other = (roofline_of(load_catalogue()[name]) for name in ("qwen3.5-27b", "qwen3-vl-8b"))

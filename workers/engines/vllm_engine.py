@@ -18,6 +18,7 @@ from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
+from workers.engines.places import places
 from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
@@ -67,6 +68,14 @@ class VllmEngine:
     def phase(self) -> EnginePhase | None:
         """How far the start is, as the engine's processes tell it."""
         return self._phases.read()
+
+    @property
+    def places(self) -> int | None:
+        """How many chats may be played at once, of a model with recurrent states."""
+        if self._llm is None:
+            return None
+        cache = self._llm.vllm_config.cache_config
+        return places(self._entry, int(cache.num_gpu_blocks or 0) * int(cache.block_size))
 
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
