@@ -19,7 +19,7 @@ from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
 from workers.engines.places import places
-from workers.engines.primers import Primers
+from workers.engines.primers import Primers, worth
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
@@ -79,7 +79,7 @@ class SimulatedEngine:
         self._thought_tokens = thought_tokens
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
-        self._primers = Primers(self._prefill)
+        self._primers = Primers(self._prefill, worth(entry, self._roofline.batched_tokens))
         self._generations: dict[int, _Generation] = {}
         self._arrivals = 0
         self._work = asyncio.Event()
@@ -120,12 +120,12 @@ class SimulatedEngine:
             context = self._entry.max_model_len
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        primed = await self._primers.prime(chat, priority) if self._roofline.model.state_bytes else 0
+        primed = await self._primers.prime(chat, priority)
         answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
-        generation = self._generation(prompt, priority, tokens, answer)
+        generation = self._generation(prompt, primed.priority, tokens, answer)
         await self._play(generation)
-        if generation.scheduled.cached < primed:
+        if generation.scheduled.cached < primed.tokens:
             self._primers.forget(chat)
         return _turn(generation, sampling)
 
