@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -28,10 +28,11 @@ import numpy as np
 import tifffile
 from PIL import Image
 
+from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest
 from performance.ideal import EntryTokens
-from performance.pipeline import Bounds, Picture, play_pictures
+from performance.pipeline import Bounds, Picture, Played, play_pictures
 from performance.reuse import Asked, ask, play
 from performance.view_files import FULL, make_files, texture
 from tiling.geometry import Size
@@ -39,7 +40,8 @@ from tiling.headers import read_header
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.engines.simulation.roofline import Roofline
+from workers.engines.places import places
+from workers.engines.simulated_engine import roofline_of
 from workers.preparation import Preparation
 
 MODELS = {"8b": "qwen3-vl-8b", "27b": "qwen3.5-27b"}
@@ -155,21 +157,24 @@ class Case:
     """A kind of file and a model: pictures to be played, each with its cost."""
 
     pictures: tuple[Picture, ...]
-    roofline: Roofline
+    entry: CatalogueEntry
     answer_tokens: int
 
     @cache  # noqa: B019 - a case lives as long as the program
     def waits(self, share: float) -> float:
         """The part of the time in which the engine has nothing to do, with so many cores for the worker."""
         threads = max(1, int(share))
-        bounds = Bounds(threads=threads, core_seconds=threads / share)
-        played = play_pictures(self.pictures, self.roofline, self.answer_tokens, bounds)
+        played = self._play(Bounds(threads=threads, core_seconds=threads / share))
         return played.idle / played.seconds
 
     def engine_seconds(self) -> float:
         """What the engine needs for a picture when pixels cost nothing."""
-        free = play_pictures(self.pictures, self.roofline, self.answer_tokens, Bounds(threads=64, core_seconds=0.0))
-        return free.seconds / len(self.pictures)
+        return self._play(Bounds(threads=64, core_seconds=0.0)).seconds / len(self.pictures)
+
+    def _play(self, bounds: Bounds) -> Played:
+        roofline = roofline_of(self.entry)
+        most = places(self.entry, roofline.kv_tokens) or bounds.max_requests
+        return play_pictures(self.pictures, roofline, self.answer_tokens, replace(bounds, places=most))
 
     def share_wanted(self) -> float | None:
         """The fewest cores, in quarters, with which waits are as short as wanted."""
@@ -213,9 +218,10 @@ def main() -> None:
         rasters = [len({view for request in requests for view in request.views}) for requests in samples]
         each = f"{sum(rasters) / len(rasters):.1f}, {sum(cost.cpu_seconds for cost in costs) / len(costs):.1f} s"
         for name, model in MODELS.items():
-            tokens = EntryTokens(load_catalogue()[model], ImageRoot(kind.path.parent))
+            entry = load_catalogue()[model]
+            tokens = EntryTokens(entry, ImageRoot(kind.path.parent))
             pictures = make_pictures(samples, costs, tokens, arguments.pictures)
-            case = Case(pictures, Roofline.of("h100", name), answers[name])
+            case = Case(pictures, entry, answers[name])
             waits = [f"{case.waits(share):.1%}" for share in SHARES]
             share = case.share_wanted()
             cores = [f"{ceil(share * number)}" if share else f"> {_MOST_CORES * number}" for number in GPUS]
@@ -254,7 +260,7 @@ def check(questions: Path, number: int = 20, speed: float = 10.0) -> str:
 
     Pictures are small; the first look at one takes as long as the engine needs for it, so that neither hides the other.
     """
-    answer_tokens, roofline = 100, Roofline.of("h100", "8b")
+    answer_tokens, roofline = 100, roofline_of(load_catalogue()[MODELS["8b"]])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         names = [f"{index}.png" for index in range(number)]

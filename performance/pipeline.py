@@ -32,6 +32,8 @@ class Bounds:
     core_seconds: float = 1.0
     engine_speed: float = 1.0
     max_requests: int = 64
+    places: int = 64
+    """Chats that the engine takes at once."""
     ahead_bytes: int = 2**31
     most_bytes: int = 4096 * 4096 * 3
     """What a raster reserves before it is known."""
@@ -215,7 +217,7 @@ class _Worker:
         self._at(max(0.0, due - self._now), lambda: self._ready.append(play))
 
     def _play(self) -> None:
-        while self._ready and self._playing < self._bounds.max_requests:
+        while self._ready and self._playing < min(self._bounds.max_requests, self._bounds.places):
             self._playing += 1
             self._ask(self._ready.popleft())
 

@@ -7,7 +7,8 @@ workers (in one process, each with a connection, a library and an engine of its 
 budgets have an eighth of their sides, and so have the pixels of a token: every picture has the visual tokens of its
 native budget, and costs little to render. The engine is the simulated one on an H100, `speed` times as fast; it is the
 slow part, as it is in truth, so that what waits for it is ordered as it would be. Ideal is 1; the last column compares
-with what can be found again in blocks of 16 tokens (8B) or 784 (27B). Some three minutes.
+with what can be found again in blocks of 16 tokens (8B) or 784 (27B). "Too long" are requests that show more than the
+model's context holds; they are refused, and no part of what is unique. Some three minutes.
 """
 
 import argparse
@@ -40,6 +41,7 @@ from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.library import Library
 from tiling.roots import ImageRoot
+from workers.engines.engine import ContextExceededError
 from workers.engines.keeper import EngineKeeper
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.engines.simulation.roofline import Roofline
@@ -49,10 +51,9 @@ from workers.shifts import Shifts
 from workers.stage import Served, Stage, Surroundings
 
 _REDUCED = 8
-_CONTEXT = 2**18
-"""That of these models; a slide beside eight regions of the same size has 146,000 tokens."""
 _GIB = 2**30
 _MAX_REQUESTS = 64
+_POLL_SECONDS = 0.2
 ANSWER_TOKENS = {"qwen3-vl-8b": 100, "qwen3.5-27b": 500}
 """Of one turn; a model that thinks says more."""
 
@@ -72,11 +73,15 @@ class Done:
     """What a fleet did. `engine_seconds` are those of the simulated machines that computed, together."""
 
     seconds: float
+    too_long: int
+    """Requests whose prompts are longer than the model's context; they are no part of the ideal."""
     renders: int
     encoder_runs: int
     encoded_tokens: int
     prefilled_tokens: int
     engine_seconds: float
+    shown: int
+    """Different rasters of all requests, also of those that are too long: their views are rendered, too."""
     ideal: Ideal
 
 
@@ -141,7 +146,7 @@ def _reduced(entry: CatalogueEntry) -> CatalogueEntry:
     budget = entry.visual_budget
     limits = {name: getattr(budget, name) // _REDUCED**2 for name in ("min_pixels", "max_pixels")}
     smaller = budget.model_copy(update={"factor": getattr(budget, "factor") // _REDUCED, **limits})  # noqa: B009
-    return entry.model_copy(update={"visual_budget": smaller, "max_model_len": _CONTEXT})
+    return entry.model_copy(update={"visual_budget": smaller})
 
 
 async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, answer_tokens: int) -> Done:
@@ -180,34 +185,40 @@ async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member]) -> list
     async with AsyncExitStack() as stack:
         for member in fleet:
             await stack.enter_async_context(member.playing())
-        async for _ in registry.events(job.id):
-            if (await registry.get(job.id)).status.final:
-                break
+        while not (await registry.get(job.id)).status.final:  # noqa: ASYNC110 - of a server, which sets no event here
+            await asyncio.sleep(_POLL_SECONDS)
     responses = [response for _, response in await store.read(job.id, limit=len(asked.requests))]
-    if failed := [response for response in responses if not (isinstance(response, Response) and response.ok)]:
-        raise RuntimeError(f"{len(failed)} requests failed: {failed[0]}")
-    return [response for response in responses if isinstance(response, Response)]
+    read = [response for response in responses if isinstance(response, Response)]
+    failures = [response.failure for response in read if response.failure]
+    failed = [failure for failure in failures if failure.type != ContextExceededError.__name__]
+    if failed or len(read) < len(responses):
+        raise RuntimeError(f"{len(failed)} requests failed, {len(responses) - len(read)} are lost: {failed[:1]}")
+    return [response for response in read if response.ok]
 
 
 def _done(
     asked: Asked, fleet: Sequence[Member], roofline: Roofline, answers: dict[str, list[str]], seconds: float
 ) -> Done:
     counts = [member.engine.counts for member in fleet]
-    requests = [request for _, request in asked.requests]
+    requests = [request for _, request in asked.requests if request.id in answers]
+    tokens = EntryTokens(asked.entry, asked.root)
     return Done(
         seconds=seconds,
+        too_long=len(asked.requests) - len(requests),
         renders=sum(member.library.stats().renders for member in fleet),
         encoder_runs=sum(count.encoder_runs for count in counts),
         encoded_tokens=sum(count.encoded_tokens for count in counts),
         prefilled_tokens=sum(count.prefilled_tokens for count in counts),
         engine_seconds=sum(count.busy_seconds for count in counts),
-        ideal=ideal(requests, EntryTokens(asked.entry, asked.root), answers, roofline.model.block_tokens),
+        shown=ideal((request for _, request in asked.requests), tokens).rasters,
+        ideal=ideal(requests, tokens, answers, roofline.model.block_tokens),
     )
 
 
 def main() -> None:
     arguments = _arguments()
-    heads = ("model", "workers", "renders", "encoder runs", "encoded tokens", "prefilled tokens", "in whole blocks")
+    heads = ["model", "workers", "too long", "renders", "encoder runs", "encoded tokens"]
+    heads += ["prefilled tokens", "in whole blocks"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for model in arguments.models:
         asked = ask(model, arguments.plan, arguments.files)
@@ -215,8 +226,8 @@ def main() -> None:
         for workers in arguments.workers:
             speed = arguments.speed / workers
             done = asyncio.run(play(asked, roofline, workers, speed, answer_tokens=answer))
-            print(f"| {model} | {workers} | {' | '.join(_ratios(done))} |", flush=True)
-        print(f"| {model} | unique | {' | '.join(f'{unique:,}' for _, unique in _pairs(done))} |", flush=True)
+            print(f"| {model} | {workers} | {done.too_long} | {' | '.join(_ratios(done))} |", flush=True)
+        print(f"| {model} | unique | | {' | '.join(f'{unique:,}' for _, unique in _pairs(done))} |", flush=True)
         sent = done.ideal
         print(f"{sent.requests} requests, {sent.prompts:,} prompts of {sent.sent_tokens:,} tokens.", file=sys.stderr)
 
@@ -229,7 +240,7 @@ def _pairs(done: Done) -> list[tuple[int, int]]:
     """What was made, and what is unique of it."""
     least = done.ideal
     return [
-        (done.renders, least.rasters),
+        (done.renders, done.shown),
         (done.encoder_runs, least.rasters),
         (done.encoded_tokens, least.encoded_tokens),
         (done.prefilled_tokens, least.prefilled_tokens),

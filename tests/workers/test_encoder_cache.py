@@ -14,7 +14,7 @@ from jobs.models import Sampling
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
 from tests.workers.rasters import raster
-from workers.engines.encoder_cache import VIEWS, bytes_per_token, enlarge_encoder_cache
+from workers.engines.encoder_cache import bytes_per_token, enlarge_encoder_cache
 from workers.engines.engine import Message
 from workers.engines.vllm_engine import VllmEngine
 
@@ -39,24 +39,31 @@ def configured(hidden: int, *, levels: int = 0, batched_tokens: int = 32768) -> 
 @pytest.mark.parametrize(
     ("model", "config", "token_bytes", "tokens"),
     [
-        ("qwen3-vl-8b", configured(4096, levels=3), 32768, 98304),
-        ("qwen3.5-27b", configured(5120), 10240, 98304),
+        ("qwen3-vl-8b", configured(4096, levels=3), 32768, 131072),
+        ("qwen3.5-27b", configured(5120), 10240, 131072),
     ],
 )
 def test_there_is_room_for_the_views_of_a_picture(model: str, config: Any, token_bytes: int, tokens: int) -> None:
-    """Six of 16384 tokens; what vLLM does not profile of them is left free on the device."""
+    """As many as a prompt of 131072 tokens can show; what vLLM does not profile of them is left free on the device."""
     enlarge_encoder_cache(config, CATALOGUE[model], H100)
     assert bytes_per_token(config.model_config) == token_bytes
-    assert config.scheduler_config.encoder_cache_size == tokens == VIEWS * 16384
+    assert config.scheduler_config.encoder_cache_size == tokens
     assert config.cache_config.gpu_memory_utilization == pytest.approx(0.92 - (tokens - 32768) * token_bytes / H100)
 
 
+def test_small_views_take_no_more_room_than_a_slides_regions_need() -> None:
+    """Sixteen of the largest size, where the context would hold many more."""
+    config = configured(4096, levels=3, batched_tokens=2048)
+    enlarge_encoder_cache(config, ENTRY.model_copy(update={"max_model_len": 131072}), H100)
+    assert config.scheduler_config.encoder_cache_size == 16 * ENTRY.visual_budget.max_visual_tokens
+
+
 def test_a_small_device_keeps_its_memory_for_the_model() -> None:
-    """No more than a twentieth of it goes to the views."""
+    """No more than six hundredths of it goes to the views."""
     config = configured(4096, levels=3, batched_tokens=17408)
     enlarge_encoder_cache(config, CATALOGUE["qwen3-vl-8b"], 24 * 10**9)
-    assert config.scheduler_config.encoder_cache_size == 24 * 10**9 // 20 // 32768
-    assert config.cache_config.gpu_memory_utilization > 0.92 - 0.05
+    assert config.scheduler_config.encoder_cache_size == int(0.06 * 24 * 10**9) // 32768
+    assert config.cache_config.gpu_memory_utilization > 0.92 - 0.06
 
 
 def test_it_never_gets_smaller_than_vllm_makes_it() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from catalogue.load import load_catalogue
 from workers.engines.engine import EngineError, Message, PromptRaster
-from workers.engines.primers import Primers, beginnings
+from workers.engines.primers import Primers, beginnings, worth
 
 PIXELS = np.zeros((2, 2, 3), np.uint8)
 FULL, LEFT, RIGHT = (PromptRaster(key, PIXELS) for key in ("full", "left", "right"))
@@ -58,8 +59,8 @@ async def test_chats_that_come_together_wait_for_one_primer() -> None:
     await asyncio.sleep(0)
     assert not any(task.done() for task in waiting)
     prefills.allowed.set()
-    assert await asyncio.gather(*waiting) == [100, 100, 100]
-    assert prefills.asked == [(["full"], 7)]
+    assert await asyncio.gather(*waiting) == [(100, 15), (100, 17), (100, 19)]
+    assert prefills.asked == [(["full"], 15)]
     assert prefills.primers.count == 1
 
 
@@ -67,11 +68,35 @@ async def test_longer_beginnings_follow_shorter_ones() -> None:
     """So that what stands behind the full image finds it; with another beginning nothing is shared."""
     prefills = Prefills()
     prefills.allowed.set()
-    assert await prefills.primers.prime(chat(FULL, LEFT, "?"), 0) == 200
+    assert await prefills.primers.prime(chat(FULL, LEFT, "?"), 0) == (200, 0)
     await prefills.primers.prime(chat(FULL, RIGHT, "?"), 0)
     await prefills.primers.prime(chat(LEFT, "?"), 0)
     await prefills.primers.prime(chat(LEFT, "?", system="Be brief."), 0)
     assert [keys for keys, _ in prefills.asked] == [["full"], ["full", "left"], ["full", "right"], ["left"], ["left"]]
+
+
+async def test_a_chat_of_several_views_goes_right_behind_its_primer() -> None:
+    """Before all others of its picture, and after all of the picture before."""
+    prefills = Prefills()
+    prefills.allowed.set()
+    asked = [(await prefills.primers.prime(made, 4)).priority for made in (chat("?"), chat(FULL), chat(FULL, LEFT))]
+    assert asked == [9, 9, 8]
+    assert (await prefills.primers.prime(chat(FULL, RIGHT, LEFT), 5)).priority > max(asked)
+
+
+@pytest.mark.parametrize(
+    ("model", "views"), [("qwen3-vl-8b", [2, 3, 7]), ("qwen3.5-27b", [1, 2, 3, 7])], ids=["full", "linear"]
+)
+def test_what_a_step_shares_anyhow_is_not_asked_for(model: str, views: list[int]) -> None:
+    """One view of 16384 tokens is half a step; what is more than the context is refused, and never asked for.
+
+    States of linear attention are not found again within a step, nor after it.
+    """
+    entry = load_catalogue()[model]
+    large = np.broadcast_to(np.uint8(0), (4096, 4096, 3))
+    begun = {number: chat(*(PromptRaster(f"{n}", large) for n in range(number))) for number in (1, 2, 3, 7, 8)}
+    is_worth = worth(entry, 32768)
+    assert [number for number, beginning in begun.items() if is_worth(beginning)] == views
 
 
 async def test_a_chat_that_is_cancelled_leaves_the_primer_to_the_others() -> None:
@@ -82,7 +107,7 @@ async def test_a_chat_that_is_cancelled_leaves_the_primer_to_the_others() -> Non
     first.cancel()
     await asyncio.sleep(0)
     prefills.allowed.set()
-    assert await second == 100
+    assert await second == (100, 1)
     assert len(prefills.asked) == 1
 
 

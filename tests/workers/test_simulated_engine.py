@@ -122,6 +122,28 @@ async def test_a_hybrid_model_finds_a_prefix_from_the_first_question_on() -> Non
     assert (stats.primers, stats.encoder_runs) == (1, 1)
 
 
+async def test_chats_that_begin_with_more_than_a_step_prefill_it_once() -> None:
+    """Five views of 16384 tokens, asked about by three chats at once, take three steps and more."""
+    entry = load_catalogue()["qwen3-vl-8b"]
+    engine = SimulatedEngine(entry, speed=0)
+    await engine.start()
+    views = [PromptRaster(f"k{number}", np.broadcast_to(np.uint8(0), (4096, 4096, 3))) for number in range(5)]
+    chats = [[Message("user", (*views, f"{number}: which? "))] for number in range(3)]
+    answers = await asyncio.gather(*(engine.generate(chat, Sampling(), "r") for chat in chats))
+    stats = await engine.stats()
+    await engine.stop()
+    assert [answer.usage.cached_tokens for answer in answers] == [5 * 16384] * 3
+    assert (stats.primers, stats.encoder_runs) == (1, 5)
+
+
+async def test_a_hybrid_model_has_places_for_chats_by_its_kv_cache() -> None:
+    """As many as views of the largest size fit; a model without recurrent states has as many as anybody asks."""
+    entries = load_catalogue()
+    hybrid, other = (SimulatedEngine(entries[name], speed=0) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
+    assert hybrid.places == roofline_of(entries["qwen3.5-27b"]).kv_tokens // 16384 == 14
+    assert other.places is None
+
+
 async def test_a_hybrid_family_is_simulated_as_one() -> None:
     """An entry whose family has recurrent states gets the blocks and the costs of such a model."""
     hybrid, other = (roofline_of(load_catalogue()[name]) for name in ("qwen3.5-27b", "qwen3-vl-8b"))

@@ -88,6 +88,11 @@ class Engine(Protocol):
         """How far the start is, where the engine tells it; None when it does not start."""
         ...
 
+    @property
+    def places(self) -> int | None:
+        """How many chats may be played at once, as the engine knows once it has started; None for any number."""
+        ...
+
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
         ...

@@ -6,7 +6,8 @@ The engine of a worker of several models rests, asleep or ended, while another m
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, TurnResponse
@@ -33,6 +34,7 @@ class EngineKeeper:
         self._engine = self._another()
         self._usable = asyncio.Event()
         self._restart: asyncio.Task[None] | None = None
+        self._places: asyncio.Semaphore | None = None
         self.error: EngineLostError | None = None
         """Why there is no engine any more."""
         self.lost = asyncio.Event()
@@ -90,6 +92,17 @@ class EngineKeeper:
                 if death == self._settings.max_deaths:
                     raise
         raise AssertionError("max_deaths is at least 1")
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Hold one of the engine's places for chats, and wait for it. Raises EngineLostError."""
+        most = (await self._running()).places
+        if most is None:
+            yield
+            return
+        self._places = self._places or asyncio.Semaphore(most)
+        async with self._places:
+            yield
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of the engine that runs now."""

@@ -1,42 +1,62 @@
-"""Asks for what prompts begin with before the prompts themselves, where a prefix is found again only at a prompt's end.
+"""Asks for what prompts begin with before the prompts themselves, where all that come together would prefill it.
 
-vLLM 0.32 keeps a state of linear attention only where a prompt ended, or where a second prompt was found to part from a
-first (config/cache.py, `prefix_cache_retention_interval`; v1/core/sched/scheduler.py, `_mamba_block_aligned_split`). So
-the first two questions about a picture would both prefill it, and so would all that are asked at once.
+vLLM 0.32 looks for a prompt's prefix once, when it first schedules a part of it (v1/core/sched/scheduler.py). Prompts
+that begin with more views than one step prefills are begun before the views of the first are computed, and go on beside
+it. And it keeps a state of linear attention only where a prompt ended, or where a second prompt was found to part from
+a first (config/cache.py, `prefix_cache_retention_interval`; `_mamba_block_aligned_split` of the scheduler). So the
+first two questions about a picture would both prefill it, and so would all that are asked at once.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
+from catalogue.entry import CatalogueEntry
+from tiling.geometry import Size
 from workers.engines.engine import Message, PromptRaster
 
 _MOST_KNOWN = 10_000
 _Key = tuple[str, ...]
 Ask = Callable[[Sequence[Message], int], Awaitable[int]]
 """Prefills a chat up to the end of its last view, at a priority; returns how many tokens others will find of it."""
+IsWorth = Callable[[Sequence[Message]], bool]
+"""Whether a beginning is to be asked for by itself."""
+
+
+class Primed(NamedTuple):
+    """How many tokens of its beginning a chat will find, and the engine's priority to ask it at."""
+
+    tokens: int
+    priority: int
 
 
 class Primers:
     """The beginnings that an engine was asked for, each once however many chats begin with it."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, is_worth: IsWorth = lambda _: True) -> None:
         self._ask = ask
+        self._is_worth = is_worth
         self._asked: OrderedDict[_Key, asyncio.Task[int]] = OrderedDict()
         self.count = 0
         """How many were asked for."""
 
-    async def prime(self, chat: Sequence[Message], priority: int) -> int:
-        """Return, when the engine has what `chat` begins with, how many tokens it will find; 0 without views.
+    async def prime(self, chat: Sequence[Message], priority: int) -> Primed:
+        """Return, when the engine has what `chat` begins with, how many tokens it will find; 0 if nothing is worth it.
+
+        What begins with several views goes right behind its primer: it is large, and others would put it out.
 
         Raises what asking raises.
         """
         found = 0
-        for beginning in beginnings(chat):
+        last = asked_at = 2 * priority + 1
+        for beginning in filter(self._is_worth, beginnings(chat)):
             # Shielded: other chats may wait for the same one when this chat is cancelled.
-            found = await asyncio.shield(self._once(beginning, priority))
-        return found
+            found = await asyncio.shield(self._once(beginning, last))
+            asked_at = last - (len(beginning[-1].rasters) > 1)
+        return Primed(found, asked_at)
 
     def forget(self, chat: Sequence[Message]) -> None:
         """Ask anew next time: the engine had no room to keep what `chat` begins with."""
@@ -61,6 +81,23 @@ class Primers:
     def _drop_failed(self, key: _Key, task: "asyncio.Task[int]") -> None:
         if (task.cancelled() or task.exception()) and self._asked.get(key) is task:
             del self._asked[key]
+
+
+def worth(entry: CatalogueEntry, batched_tokens: int) -> IsWorth:
+    """What of the entry's prompts is worth asking for, where a step prefills so many tokens.
+
+    With recurrent states, all that the context holds. Else beginnings of more than half a step: prompts that begin with
+    less share the blocks of the step that they are scheduled in.
+    """
+    family = entry.known_family
+    least = 0 if family and family.linear_attention else batched_tokens // 2
+    plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
+
+    def is_worth(beginning: Sequence[Message]) -> bool:
+        sizes = [Size(*raster.pixels.shape[1::-1]) for message in beginning for raster in message.rasters]
+        return least < sum(plan(size, len(sizes)).visual_tokens for size in sizes) < entry.max_model_len
+
+    return is_worth
 
 
 def beginnings(chat: Sequence[Message]) -> Iterator[list[Message]]:

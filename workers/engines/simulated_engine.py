@@ -16,9 +16,10 @@ from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
-from workers.engines.encoder_cache import SHARE, VIEWS
+from workers.engines.encoder_cache import kept_tokens
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
-from workers.engines.primers import Primers
+from workers.engines.places import places
+from workers.engines.primers import Primers, worth
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
@@ -36,10 +37,10 @@ def roofline_of(entry: CatalogueEntry) -> Roofline:
     """
     family, said = entry.known_family, entry.engine
     roofline = Roofline.of("h100", "27b" if family and family.linear_attention else "8b")
-    model, largest = roofline.model, entry.visual_budget.max_visual_tokens
+    model = roofline.model
     batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
     # As `workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
-    kept = max(batched, largest, min(VIEWS * largest, int(SHARE * MEMORY_BYTES) // model.embedding_bytes))
+    kept = max(batched, entry.visual_budget.max_visual_tokens, kept_tokens(entry, model.embedding_bytes, MEMORY_BYTES))
     return replace(
         roofline,
         batched_tokens=batched,
@@ -78,7 +79,7 @@ class SimulatedEngine:
         self._thought_tokens = thought_tokens
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
-        self._primers = Primers(self._prefill)
+        self._primers = Primers(self._prefill, worth(entry, self._roofline.batched_tokens))
         self._generations: dict[int, _Generation] = {}
         self._arrivals = 0
         self._work = asyncio.Event()
@@ -93,6 +94,11 @@ class SimulatedEngine:
     def phase(self) -> EnginePhase | None:
         """None: it starts at once."""
         return None
+
+    @property
+    def places(self) -> int | None:
+        """How many chats may be played at once, of a model with recurrent states."""
+        return places(self._entry, self._roofline.kv_tokens)
 
     @property
     def counts(self) -> Counts:
@@ -114,12 +120,12 @@ class SimulatedEngine:
             context = self._entry.max_model_len
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        primed = await self._primers.prime(chat, priority) if self._roofline.model.state_bytes else 0
+        primed = await self._primers.prime(chat, priority)
         answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
-        generation = self._generation(prompt, priority, tokens, answer)
+        generation = self._generation(prompt, primed.priority, tokens, answer)
         await self._play(generation)
-        if generation.scheduled.cached < primed:
+        if generation.scheduled.cached < primed.tokens:
             self._primers.forget(chat)
         return _turn(generation, sampling)
 

@@ -18,7 +18,8 @@ from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.primers import Primers
+from workers.engines.places import places
+from workers.engines.primers import Primers, worth
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
@@ -45,8 +46,7 @@ class VllmEngine:
         self._figures = EngineFigures()
         self._phases = PhaseFile(weights)
         self._llm: Any = None
-        self._primers = Primers(self._prefill)
-        self._needs_primers = False
+        self._primers = Primers(self._prefill, lambda _: False)
         self._tokenizer: Any = None
         self._end_ids: list[int] = []
         self._device = "unknown"
@@ -67,6 +67,14 @@ class VllmEngine:
     def phase(self) -> EnginePhase | None:
         """How far the start is, as the engine's processes tell it."""
         return self._phases.read()
+
+    @property
+    def places(self) -> int | None:
+        """How many chats may be played at once, of a model with recurrent states."""
+        if self._llm is None:
+            return None
+        cache = self._llm.vllm_config.cache_config
+        return places(self._entry, int(cache.num_gpu_blocks or 0) * int(cache.block_size))
 
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
@@ -155,11 +163,11 @@ class VllmEngine:
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
     ) -> tuple[Any, tuple[int, ...]]:
         llm = self._llm  # the engine may be stopped while this waits
-        primed = await self._primers.prime(chat, priority) if self._needs_primers else 0
+        primed = await self._primers.prime(chat, priority)
         prompt = await render(llm, self._entry, chat)
         shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        output = await self._generate(llm, prompt, sampling, request_id, priority)
-        if (output.num_cached_tokens or 0) < primed:
+        output = await self._generate(llm, prompt, sampling, request_id, primed.priority)
+        if (output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
         return output, shown
 
@@ -248,8 +256,9 @@ class VllmEngine:
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
-        family = self._entry.known_family
-        self._needs_primers = bool(family and family.linear_attention and config.cache_config.enable_prefix_caching)
+        if config.cache_config.enable_prefix_caching:
+            batched = config.scheduler_config.max_num_batched_tokens
+            self._primers = Primers(self._prefill, worth(self._entry, batched))
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
