@@ -200,7 +200,7 @@ def test_who_asks_during_a_pass_shares_what_it_makes(library: Library) -> None:
 
 @pytest.mark.parametrize("name", ["a.png", "a.jpg", "strips-zlib.tif"])
 def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name: str) -> None:
-    """With the errors that each would raise alone; those above it stand."""
+    """With errors of the kind that each would raise alone, which name the file; those above it stand."""
     path = tmp_path / name
     if name == "strips-zlib.tif":
         options = {"photometric": "rgb", "compression": "zlib", "rowsperstrip": 64}
@@ -218,7 +218,7 @@ def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name
     for each, view in zip(awaited, asked, strict=True):
         alone = outcome(library, view)
         assert type(each.raster.exception()) is type(alone)
-        assert str(each.raster.exception()) == str(alone)
+        assert alone is None or str(each.raster.exception()).startswith(name)
     kinds = [type(each.raster.exception()) for each in awaited]
     assert {ImageUnreadableError, RegionError, type(None)} == set(kinds)
 
