@@ -12,7 +12,7 @@ _NICENESS = 10
 @cache
 def helpers() -> ThreadPoolExecutor:
     """The helpers of this process, one for each core that it may use; their tasks must not wait for other tasks."""
-    return ThreadPoolExecutor(_num_cores(), thread_name_prefix="helper", initializer=give_way)
+    return ThreadPoolExecutor(usable_cores(), thread_name_prefix="helper", initializer=give_way)
 
 
 def give_way() -> None:
@@ -21,7 +21,8 @@ def give_way() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-def _num_cores() -> int:
+def usable_cores() -> int:
+    """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,6 +1,5 @@
 """How a worker is set: what it serves, and what bounds it in requests, bytes and seconds."""
 
-import os
 from typing import Annotated, Any, ClassVar, Literal
 
 import psutil
@@ -9,6 +8,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from jobs.home import Home
 from jobs.settings import Listed, Spelt
+from tiling.helpers import usable_cores
 
 _GIB = 2**30
 _INTERACTIVE_SHIFT_SECONDS = 60.0
@@ -17,10 +17,6 @@ _INTERACTIVE_SHIFT_SECONDS = 60.0
 def _lines(given: object) -> object:
     # Not by commas: the value of an engine's argument may be JSON.
     return tuple(filter(None, map(str.strip, given.splitlines()))) if isinstance(given, str) else given
-
-
-def _usable_cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
 
 
 def _interactive_shift(given: dict[str, Any]) -> float:
@@ -71,7 +67,7 @@ class WorkerSettings(Home):
         description="rasters of large pictures that all workers of the machine keep on its disk, for jobs to come",
     )
     render_threads: Annotated[PositiveInt, Spelt(default="the cores that it may use, 8 at most")] = Field(
-        default=min(8, _usable_cpus()), description="threads that render, on what the engine leaves of the cores"
+        default=min(8, usable_cores()), description="threads that render, on what the engine leaves of the cores"
     )
     lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
         default=30.0, description="a lease that is not renewed for so long passes to another worker"

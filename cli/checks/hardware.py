@@ -15,6 +15,7 @@ from cli.errors import CommandError
 from cli.machine import VISIBLE, Device, Machine, spelt_cpus, this_machine
 from cli.shares import divide_cores
 from jobs.home import Home
+from tiling.helpers import usable_cores
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
@@ -39,7 +40,7 @@ _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 
 def cpu() -> Diagnosis:
     """The processor of this machine."""
     cpuinfo = _CPUINFO.read_text(encoding="utf-8", errors="replace") if _CPUINFO.exists() else ""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = usable_cores()
     return describe_cpu(cpuinfo, platform.machine(), usable, os.cpu_count() or 1)
 
 

@@ -31,6 +31,7 @@ from performance.gpu.meter import Meter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
 from performance.gpu.work import Work, draw_pictures
+from tiling.helpers import usable_cores
 
 _SERVICE = (
     "fastapi",
@@ -180,7 +181,7 @@ def _machine(options: argparse.Namespace) -> dict[str, Any]:
         "date": time.strftime("%Y-%m-%d"),
         "device": options.device,
         "gpus": gpus.strip().splitlines(),
-        "cpus": len(os.sched_getaffinity(0)),
+        "cpus": usable_cores(),
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
         "versions": {name: version for name, version in versions.items() if version},

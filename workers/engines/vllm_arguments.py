@@ -7,13 +7,13 @@ import ast
 import functools
 import importlib.util
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from catalogue.names import did_you_mean
+from tiling.helpers import usable_cores
 from workers.errors import EngineArgumentError
 
 _MAX_RASTERS = 64  # per prompt; the largest that is known has 37 (36 regions of a slide and the slide itself)
@@ -76,7 +76,7 @@ def engine_environment(weights: str) -> dict[str, str]:
 def cpu_environment(*, small: bool) -> dict[str, str]:
     """Environment of an engine on a CPU."""
     # One core stays free for rendering; a small model does not gain from a second thread at all.
-    threads = 1 if small else max(1, len(os.sched_getaffinity(0)) - 1)
+    threads = 1 if small else max(1, usable_cores() - 1)
     return {
         "VLLM_CPU_KVCACHE_SPACE": "1" if small else "4",  # GiB
         "OMP_NUM_THREADS": str(threads),
