@@ -10,15 +10,13 @@ import asyncio
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
@@ -27,16 +25,13 @@ from jobs.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnR
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.server import start_server
+from performance.fleet import Member
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.engines.engine import Message
-from workers.engines.keeper import EngineKeeper
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
-from workers.shifts import Shifts
-from workers.stage import Served, Stage, Surroundings
 
 ENTRY = load_catalogue()["demo-qwen3-vl"]
 MAX_REQUESTS = 64
@@ -118,42 +113,14 @@ class PacedEngine(SimulatedEngine):
                 self._kept.popitem(last=False)
 
 
-class Member:
-    """One worker of the fleet, with its own connection, caches and engine."""
-
-    def __init__(self, name: str, redis: Redis, home: Path, speed: float, defer_seconds: float) -> None:
-        settings = WorkerSettings(
-            max_requests=MAX_REQUESTS, render_threads=1, claim_block_seconds=0.1, lease_seconds=30.0, previews=False
-        )
-        instruments = Instruments(CollectorRegistry())
-        self.library = Library(ImageRoot(home / "data"), home / name, 2**28)
-        self.engine = PacedEngine(speed)
-        self._keeper = EngineKeeper(lambda: self.engine, settings, instruments)
-        queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=defer_seconds)
-        shift = Shifts((ENTRY.id,), queue, settings).begin(ENTRY.id)
-        self._stage = Stage(
-            Served(ENTRY, lambda: self.engine, MAX_REQUESTS),
-            self._keeper,
-            shift,
-            worker=name,
-            around=Surroundings(redis, self.library),
-            queue=queue,
-            settings=settings,
-            instruments=instruments,
-        )
-
-    @asynccontextmanager
-    async def playing(self) -> AsyncIterator[None]:
-        """Play for as long as the block lasts."""
-        await self._keeper.start()
-        running = asyncio.create_task(self._stage.consumer.run())
-        try:
-            yield
-        finally:
-            await self._stage.consumer.finish()
-            await running
-            await self._keeper.stop()
-            self._stage.close()
+def join(name: str, redis: Redis, home: Path, speed: float, defer_seconds: float) -> Member[PacedEngine]:
+    """Make one worker of the fleet."""
+    settings = WorkerSettings(
+        max_requests=MAX_REQUESTS, render_threads=1, claim_block_seconds=0.1, lease_seconds=30.0, previews=False
+    )
+    queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=defer_seconds)
+    library = Library(ImageRoot(home / "data"), home / name, 2**28)
+    return Member(name, redis, ENTRY, PacedEngine(speed), library, queue=queue, settings=settings)
 
 
 def draw_pictures(root: Path, number: int) -> None:
@@ -206,7 +173,7 @@ async def play(run: Run, speed: float) -> Done:
         draw_pictures(home / "data", run.plan.pictures + 1)
         server = start_server(home / "server")
         clients = [connect(server.url) for _ in range(run.workers)]
-        fleet = [Member(f"w{n}", client, home, speed, run.defer_seconds / speed) for n, client in enumerate(clients)]
+        fleet = [join(f"w{n}", client, home, speed, run.defer_seconds / speed) for n, client in enumerate(clients)]
         try:
             seconds, idle = await play_jobs(run, clients[0], fleet)
             stats = [await member.engine.stats() for member in fleet]
@@ -224,7 +191,7 @@ async def play(run: Run, speed: float) -> Done:
     )
 
 
-async def play_jobs(run: Run, redis: Redis, fleet: Sequence[Member]) -> tuple[float, float]:
+async def play_jobs(run: Run, redis: Redis, fleet: Sequence[Member[PacedEngine]]) -> tuple[float, float]:
     """Submit all jobs, let the fleet play them; returns the seconds, and those that its engines had nothing to do."""
     registry, queue, ids = JobRegistry(redis), JobQueue(redis), []
     for _ in range(run.plan.jobs):
@@ -245,7 +212,7 @@ async def play_jobs(run: Run, redis: Redis, fleet: Sequence[Member]) -> tuple[fl
     return now - began, idle
 
 
-async def play_until(member: Member, ended: asyncio.Event) -> None:
+async def play_until(member: Member[PacedEngine], ended: asyncio.Event) -> None:
     async with member.playing():
         await ended.wait()
 

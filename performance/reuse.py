@@ -16,12 +16,11 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
@@ -35,6 +34,7 @@ from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import start_server
+from performance.fleet import Member
 from performance.ideal import EntryTokens, Ideal, ideal
 from service.submission.admission import bundle_requests
 from tiling.geometry import Size
@@ -42,13 +42,9 @@ from tiling.headers import read_header
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from workers.engines.engine import ContextExceededError
-from workers.engines.keeper import EngineKeeper
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.engines.simulation.roofline import Roofline
-from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
-from workers.shifts import Shifts
-from workers.stage import Served, Stage, Surroundings
 
 _REDUCED = 8
 _GIB = 2**30
@@ -85,48 +81,23 @@ class Done:
     ideal: Ideal
 
 
-class Member:
-    """One worker of the fleet."""
-
-    def __init__(
-        self, asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float, answer_tokens: int
-    ) -> None:
-        share = asked.entry.visual_budget.max_raster_pixels / 4096**2
-        settings = WorkerSettings(
-            max_requests=_MAX_REQUESTS,
-            render_threads=1,
-            previews=False,
-            claim_block_seconds=0.1,
-            ahead_bytes=int(2 * _GIB * share),
-            cache_bytes=int(_GIB * share),
-        )
-        model, instruments = asked.entry.id, Instruments(CollectorRegistry())
-        self.library = Library(asked.root, home, settings.cache_bytes)
-        self.engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=answer_tokens)
-        self._keeper = EngineKeeper(lambda: self.engine, settings, instruments)
-        queue = JobQueue(redis, lease_seconds=settings.lease_seconds)
-        self._stage = Stage(
-            Served(asked.entry, lambda: self.engine, _MAX_REQUESTS),
-            self._keeper,
-            Shifts((model,), queue, settings).begin(model),
-            worker=home.name,
-            around=Surroundings(redis, self.library),
-            queue=queue,
-            settings=settings,
-            instruments=instruments,
-        )
-
-    @asynccontextmanager
-    async def playing(self) -> AsyncIterator[None]:
-        await self._keeper.start()
-        running = asyncio.create_task(self._stage.consumer.run())
-        try:
-            yield
-        finally:
-            await self._stage.consumer.finish()
-            await running
-            await self._keeper.stop()
-            self._stage.close()
+def join(
+    asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float, answer_tokens: int
+) -> Member[SimulatedEngine]:
+    """Make one worker of the fleet."""
+    share = asked.entry.visual_budget.max_raster_pixels / 4096**2
+    settings = WorkerSettings(
+        max_requests=_MAX_REQUESTS,
+        render_threads=1,
+        previews=False,
+        claim_block_seconds=0.1,
+        ahead_bytes=int(2 * _GIB * share),
+        cache_bytes=int(_GIB * share),
+    )
+    queue = JobQueue(redis, lease_seconds=settings.lease_seconds)
+    library = Library(asked.root, home, settings.cache_bytes)
+    engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=answer_tokens)
+    return Member(home.name, redis, asked.entry, engine, library, queue=queue, settings=settings)
 
 
 def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> Asked:
@@ -159,7 +130,7 @@ async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, 
                 for client in clients:
                     stack.push_async_callback(client.aclose)
                 fleet = [
-                    Member(
+                    join(
                         asked,
                         client,
                         Path(folder, f"w{number}"),
@@ -178,7 +149,7 @@ async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, 
             server.stop()
 
 
-async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member]) -> list[Response]:
+async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member[SimulatedEngine]]) -> list[Response]:
     registry, queue, store = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
     job, _ = await registry.create(asked.spec)
     await queue.enqueue(job.id, list(bundle_requests(job, asked.requests, _MAX_REQUESTS)), None)
@@ -197,7 +168,11 @@ async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member]) -> list
 
 
 def _done(
-    asked: Asked, fleet: Sequence[Member], roofline: Roofline, answers: dict[str, list[str]], seconds: float
+    asked: Asked,
+    fleet: Sequence[Member[SimulatedEngine]],
+    roofline: Roofline,
+    answers: dict[str, list[str]],
+    seconds: float,
 ) -> Done:
     counts = [member.engine.counts for member in fleet]
     requests = [request for _, request in asked.requests if request.id in answers]
