@@ -63,21 +63,27 @@ def _png(path: Path, width: int, height: int) -> None:
 
 
 def _pyramid(path: Path, width: int, height: int) -> None:
-    """Every level is laid out of the same sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
-    pattern = texture()
-    parts = [pattern[y : y + _TILE, x : x + _TILE] for y in range(0, 2048, _TILE) for x in range(0, 2048, _TILE)]
-    tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=85) for part in parts]
+    write_tile_pyramid(path, (width, height), tile=_TILE, levels=6, quality=85)
+
+
+def write_tile_pyramid(path: Path, size: tuple[int, int], *, tile: int, levels: int, quality: int) -> None:
+    """Lay every level out of the same sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
+    pattern = texture(4 * tile)
+    corners = range(0, 4 * tile, tile)
+    parts = [pattern[y : y + tile, x : x + tile] for y in corners for x in corners]
+    tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=quality) for part in parts]
     with tifffile.TiffWriter(path, bigtiff=True) as writer:
-        for index, scale in enumerate((1, 2, 4, 8, 16, 32)):
-            columns, rows = -(-width // scale // _TILE), -(-height // scale // _TILE)
+        for level in range(levels):
+            width, height = (side >> level for side in size)
+            columns, rows = -(-width // tile), -(-height // tile)
             writer.write(
                 (tiles[row % 4 * 4 + column % 4] for row in range(rows) for column in range(columns)),
-                shape=(height // scale, width // scale, 3),
+                shape=(height, width, 3),
                 dtype=np.uint8,
-                tile=(_TILE, _TILE),
+                tile=(tile, tile),
                 photometric="ycbcr",
                 compression="jpeg",
                 subsampling=(2, 2),
-                subfiletype=1 if index else 0,
+                subfiletype=1 if level else 0,
                 metadata=None,
             )

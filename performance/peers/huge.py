@@ -4,15 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import imagecodecs
-import numpy as np
-import tifffile
-
-from performance.view_files import texture
+from performance.view_files import write_tile_pyramid
 
 SIDE = 100_000
 _TILE = 1024
-_PATTERN = 4  # tiles of the pattern in each direction
 
 
 def write_huge_picture(path: Path) -> None:
@@ -20,29 +15,8 @@ def write_huge_picture(path: Path) -> None:
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    pattern = texture(_PATTERN * _TILE)
-    corners = range(0, _PATTERN * _TILE, _TILE)
-    tiles = [
-        imagecodecs.jpeg8_encode(np.ascontiguousarray(pattern[y : y + _TILE, x : x + _TILE]), level=30)
-        for y in corners
-        for x in corners
-    ]
     partial = path.with_name(f"partial-{path.name}")
-    with tifffile.TiffWriter(partial, bigtiff=True) as writer:
-        for level in range(8):
-            side = SIDE >> level
-            places = range(-(-side // _TILE))
-            writer.write(
-                (tiles[row % _PATTERN * _PATTERN + column % _PATTERN] for row in places for column in places),
-                shape=(side, side, 3),
-                dtype=np.uint8,
-                tile=(_TILE, _TILE),
-                photometric="ycbcr",
-                compression="jpeg",
-                subsampling=(2, 2),
-                subfiletype=1 if level else 0,
-                metadata=None,
-            )
+    write_tile_pyramid(partial, (SIDE, SIDE), tile=_TILE, levels=8, quality=30)
     partial.replace(path)
 
 

@@ -95,6 +95,16 @@ async def watch(redis: AsyncRedis, followers: Followers, job_id: str, told: list
         told += [event.id]
 
 
+async def many_watch(
+    redis: AsyncRedis, followers: Followers, job_id: str
+) -> tuple[list[list[str]], list[asyncio.Task[None]]]:
+    """Let a hundred watch a job, each of whom has had its first event; return what each is told, and their tasks."""
+    told = [list[str]() for _ in range(FOLLOWERS)]
+    tasks = [asyncio.create_task(watch(redis, followers, job_id, one)) for one in told]
+    await async_wait_until(lambda: _all(told), what="every watcher's first event")
+    return told, tasks
+
+
 async def commands(redis: AsyncRedis) -> int:
     """How many commands the server has carried out."""
     return int((await redis.info("stats"))["total_commands_processed"])
@@ -105,9 +115,7 @@ async def test_idle_watchers_cost_as_much_as_one(redis: AsyncRedis) -> None:
     job, _ = await JobRegistry(redis).create(SPEC)
     followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
-    told = [list[str]() for _ in range(FOLLOWERS)]
-    tasks = [asyncio.create_task(watch(redis, followers, job.id, one)) for one in told]
-    await async_wait_until(lambda: _all(told), what="every watcher's first event")
+    told, tasks = await many_watch(redis, followers, job.id)
     looks, before = await calls(redis, "xread"), await commands(redis)
 
     asked = 0
@@ -131,9 +139,7 @@ async def test_events_are_read_once_for_all_who_watch(redis: AsyncRedis) -> None
     job, _ = await JobRegistry(redis).create(SPEC)
     followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
-    told = [list[str]() for _ in range(FOLLOWERS)]
-    tasks = [asyncio.create_task(watch(redis, followers, job.id, one)) for one in told]
-    await async_wait_until(lambda: _all(told), what="every watcher's first event")
+    told, tasks = await many_watch(redis, followers, job.id)
     reads = await calls(redis, "xrange")
     for _ in range(50):
         await redis.xadd(KEYS.events(job.id), {"kind": "progress", "data": '{"status": "validating"}'})
