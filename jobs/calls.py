@@ -118,10 +118,27 @@ class Calls:
         self._scripts: dict[str, Any] = {}
 
     async def create(
-        self, job_id: str, *, spec: str, summary: str, digest: str, idempotency: str, ttl_seconds: int
-    ) -> tuple[Literal["new", "same", "conflict"], str]:
-        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job."""
-        found, known_id = await self._run("create", job_id, spec, digest, idempotency, ttl_seconds, summary)
+        self,
+        job_id: str,
+        *,
+        spec: str,
+        summary: str,
+        digest: str,
+        idempotency: str,
+        ttl_seconds: int,
+        owner: str,
+        owners_limits: tuple[int | None, int | None],
+        waiting_limit: int | None,
+    ) -> tuple[Literal["new", "same", "conflict", "waiting", "quota"], str]:
+        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job.
+
+        `owners_limits` are the most requests in the queue and the most waiting jobs of the owner's.
+        """
+        queued, waiting = ("" if limit is None else limit for limit in owners_limits)
+        most: _Argument = "" if waiting_limit is None else waiting_limit
+        found, known_id = await self._run(
+            "create", job_id, spec, digest, idempotency, ttl_seconds, summary, owner, queued, most, waiting
+        )
         return found.decode(), known_id.decode()
 
     async def fail(self, job_id: str, errors: str) -> None:
@@ -145,7 +162,7 @@ class Calls:
         await self._run("index", *job_ids)
 
     async def reserve(self, job_id: str, *, num_requests: int, limit: int, dataset_digest: str) -> str:
-        """Keep room for a whole job; returns its status, `missing`, or `full`."""
+        """Keep room for a whole job; returns its status, `missing`, `full`, or `quota` where its owner has no more."""
         return str((await self._run("reserve", job_id, num_requests, limit, dataset_digest)).decode())
 
     async def append(self, job_id: str, bundles: Iterable[Packed]) -> str | None:
@@ -162,7 +179,7 @@ class Calls:
     ) -> str:
         """Queue what failed or was not answered again; a call repeated under its `token` changes nothing more.
 
-        Returns `reopened`, `nothing`, `full`, `missing`, or the status of a job that cannot be reopened.
+        Returns `reopened`, `nothing`, `full`, `quota`, `missing`, or the status of a job that cannot be reopened.
         """
         parts: list[_Argument] = []
         for bundle, request_ids in bundles:
@@ -239,6 +256,22 @@ class Calls:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""
         return int(await self._run("sunk", job_id, part, seal, to_json([*entries])))
 
+    async def rate(self, key: str, limit: int) -> tuple[bool, int, int, int]:
+        """Count a request of so many a minute; returns whether it may pass, how many more may, and microseconds.
+
+        These are until one may pass, and until as many may as ever.
+        """
+        admitted, remaining, retry, reset = await self._run("rate", key, limit)
+        return bool(admitted), remaining, retry, reset
+
+    async def stream(self, key: str, token: str, limit: int, milliseconds: int) -> bool:
+        """Count a stream as open for so long, unless `limit` are; 0 is no limit."""
+        return bool(await self._run("stream", key, token, limit, milliseconds))
+
+    async def upload(self, owner: str, num_bytes: int, limit: int) -> bool:
+        """Count bytes as kept for an owner, or as given back; False where they are over a limit that is not 0."""
+        return bool(await self._run("upload", owner, num_bytes, limit))
+
     async def _run(self, name: str, *arguments: _Argument) -> Any:
         if name not in self._scripts:
             self._scripts[name] = self._redis.register_script(_source(name, self._keys))
@@ -258,9 +291,10 @@ def _key_table(keys: Keys) -> str:
 
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
-    for of_all in (keys.jobs, keys.deleting, keys.recorded, keys.outstanding, keys.depth, keys.models, keys.unsunk):
+    queue = (keys.outstanding, keys.queued, keys.depth, keys.models)
+    for of_all in (keys.jobs, keys.deleting, keys.recorded, *queue, keys.unsunk, keys.uploaded):
         yield of_all.__name__, [of_all()]
-    for of_one in (keys.job, keys.in_status, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
+    for of_one in (keys.job, keys.in_status, keys.jobs_of, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
         yield of_one.__name__, of_one(_MARK).split(_MARK)
     yield keys.response.__name__, keys.response(_MARK, "").split(_MARK)
 

@@ -22,6 +22,10 @@ class Keys:
         """Sorted set of the ids of the jobs in a status, by time of creation as in `jobs`."""
         return f"{self.prefix}:jobs:{status}"
 
+    def jobs_of(self, owner_and_status: str) -> str:
+        """Sorted set of the ids of the jobs of an `OWNER`, or of those in a status, `OWNER:STATUS`, as in `jobs`."""
+        return f"{self.prefix}:jobs:of:{owner_and_status}"
+
     def recorded(self) -> str:
         """Hash of the numbers of responses that were ever recorded, by outcome."""
         return f"{self.prefix}:recorded"
@@ -38,9 +42,37 @@ class Keys:
         """Hash of the job id and the digest of the specification that this idempotency key stands for. Has a TTL."""
         return f"{self.prefix}:idempotency:{key}"
 
+    def owned_idempotency(self, owner: str, key: str) -> str:
+        """The same of an owner's key; owners have no colon in their names. Has a TTL."""
+        return f"{self.prefix}:idempotency-of:{owner}:{key}"
+
     def outstanding(self) -> str:
         """Number of requests that are reserved in the queue and not recorded, over all jobs."""
         return f"{self.prefix}:outstanding"
+
+    def queued(self) -> str:
+        """Hash of the part of `outstanding` that is of each owner's jobs."""
+        return f"{self.prefix}:queued"
+
+    def uploaded(self) -> str:
+        """Hash of the bytes of uploads that are kept for each owner."""
+        return f"{self.prefix}:uploaded"
+
+    def api_keys(self) -> str:
+        """Hash from the public part of each API key to what is known of it, with its digest, as JSON."""
+        return f"{self.prefix}:keys"
+
+    def api_keys_used(self) -> str:
+        """Hash of the second in which each API key was used last, to within minutes."""
+        return f"{self.prefix}:keys:used"
+
+    def rate(self, key_id: str) -> str:
+        """Until when the requests of an API key are paid for, in microseconds. Has a TTL."""
+        return f"{self.prefix}:rate:{key_id}"
+
+    def streams(self, key_id: str) -> str:
+        """Sorted set of the streams that are open with an API key by the ms until which they count. Has a TTL."""
+        return f"{self.prefix}:streams:{key_id}"
 
     def depth(self) -> str:
         """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""

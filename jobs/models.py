@@ -119,6 +119,7 @@ class Job(Contract):
     """A job as the registry knows it."""
 
     id: str
+    owner: str | None = Field(default=None, description="whose it is; null where keys were not asked for")
     spec: JobSpec
     status: JobStatus
     request_counts: RequestCounts = RequestCounts()
@@ -136,6 +137,7 @@ class JobSummary(Contract):
     """A job as lists show it."""
 
     id: str
+    owner: str | None = Field(default=None, description="whose it is; null where keys were not asked for")
     spec: SpecSummary
     status: JobStatus
     request_counts: RequestCounts = RequestCounts()

@@ -17,7 +17,9 @@ from jobs.errors import (
     JobNotFoundError,
     JobNotRetryableError,
     JobTooLargeError,
+    KeyInvalidError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
     TextMissingError,
 )
@@ -85,6 +87,22 @@ class ForeignOriginError(ServiceError):
     """A page of another site asks for a change."""
 
 
+class RoleMissingError(ServiceError):
+    """The key's role does not have this in it."""
+
+
+class RateExceededError(ServiceError):
+    """The key has had its requests of this minute; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class JobOfAnotherError(JobNotFoundError):
+    """The job is somebody else's, who is not told of: the answer is that there is none."""
+
+
 class ProblemKind(NamedTuple):
     """What a problem document says of a class of errors; `slug` ends its type URI."""
 
@@ -134,6 +152,10 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
+    KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "key-invalid", "A valid key is needed"),
+    RoleMissingError: ProblemKind(HTTPStatus.FORBIDDEN, "role-missing", "The key's role does not allow this"),
+    RateExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "rate-exceeded", "The key's rate is exceeded"),
+    QuotaExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "quota-exceeded", "The key's quota is used up"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
     AnnotationInvalidError: _RECORDS_WRONG,

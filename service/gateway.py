@@ -6,12 +6,14 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from jobs.access import ApiKeys
 from jobs.connection import connect
 from jobs.errors import JobActiveError, JobNotFoundError
 from jobs.fleet import Fleet
 from jobs.news import JobNews
 from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
+from jobs.quotas import STREAM_SECONDS, Quotas
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
@@ -48,6 +50,7 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
+        self._quotas = Quotas(self._redis)
         self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
         self._models = Models(settings.catalogue)
         self._datasets = Datasets(settings.data)
@@ -70,6 +73,8 @@ class Gateway:
             self._models,
             self._datasets,
             self._submissions,
+            ApiKeys(self._redis),
+            self._quotas,
             Fleet(self._redis),
             tallies,
             Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
@@ -93,6 +98,7 @@ class Gateway:
         self._instrumentation.sink_failures.set_function(lambda: self._sink.errors)
         repeat("sink", self._sink.run_forever, _SINK_RESTART_SECONDS)
         repeat("followers", self._followers.run, settings.poll_seconds)
+        repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)

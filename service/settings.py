@@ -23,7 +23,14 @@ class Settings(Home):
     host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8470, ge=0, le=65535, description="its port; 0 takes any free one")
     allow_unauthenticated: bool = Field(
-        default=False, description="listen beyond this machine though anybody who connects may do everything"
+        default=False,
+        description="listen beyond this machine without keys, though anybody who connects may do everything",
+    )
+    require_keys: bool = Field(
+        default=False, description="ask for API keys on this machine's own address, too, such as behind a proxy"
+    )
+    audit_log: Annotated[str | None, Spelt(metavar="FILE", default="stderr where keys are asked for")] = Field(
+        default=None, description="file, or `stderr`, that is told who changed what, and who was refused"
     )
     trusted_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("trusted-host", "NAME")] = Field(
         default=(),

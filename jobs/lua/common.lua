@@ -30,8 +30,13 @@ end
 
 -- The job's place among those of its status; `before` is the status that it leaves.
 local function index_job(job, status, before)
+  local found = call('HMGET', key('job', job), 'created_at', 'owner')
+  local created, owner = found[1], found[2]
   if before then call('ZREM', key('in_status', before), job) end
-  call('ZADD', key('in_status', status), call('HGET', key('job', job), 'created_at'), job)
+  call('ZADD', key('in_status', status), created, job)
+  if not owner then return end
+  if before then call('ZREM', key('jobs_of', owner .. ':' .. before), job) end
+  call('ZADD', key('jobs_of', owner .. ':' .. status), created, job)
 end
 
 local function set_status(job, status)
@@ -63,12 +68,29 @@ local function count_usage(job, sums, shown, seconds, image)
   end
 end
 
+-- Counts requests of a job among those outstanding, and among its owner's.
+local function take_room(job, requests)
+  call('INCRBY', key('outstanding'), requests)
+  local owner = call('HGET', key('job', job), 'owner')
+  if not owner then return end
+  if call('HINCRBY', key('queued'), owner, requests) <= 0 then call('HDEL', key('queued'), owner) end
+end
+
+-- Why so many requests of a job have no room: `full` for all, `quota` for its owner; nil when they have it.
+local function no_room(job, requests, limit)
+  if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return 'full' end
+  local found = call('HMGET', key('job', job), 'owner', 'queued_limit')
+  local most = tonumber(found[2])
+  if not most then return nil end
+  if tonumber(call('HGET', key('queued'), found[1]) or 0) + requests > most then return 'quota' end
+end
+
 -- Gives requests of the job's reservation back to the queue's limit.
 local function release(job, requests)
   requests = math.min(requests, number(job, 'reserved'))
   if requests > 0 then
     call('HINCRBY', key('job', job), 'reserved', -requests)
-    call('DECRBY', key('outstanding'), requests)
+    take_room(job, -requests)
   end
 end
 

@@ -7,7 +7,18 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
+from jobs.errors import KeyInvalidError
+from service.errors import (
+    BODY_MALFORMED,
+    INTERNAL,
+    PROBLEM_KINDS,
+    REQUEST_INVALID,
+    ForeignOriginError,
+    HostUntrustedError,
+    ProblemKind,
+    RateExceededError,
+    RoleMissingError,
+)
 from service.http.examples import JOB_ID
 from service.http.problems import MEDIA_TYPE, ProblemDocument
 
@@ -25,13 +36,19 @@ TAGS = [
     {"name": "operations", "description": "Probes and instrumentation."},
 ]
 _SCHEMAS = "#/components/schemas"
+_SECURITY = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A key, where the gateway asks for one: gvq_..."},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same, by another header"},
+}
 
 Responses = dict[int | str, dict[str, Any]]
 
 
 def problems(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
-    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    changing = (RoleMissingError,) if ForeignOriginError in errors else ()
+    of_all = (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
+    known = [PROBLEM_KINDS[error] for error in (*errors, *of_all)]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
@@ -59,7 +76,11 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schema = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
     )
-    schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+    components = schema.setdefault("components", {})
+    components["securitySchemes"] = _SECURITY
+    # The last one says that none may be enough: where keys are not asked for.
+    schema["security"] = [*({name: []} for name in _SECURITY), {}]
+    schemas = components.setdefault("schemas", {})
     problem = ProblemDocument.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
     schemas.update(problem.pop("$defs"), Problem=problem)
     return schema

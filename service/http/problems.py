@@ -31,6 +31,9 @@ from service.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
+REFUSED_FOR = "gigavqa.refused_for"
+"""Where a request's scope names the class of the error that it was refused with."""
+
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
 
@@ -64,7 +67,7 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RedisError, _handle_known)
     app.add_exception_handler(RequestValidationError, _handle_validation)
     app.add_exception_handler(HTTPException, _handle_http)
-    app.add_exception_handler(Exception, _handle_unknown)
+    app.add_exception_handler(Exception, _handle_known)
 
 
 def request_id_of(scope: Scope) -> str:
@@ -109,13 +112,21 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     return ()
 
 
-async def _handle_known(request: Request, error: Exception) -> Response:
+def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | None = None) -> ProblemResponse:
+    """Write the problem document of an error by the table; `scope` keeps the error's name, for the audit log."""
+    scope[REFUSED_FOR] = type(error).__name__
     kind = kind_of(error)
     if kind is INTERNAL:
-        return await _handle_unknown(request, error)
+        log.error("request %s failed", request_id_of(scope), exc_info=error)
+        detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
+        return problem_response(scope, INTERNAL, detail)
     retry_after = getattr(error, "retry_after", _SERVER_RETRY_SECONDS if kind.status == _UNAVAILABLE else None)
-    headers = None if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-    return problem_response(request.scope, kind, _detail(error), findings_of(error), headers)
+    retry = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+    return problem_response(scope, kind, _detail(error), findings_of(error), {**(headers or {}), **retry})
+
+
+async def _handle_known(request: Request, error: Exception) -> Response:
+    return error_response(request.scope, error)
 
 
 def _detail(error: Exception) -> str:
@@ -159,9 +170,3 @@ def _allowed(request: Request) -> str:
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     methods = {method for route in matching for method in getattr(route, "methods", ())}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-
-
-async def _handle_unknown(request: Request, error: Exception) -> Response:
-    log.error("request %s failed", request_id_of(request.scope), exc_info=error)
-    detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
-    return problem_response(request.scope, INTERNAL, detail)
