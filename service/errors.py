@@ -152,7 +152,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
-    KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "key-invalid", "A valid key is needed"),
+    KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "invalid-api-key", "A valid key is needed"),
     RoleMissingError: ProblemKind(HTTPStatus.FORBIDDEN, "role-missing", "The key's role does not allow this"),
     RateExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "rate-exceeded", "The key's rate is exceeded"),
     QuotaExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "quota-exceeded", "The key's quota is used up"),

@@ -52,15 +52,16 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
 
         _head: asyncio.TimerHandle | None = None
         _head_bytes = 0
+        _began = False
 
         def data_received(self, data: bytes) -> None:
-            # What comes while a head is under way; a body's bytes are bounded by who reads it.
-            self._head_bytes = self._head_bytes + len(data) if self._head else 0
+            self._began = False
+            super().data_received(data)
+            # What came while a head is under way, but for what it began in: that may hold the end of a body, too.
+            self._head_bytes = self._head_bytes + len(data) if self._head and not self._began else 0
             if self._head_bytes > MAX_HEAD_BYTES:
                 self.transport.write(_HEAD_TOO_LARGE)
                 self.transport.close()
-                return
-            super().data_received(data)
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
             super().connection_made(transport)
@@ -68,6 +69,7 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
+            self._began = True
             self._forget()
             self._head = self.loop.call_later(seconds, self.transport.close)
 

@@ -112,7 +112,7 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     return ()
 
 
-def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | None = None) -> ProblemResponse:
+def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | None = None) -> Response:
     """Write the problem document of an error by the table; `scope` keeps the error's name, for the audit log."""
     scope[REFUSED_FOR] = type(error).__name__
     kind = kind_of(error)

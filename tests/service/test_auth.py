@@ -30,7 +30,7 @@ def locked(start: Callable[..., RunningGateway]) -> RunningGateway:
 def refused(response: httpx.Response) -> str:
     """Why a key was refused, from an answer that says how to present one."""
     assert response.headers["www-authenticate"] == 'Bearer realm="gigavqa"'
-    return str(problem_of(response, 401, "key-invalid")["detail"])
+    return str(problem_of(response, 401, "invalid-api-key")["detail"])
 
 
 @pytest.mark.parametrize(
