@@ -122,6 +122,14 @@ class Keys:
         """Hash from the name of each Parquet part to its seal."""
         return f"{self.job(job_id)}:parts"
 
+    def chats(self) -> str:
+        """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
+        return f"{self.prefix}:chats"
+
+    def listener(self, name: str) -> str:
+        """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
+        return f"{self.prefix}:listener:{name}"
+
     def response(self, job_id: str, request_id: str) -> str:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
         return f"{self.job(job_id)}:response:{request_id}"
