@@ -265,16 +265,8 @@ def _key_table(keys: Keys) -> str:
 
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
-    for of_all in (
-        keys.jobs,
-        keys.deleting,
-        keys.recorded,
-        keys.outstanding,
-        keys.depth,
-        keys.models,
-        keys.unsunk,
-        keys.chats,
-    ):
+    counts = (keys.recorded, keys.outstanding, keys.depth)
+    for of_all in (keys.jobs, keys.chats, keys.deleting, *counts, keys.models, keys.unsunk):
         yield of_all.__name__, [of_all()]
     for of_one in (keys.job, keys.in_status, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
         yield of_one.__name__, of_one(_MARK).split(_MARK)

@@ -126,6 +126,18 @@ class Keys:
         """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
         return f"{self.prefix}:chats"
 
+    def file(self, file_id: str) -> str:
+        """What is known of a file that a client uploaded, or a batch wrote."""
+        return f"{self.prefix}:file:{file_id}"
+
+    def files(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's files by time of creation in microseconds."""
+        return f"{self.prefix}:files:{owner}"
+
+    def expiring_files(self) -> str:
+        """Sorted set of the ids of the files that expire, by when, in seconds."""
+        return f"{self.prefix}:files-expiring"
+
     def listener(self, name: str) -> str:
         """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
         return f"{self.prefix}:listener:{name}"

@@ -6,8 +6,10 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from jobs.chats import Chats
 from jobs.connection import connect
 from jobs.errors import JobActiveError, JobNotFoundError
+from jobs.files import FileRegistry
 from jobs.fleet import Fleet
 from jobs.news import JobNews
 from jobs.previews import PreviewStore
@@ -16,6 +18,12 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
+from service.openai.composing import Composer
+from service.openai.conversations import Conversations
+from service.openai.fetching import Fetcher
+from service.openai.files import FileStore
+from service.openai.pictures import Pictures
+from service.openai.uploads import Uploads
 from service.operations.background import Background
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
@@ -28,6 +36,8 @@ from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
 
 _SINK_RESTART_SECONDS = 5.0
+_CHATS_RESTART_SECONDS = 0.5
+_CHATS_KEEP_SECONDS = 10.0
 
 
 class Gateway:
@@ -53,6 +63,7 @@ class Gateway:
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
+        self._openai = self._make_openai()
 
     @property
     def parts(self) -> Mapping[type, object]:
@@ -74,7 +85,17 @@ class Gateway:
             tallies,
             Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
         )
-        return {type(part): part for part in parts}
+        return {type(part): part for part in (*parts, *self._openai)}
+
+    def _make_openai(self) -> tuple[Uploads, FileStore, Composer, Conversations]:
+        settings, fleet = self._settings, Fleet(self._redis)
+        uploads = Uploads(settings.uploads)
+        files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
+        fetcher = Fetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
+        pictures = Pictures(settings.data, uploads, files, fetcher, settings.viewer_origins)
+        chats = Chats(self._redis, limit_requests=settings.queue_requests)
+        conversations = Conversations(self._redis, chats, self._background)
+        return uploads, files, Composer(self._models, fleet, pictures), conversations
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -96,8 +117,18 @@ class Gateway:
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)
+        uploads, files, _, conversations = self._openai
+        repeat("chats", conversations.run, _CHATS_RESTART_SECONDS)
+        repeat("waiting chats", conversations.keep, _CHATS_KEEP_SECONDS)
+        self._background.once("ending chats", partial(conversations.end_with, self._stopping))
+        repeat("uploads", partial(self._prune, uploads), settings.trim_seconds)
+        repeat("files", files.remove_expired, settings.trim_seconds)
         if settings.retention_days:
             repeat("retention", partial(self._forget, timedelta(days=settings.retention_days)), settings.trim_seconds)
+
+    async def _prune(self, uploads: Uploads) -> None:
+        settings = self._settings
+        await asyncio.to_thread(uploads.prune, settings.upload_bytes, 3600 * settings.upload_hours)
 
     async def _forget(self, age: timedelta) -> None:
         for job_id in await self._registry.ended_before(datetime.now(UTC) - age):

@@ -12,6 +12,7 @@ from tiling.budgets.base import VisualBudget
 from tiling.helpers import give_way
 from tiling.library import Awaited, Library, Look
 from tiling.rendering import Raster
+from tiling.roots import UPLOAD
 from tiling.views import View
 from workers.leisure import Leisure
 
@@ -149,7 +150,7 @@ class Preparation:
         """Pass on what became of a raster; called in the thread that made it."""
         error = future.exception()
         raster = None if error else awaited.result()
-        if raster and self._leisure:
+        if raster and self._leisure and not raster.view.image.startswith(UPLOAD):
             self._leisure.offer(raster)
         if not self._closed:
             loop.call_soon_threadsafe(self._deliver, awaited.look, raster, error)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
 from service.http.examples import JOB_ID
@@ -22,9 +23,11 @@ TAGS = [
     {"name": "results", "description": "Raw responses, progress and reports of a job."},
     {"name": "models", "description": "The catalogue: what can be asked, and who serves it now."},
     {"name": "datasets", "description": "The data sets below the data root."},
+    {"name": "openai", "description": "What OpenAI's clients call: chats, files and batches, with OpenAI's errors."},
     {"name": "operations", "description": "Probes and instrumentation."},
 ]
 _SCHEMAS = "#/components/schemas"
+_BODIES: dict[str, type[BaseModel]] = {}
 
 Responses = dict[int | str, dict[str, Any]]
 
@@ -42,6 +45,13 @@ def problems(*errors: type[Exception], body: bool = False) -> Responses:
 def example(value: Any, media_type: str = "application/json", description: str = "Success") -> dict[str, Any]:
     """Declare what a successful answer looks like."""
     return {"description": description, "content": {media_type: {"example": value}}}
+
+
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Declare the body of a route that reads it by itself."""
+    _BODIES[model.__name__] = model
+    reference = {"$ref": f"{_SCHEMAS}/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": reference}}}}
 
 
 def describe(app: FastAPI) -> None:
@@ -62,6 +72,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
     problem = ProblemDocument.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
     schemas.update(problem.pop("$defs"), Problem=problem)
+    for name, model in _BODIES.items():
+        body = model.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+        schemas.update(body.pop("$defs", {}), **{name: body})
     return schema
 
 

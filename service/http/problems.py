@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, cast
@@ -31,6 +32,16 @@ from service.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
+_OPENAI_PATH = re.compile(
+    r"/v1/(chat|models|files|batches|completions|embeddings|responses|images|audio|uploads|moderations|assistants)(/|$)"
+)
+_OPENAI_TYPES: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "authentication_error",
+    HTTPStatus.FORBIDDEN: "permission_error",
+    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
+}
+_SERVER_FAULTS = 500
+_MOST_TOLD = 10
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
 
@@ -49,6 +60,12 @@ class ProblemDocument(BaseModel):
     instance: str = Field(description="path of the request")
     request_id: str = Field(description="also in X-Request-Id, and in the log")
     errors: tuple[Finding, ...] = ()
+
+
+class OpenAIErrorResponse(Response):
+    """An error as OpenAI's clients read it."""
+
+    media_type = "application/json"
 
 
 class ProblemResponse(Response):
@@ -78,9 +95,12 @@ def problem_response(
     detail: str,
     findings: Sequence[Finding] = (),
     headers: Mapping[str, str] | None = None,
-) -> ProblemResponse:
-    """Write the problem document of one request."""
+) -> Response:
+    """Write the problem document of one request; where OpenAI's clients call, their error object instead."""
     request_id = request_id_of(scope)
+    if speaks_openai(scope["path"]):
+        headers = {**(headers or {}), REQUEST_ID: request_id}
+        return OpenAIErrorResponse(_written(openai_error(kind, detail, findings)), _openai_status(kind), headers)
     problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
@@ -92,9 +112,45 @@ def problem_response(
     )
     # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
     headers = {**(headers or {}), REQUEST_ID: request_id}
+    return ProblemResponse(_written(problem.model_dump(exclude_none=True)), kind.status, headers)
+
+
+def speaks_openai(path: str) -> bool:
+    """Whether what is called here is called by OpenAI's clients, also where there is nothing."""
+    return bool(_OPENAI_PATH.match(path))
+
+
+def openai_error(kind: ProblemKind, detail: str, findings: Sequence[Finding] = ()) -> dict[str, Any]:
+    """OpenAI's error object: clients show its message and nothing else."""
+    named = [(_parameter(finding), finding.detail) for finding in findings[:_MOST_TOLD]]
+    told = "; ".join(f"{parameter}: {said}" if parameter else said for parameter, said in named)
+    status = _openai_status(kind)
+    return {
+        "error": {
+            "message": told if told and kind is REQUEST_INVALID else detail,
+            "type": _OPENAI_TYPES.get(status, "server_error" if status >= _SERVER_FAULTS else "invalid_request_error"),
+            "param": named[0][0] if named else None,
+            "code": kind.slug.replace("-", "_"),
+        }
+    }
+
+
+def _openai_status(kind: ProblemKind) -> int:
+    # Clients of OpenAI's know 400 for what is wrong in a body, as vLLM answers, too.
+    return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
+
+
+def _parameter(finding: Finding) -> str | None:
+    """`messages[0].content` for `#/messages/0/content`."""
+    if not finding.pointer:
+        return finding.parameter
+    parts = finding.pointer.removeprefix("#/").split("/")
+    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in parts).removeprefix(".")
+
+
+def _written(document: Mapping[str, Any]) -> bytes:
     # Half a pair of surrogates, which JSON can smuggle into a text, has no bytes.
-    text = json.dumps(problem.model_dump(exclude_none=True), ensure_ascii=False, separators=(",", ":"))
-    return ProblemResponse(text.encode("utf-8", "replace"), kind.status, headers)
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def findings_of(error: Exception) -> tuple[Finding, ...]:

@@ -25,7 +25,7 @@ from service.http.parameters import Queue, Workers, part
 from service.operations.datasets import Datasets, DatasetSummary
 
 router = APIRouter(prefix="/v1")
-_SHOWN = frozenset({"id", "title", "family", "weights", "licence", "max_model_len", "random_weights"})
+_SHOWN = frozenset({"id", "title", "aliases", "family", "weights", "licence", "max_model_len", "random_weights"})
 
 
 class Models:
@@ -57,7 +57,10 @@ class ModelCard(BaseModel):
 
     id: str
     object: Literal["model"] = "model"
+    created: int = Field(default=0, description="OpenAI's clients want a time; the catalogue has none")
+    owned_by: str = Field(default="gigavqa", description="OpenAI's clients want a name")
     title: str
+    aliases: tuple[str, ...] = Field(default=(), description="other names that chats may ask for it by")
     family: str
     weights: str
     licence: str
@@ -94,7 +97,7 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
 
 
 @router.get(
-    "/models/{model_id}",
+    "/models/{model_id:path}",
     tags=["models"],
     summary="Get a model",
     responses={
@@ -104,8 +107,8 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
 )
 async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
     """Return one model of the catalogue."""
-    entry = (await asyncio.to_thread(models.catalogue))[model_id]
-    return _model_card(entry, await fleet.workers(), await queue.depth(model_id))
+    entry = (await asyncio.to_thread(models.catalogue)).find(model_id)
+    return _model_card(entry, await fleet.workers(), await queue.depth(entry.id))
 
 
 class WorkerList(BaseModel):

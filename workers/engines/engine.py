@@ -108,7 +108,8 @@ class Engine(Protocol):
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
-        `grow` is told the text piece by piece, in whole characters; joined, the pieces are the answer's text. Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        `grow` is told the text piece by piece, in whole characters; joined, the pieces are the answer's text.
+        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         ...
 

@@ -102,7 +102,8 @@ class VllmEngine:
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
-        `grow` is told the text piece by piece. Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        `grow` is told the text piece by piece.
+        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         import vllm.v1.engine.exceptions as dead
         from vllm.exceptions import VLLMError
@@ -175,7 +176,7 @@ class VllmEngine:
         primed = await self._primers.prime(chat, priority)
         prompt = await render(llm, self._entry, chat, steering.template if steering else None)
         shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        answer = await self._generate(llm, prompt, sampling, request_id, primed.priority, grow)
+        answer = await self._generate(llm, prompt, sampling, request_id, priority=primed.priority, grow=grow)
         if (answer.output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
         return answer, shown
@@ -188,12 +189,13 @@ class VllmEngine:
         # One token more, since of each prompt at least the last token is always prefilled.
         prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
         sampling = Sampling(temperature=0.0, max_tokens=1)
-        self._count(await self._generate(llm, prompt, sampling, f"primer-{self._primers.count}", priority))
+        name = f"primer-{self._primers.count}"
+        self._count(await self._generate(llm, prompt, sampling, name, priority=priority))
         block = int(llm.vllm_config.cache_config.block_size)
         return end // block * block
 
     async def _generate(
-        self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, priority: int, grow: Grow | None = None
+        self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, *, priority: int, grow: Grow | None = None
     ) -> Answer:
         """Have an answer generated; its text is followed while it grows for `grow`, and for the texts that stop it."""
         steering = sampling.steering or Steering()
