@@ -153,6 +153,10 @@ class Calls:
         status = await self._run("append", job_id, *(part for bundle in bundles for part in bundle))
         return status.decode() if status else None
 
+    async def open(self, job_id: str, *, spec: str, kind: str) -> None:
+        """Make a job that stands in no list, in status `validating`; safe to repeat."""
+        await self._run("open", job_id, spec, kind)
+
     async def ask(
         self, bundle: Packed, job_id: str, *, limit: int, spec: str, until: float, kind: str, channel: str
     ) -> str:

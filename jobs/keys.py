@@ -138,6 +138,22 @@ class Keys:
         """Sorted set of the ids of the files that expire, by when, in seconds."""
         return f"{self.prefix}:files-expiring"
 
+    def batch(self, batch_id: str) -> str:
+        """Hash of a batch: what is told of it, and when somebody asked that it be cancelled."""
+        return f"{self.prefix}:batch:{batch_id}"
+
+    def batches(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's batches by time of creation in microseconds."""
+        return f"{self.prefix}:batches:{owner}"
+
+    def open_batches(self) -> str:
+        """Set of the ids of the batches that are to be worked on."""
+        return f"{self.prefix}:batches-open"
+
+    def batch_worker(self, batch_id: str) -> str:
+        """Which gateway works on a batch. Has a TTL."""
+        return f"{self.prefix}:batch:{batch_id}:worker"
+
     def listener(self, name: str) -> str:
         """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
         return f"{self.prefix}:listener:{name}"

@@ -14,7 +14,7 @@ from service.http.guard import Guard
 from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
-from service.openai import chats, files
+from service.openai import batches, chats, files
 from service.operations import instrumentation, inventory, probes
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
@@ -47,7 +47,19 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (jobs, responses, following, reports, verdicts, inventory, chats, files, probes, instrumentation):
+    for noun in (
+        jobs,
+        responses,
+        following,
+        reports,
+        verdicts,
+        inventory,
+        chats,
+        files,
+        batches,
+        probes,
+        instrumentation,
+    ):
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.

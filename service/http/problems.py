@@ -100,7 +100,7 @@ def problem_response(
     request_id = request_id_of(scope)
     if speaks_openai(scope["path"]):
         headers = {**(headers or {}), REQUEST_ID: request_id}
-        return OpenAIErrorResponse(_written(openai_error(kind, detail, findings)), _openai_status(kind), headers)
+        return OpenAIErrorResponse(_written(openai_error(kind, detail, findings)), openai_status(kind), headers)
     problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
@@ -124,7 +124,7 @@ def openai_error(kind: ProblemKind, detail: str, findings: Sequence[Finding] = (
     """OpenAI's error object: clients show its message and nothing else."""
     named = [(_parameter(finding), finding.detail) for finding in findings[:_MOST_TOLD]]
     told = "; ".join(f"{parameter}: {said}" if parameter else said for parameter, said in named)
-    status = _openai_status(kind)
+    status = openai_status(kind)
     return {
         "error": {
             "message": told if told and kind is REQUEST_INVALID else detail,
@@ -135,7 +135,8 @@ def openai_error(kind: ProblemKind, detail: str, findings: Sequence[Finding] = (
     }
 
 
-def _openai_status(kind: ProblemKind) -> int:
+def openai_status(kind: ProblemKind) -> int:
+    """The status of OpenAI's error object."""
     # Clients of OpenAI's know 400 for what is wrong in a body, as vLLM answers, too.
     return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
 
@@ -186,10 +187,15 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     if items and items[0]["type"] == "json_invalid":
         detail = f"{items[0]['ctx']['error']}, at character {items[0]['loc'][1]}"
         return problem_response(request.scope, BODY_MALFORMED, detail)
-    findings = [_finding(item) for item in items[:MAX_FINDINGS]]
+    findings = validation_findings(cast(RequestValidationError, error))
     listed = "" if len(items) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = f"{len(items)} field{'s' if len(items) != 1 else ''} of the request cannot be accepted{listed}"
     return problem_response(request.scope, REQUEST_INVALID, detail, findings)
+
+
+def validation_findings(error: RequestValidationError) -> list[Finding]:
+    """Every field that is wrong, up to a bound."""
+    return [_finding(item) for item in error.errors()[:MAX_FINDINGS]]
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:

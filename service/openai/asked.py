@@ -229,16 +229,18 @@ class ChatAsked(BaseModel):
         """Whether a stream ends with the usage."""
         return self.stream_options is not None and self.stream_options.include_usage
 
-    def samplings(self, entry: CatalogueEntry) -> list[Sampling]:
+    def samplings(self, entry: CatalogueEntry, default_seed: int | None = None) -> list[Sampling]:
         """The sampling parameters of each of the `n` answers: what is asked for over the model's own decoding.
 
-        Draws are of a seed, so that an answer that is played again after a crash is the same.
+        Draws are of a seed, so that an answer that is played again after a crash is the same; where none is asked for
+        it is the default, or a random one.
         """
         asked = {name: value for name in Decoding.model_fields if (value := getattr(self, name)) is not None}
         asked |= {"max_tokens": self.max_completion_tokens} if self.max_completion_tokens else {}
         decoding = {**entry.decoding.model_dump(), **asked}
         steering = self._steering()
-        seed = secrets.randbits(62) if self.seed is None else self.seed
+        seed = self.seed if self.seed is not None else default_seed
+        seed = secrets.randbits(62) if seed is None else seed
         return [Sampling(**decoding, seed=_seed(seed, number), steering=steering) for number in range(self.n or 1)]
 
     def _steering(self) -> Steering | None:

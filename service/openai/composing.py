@@ -51,9 +51,20 @@ class Composer:
         raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
 
     async def requests(
-        self, asked: ChatAsked, entry: CatalogueEntry, sent: ChatJson, chat_id: str, *, own: str, owner: str
+        self,
+        asked: ChatAsked,
+        entry: CatalogueEntry,
+        sent: ChatJson,
+        name: str,
+        *,
+        own: str = "",
+        owner: str,
+        seed: int | None = None,
     ) -> list[InferenceRequest]:
-        """Write one request for each answer; they show the same. Raises ChatInvalidError naming the part."""
+        """Write one request for each answer; they show the same. Raises ChatInvalidError naming the part.
+
+        `own` is the gateway's own origin, and `seed` goes where the chat says none.
+        """
         parts = await self._parts(asked, sent.pictures, own, owner)
         shown = [part for message in parts for part in message if isinstance(part, View)]
         await asyncio.to_thread(self._check, asked, parts, entry, len(shown))
@@ -64,7 +75,7 @@ class Composer:
         return [
             InferenceRequest(
                 request_id=str(number),
-                sample_id=chat_id,
+                sample_id=name,
                 model=entry.id,
                 protocol=PROTOCOL,
                 condition="V2" if shown else "V0",
@@ -74,7 +85,7 @@ class Composer:
                 turns=(Turn(parts=tuple(last[1]) or ("",)),),
                 sampling=sampling,
             )
-            for number, sampling in enumerate(asked.samplings(entry))
+            for number, sampling in enumerate(asked.samplings(entry, seed))
         ]
 
     async def _parts(self, asked: ChatAsked, sent: Mapping[str, str], own: str, owner: str) -> list[list[str | View]]:
