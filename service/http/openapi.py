@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
 from service.http.examples import JOB_ID
-from service.http.problems import MEDIA_TYPE, ProblemDocument
+from service.http.problems import MEDIA_TYPE, OpenAIError, ProblemDocument, openai_error, openai_status
 
 VERSION = version("gigavqa")
 DESCRIPTION = (
@@ -40,6 +40,17 @@ def problems(*errors: type[Exception], body: bool = False) -> Responses:
     for kind in kinds:
         by_status.setdefault(kind.status, []).append(kind)
     return {status: _declared(alike) for status, alike in by_status.items()}
+
+
+def openai_errors(*errors: type[Exception], body: bool = False) -> Responses:
+    """Declare the same of an operation that OpenAI's clients call: their error objects."""
+    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
+    by_status: dict[int, list[ProblemKind]] = {}
+    for kind in kinds:
+        by_status.setdefault(openai_status(kind), []).append(kind)
+    declared: Responses = {status: _declared_openai(alike) for status, alike in by_status.items()}
+    return declared | {"default": _declared_openai([])}
 
 
 def example(value: Any, media_type: str = "application/json", description: str = "Success") -> dict[str, Any]:
@@ -72,10 +83,21 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
     problem = ProblemDocument.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
     schemas.update(problem.pop("$defs"), Problem=problem)
+    schemas["OpenAIError"] = OpenAIError.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+    schemas.update(schemas["OpenAIError"].pop("$defs"))
     for name, model in _BODIES.items():
         body = model.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
         schemas.update(body.pop("$defs", {}), **{name: body})
     return schema
+
+
+def _declared_openai(kinds: list[ProblemKind]) -> dict[str, Any]:
+    examples = {kind.slug: {"summary": kind.title, "value": openai_error(kind, kind.title)} for kind in kinds}
+    content: dict[str, Any] = {"schema": {"$ref": f"{_SCHEMAS}/OpenAIError"}}
+    return {
+        "description": "; or ".join(kind.title for kind in kinds) or "Any other error",
+        "content": {"application/json": {**content, "examples": examples} if examples else content},
+    }
 
 
 def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:

@@ -62,6 +62,21 @@ class ProblemDocument(BaseModel):
     errors: tuple[Finding, ...] = ()
 
 
+class OpenAIErrorDetail(BaseModel):
+    """What is wrong, as OpenAI's clients show it."""
+
+    message: str
+    type: str = Field(examples=["invalid_request_error", "rate_limit_error", "server_error"])
+    param: str | None = Field(default=None, examples=["messages[0].content"])
+    code: str = Field(examples=["model_not_found"])
+
+
+class OpenAIError(BaseModel):
+    """An error, where OpenAI's clients call."""
+
+    error: OpenAIErrorDetail
+
+
 class OpenAIErrorResponse(Response):
     """An error as OpenAI's clients read it."""
 

@@ -16,8 +16,9 @@ from service.errors import (
     Finding,
     ForeignOriginError,
 )
-from service.http.openapi import problems
+from service.http.openapi import example, openai_errors
 from service.http.parameters import CurrentSettings, part
+from service.openai import examples
 from service.openai.batch_input import ENDPOINT
 from service.openai.batching import Batching
 from service.openai.files import Files
@@ -106,9 +107,12 @@ class BatchList(BaseModel):
 @router.post(
     "",
     summary="Start a batch",
-    responses=problems(
-        BatchInvalidError, FileMissingError, ForeignOriginError, QueueFullError, ServerUnavailableError, body=True
-    ),
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(
+            BatchInvalidError, FileMissingError, ForeignOriginError, QueueFullError, ServerUnavailableError, body=True
+        ),
+    },
 )
 async def create_batch(
     registry: Registry, works: Works, files: Files, settings: CurrentSettings, asked: BatchAsked
@@ -140,7 +144,14 @@ async def create_batch(
     return await _told(batch, works)
 
 
-@router.get("", summary="List batches", responses=problems(ServerUnavailableError))
+@router.get(
+    "",
+    summary="List batches",
+    responses={
+        200: example(examples.BATCHES),
+        **openai_errors(ServerUnavailableError),
+    },
+)
 async def list_batches(
     registry: Registry,
     works: Works,
@@ -155,7 +166,14 @@ async def list_batches(
     )
 
 
-@router.get("/{batch_id}", summary="Get a batch", responses=problems(BatchMissingError, ServerUnavailableError))
+@router.get(
+    "/{batch_id}",
+    summary="Get a batch",
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(BatchMissingError, ServerUnavailableError),
+    },
+)
 async def get_batch(registry: Registry, works: Works, batch_id: str) -> BatchObject:
     """Tell of one batch."""
     return await _told(await _found(registry, batch_id), works)
@@ -164,7 +182,10 @@ async def get_batch(registry: Registry, works: Works, batch_id: str) -> BatchObj
 @router.post(
     "/{batch_id}/cancel",
     summary="Cancel a batch",
-    responses=problems(BatchMissingError, BatchEndedError, ForeignOriginError, ServerUnavailableError),
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(BatchMissingError, BatchEndedError, ForeignOriginError, ServerUnavailableError),
+    },
 )
 async def cancel_batch(registry: Registry, works: Works, batch_id: str) -> BatchObject:
     """Play no more of a batch; what was answered by then is in its files."""

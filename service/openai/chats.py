@@ -26,9 +26,10 @@ from service.errors import (
     ServiceError,
     kind_of,
 )
-from service.http.openapi import json_body, problems
+from service.http.openapi import example, json_body, openai_errors
 from service.http.parameters import CurrentSettings, part
 from service.http.problems import openai_error
+from service.openai import examples
 from service.openai.asked import ChatAsked
 from service.openai.bodies import read_chat
 from service.openai.completions import Completion, Told, failed
@@ -51,8 +52,8 @@ _LEFT = 499  # nobody reads it; logs and metrics do
     response_model=None,
     openapi_extra=json_body(ChatAsked),
     responses={
-        200: {"description": "The answer, or a stream of chunks", "model": Completion},
-        **problems(
+        200: {"model": Completion, **example(examples.COMPLETION, description="The answer, or a stream of chunks")},
+        **openai_errors(
             ChatInvalidError,
             ContextTooSmallError,
             ModelUnknownError,

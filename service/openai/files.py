@@ -17,8 +17,9 @@ from starlette.datastructures import UploadFile
 from jobs.errors import ServerUnavailableError
 from jobs.files import FileRegistry, Purpose, StoredFile, new_file_id
 from service.errors import BodyTooLargeError, FileInvalidError, FileMissingError, Finding, ForeignOriginError
-from service.http.openapi import problems
+from service.http.openapi import example, openai_errors
 from service.http.parameters import part
+from service.openai import examples
 from service.openai.uploads import MADE_NS
 from tiling.roots import UPLOAD
 
@@ -193,7 +194,10 @@ _UPLOAD_BODY: dict[str, Any] = {
     "",
     summary="Upload a file",
     openapi_extra=_UPLOAD_BODY,
-    responses=problems(FileInvalidError, BodyTooLargeError, ForeignOriginError, ServerUnavailableError, body=True),
+    responses={
+        200: example(examples.FILE),
+        **openai_errors(FileInvalidError, BodyTooLargeError, ForeignOriginError, ServerUnavailableError, body=True),
+    },
 )
 async def create_file(files: Files, request: Request) -> FileObject:
     """Keep a picture for chats, or the requests of a batch."""
@@ -215,7 +219,14 @@ async def create_file(files: Files, request: Request) -> FileObject:
     return file_object(kept)
 
 
-@router.get("", summary="List files", responses=problems(ServerUnavailableError))
+@router.get(
+    "",
+    summary="List files",
+    responses={
+        200: example(examples.FILES),
+        **openai_errors(ServerUnavailableError),
+    },
+)
 async def list_files(
     files: Files,
     after: Annotated[str | None, Query(description="id of the last file that is known")] = None,
@@ -231,7 +242,14 @@ async def list_files(
     )
 
 
-@router.get("/{file_id}", summary="Get a file", responses=problems(FileMissingError, ServerUnavailableError))
+@router.get(
+    "/{file_id}",
+    summary="Get a file",
+    responses={
+        200: example(examples.FILE),
+        **openai_errors(FileMissingError, ServerUnavailableError),
+    },
+)
 async def get_file(files: Files, file_id: str) -> FileObject:
     """Tell of one file."""
     return file_object(await files.get(file_id, ""))
@@ -240,7 +258,10 @@ async def get_file(files: Files, file_id: str) -> FileObject:
 @router.delete(
     "/{file_id}",
     summary="Delete a file",
-    responses=problems(FileMissingError, ForeignOriginError, ServerUnavailableError),
+    responses={
+        200: example(examples.FILE_DELETION),
+        **openai_errors(FileMissingError, ForeignOriginError, ServerUnavailableError),
+    },
 )
 async def delete_file(files: Files, file_id: str) -> FileDeletion:
     """Delete a file; chats that wait with it as their picture fail."""
@@ -252,7 +273,10 @@ async def delete_file(files: Files, file_id: str) -> FileDeletion:
     "/{file_id}/content",
     summary="Read a file",
     response_class=FileResponse,
-    responses=problems(FileMissingError, ServerUnavailableError),
+    responses={
+        200: example("", "application/octet-stream", "The bytes, as they were sent"),
+        **openai_errors(FileMissingError, ServerUnavailableError),
+    },
 )
 async def read_file(files: Files, file_id: str) -> FileResponse:
     """Send the bytes of a file."""

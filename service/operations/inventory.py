@@ -20,7 +20,7 @@ from jobs.queue import QueueDepth
 from service.errors import DatasetNotFoundError
 from service.http import examples
 from service.http.freshness import Kept, stamp
-from service.http.openapi import example, problems
+from service.http.openapi import example, openai_errors, problems
 from service.http.parameters import Queue, Workers, part
 from service.operations.datasets import Datasets, DatasetSummary
 
@@ -86,7 +86,7 @@ class ModelList(BaseModel):
     "/models",
     tags=["models"],
     summary="List models",
-    responses={200: example(examples.MODELS), **problems(CatalogueError, ServerUnavailableError)},
+    responses={200: example(examples.MODELS), **openai_errors(CatalogueError, ServerUnavailableError)},
 )
 async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> ModelList:
     """List the catalogue with visual budgets, contexts, workers and backlogs."""
@@ -102,7 +102,7 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
     summary="Get a model",
     responses={
         200: example(examples.MODEL_CARD),
-        **problems(ModelUnknownError, CatalogueError, ServerUnavailableError),
+        **openai_errors(ModelUnknownError, CatalogueError, ServerUnavailableError),
     },
 )
 async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
