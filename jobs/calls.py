@@ -170,6 +170,17 @@ class Calls:
         status = await self._run("append", job_id, *(part for bundle in bundles for part in bundle))
         return status.decode() if status else None
 
+    async def open(self, job_id: str, *, spec: str, kind: str) -> None:
+        """Make a job that stands in no list, in status `validating`; safe to repeat."""
+        await self._run("open", job_id, spec, kind)
+
+    async def ask(
+        self, bundle: Packed, job_id: str, *, limit: int, spec: str, until: float, kind: str, channel: str
+    ) -> str:
+        """Queue a job of one bundle that is in no list, with its room; returns `asked`, or `full`."""
+        status = await self._run("ask", job_id, bundle.num_requests, limit, spec, until, kind, channel, *bundle)
+        return str(status.decode())
+
     async def start(self, job_id: str) -> None:
         """Put a job in progress, all of whose bundles are appended."""
         await self._run("start", job_id)
@@ -291,8 +302,8 @@ def _key_table(keys: Keys) -> str:
 
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
-    queue = (keys.outstanding, keys.queued, keys.depth, keys.models)
-    for of_all in (keys.jobs, keys.deleting, keys.recorded, *queue, keys.unsunk, keys.uploaded):
+    lists = (keys.jobs, keys.chats, keys.deleting, keys.models, keys.unsunk)
+    for of_all in (*lists, keys.recorded, keys.outstanding, keys.queued, keys.depth, keys.uploaded):
         yield of_all.__name__, [of_all()]
     for of_one in (keys.job, keys.in_status, keys.jobs_of, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
         yield of_one.__name__, of_one(_MARK).split(_MARK)

@@ -154,6 +154,42 @@ class Keys:
         """Hash from the name of each Parquet part to its seal."""
         return f"{self.job(job_id)}:parts"
 
+    def chats(self) -> str:
+        """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
+        return f"{self.prefix}:chats"
+
+    def file(self, file_id: str) -> str:
+        """What is known of a file that a client uploaded, or a batch wrote."""
+        return f"{self.prefix}:file:{file_id}"
+
+    def files(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's files by time of creation in microseconds."""
+        return f"{self.prefix}:files:{owner}"
+
+    def expiring_files(self) -> str:
+        """Sorted set of the ids of the files that expire, by when, in seconds."""
+        return f"{self.prefix}:files-expiring"
+
+    def batch(self, batch_id: str) -> str:
+        """Hash of a batch: what is told of it, and when somebody asked that it be cancelled."""
+        return f"{self.prefix}:batch:{batch_id}"
+
+    def batches(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's batches by time of creation in microseconds."""
+        return f"{self.prefix}:batches:{owner}"
+
+    def open_batches(self) -> str:
+        """Set of the ids of the batches that are to be worked on."""
+        return f"{self.prefix}:batches-open"
+
+    def batch_worker(self, batch_id: str) -> str:
+        """Which gateway works on a batch. Has a TTL."""
+        return f"{self.prefix}:batch:{batch_id}:worker"
+
+    def listener(self, name: str) -> str:
+        """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
+        return f"{self.prefix}:listener:{name}"
+
     def response(self, job_id: str, request_id: str) -> str:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""
         return f"{self.job(job_id)}:response:{request_id}"

@@ -76,7 +76,45 @@ class BodyTimeoutError(ServiceError):
 
 
 class MediaTypeUnsupportedError(ServiceError):
-    """The body is not declared as JSON."""
+    """The body is not declared as what it must be: JSON nearly everywhere."""
+
+
+class ChatInvalidError(ServiceError):
+    """The chat cannot be had as asked; each finding names the part of the body."""
+
+
+class ContextTooSmallError(ServiceError):
+    """The chat is longer than the model's context."""
+
+
+class ModelUnservedError(ServiceError):
+    """No worker serves the model now; `retry_after` is in seconds."""
+
+    retry_after = 30.0
+
+
+class AnswerFailedError(ServiceError):
+    """The chat was played, and no answer came of it."""
+
+
+class FileMissingError(ServiceError):
+    """There is no file of this id."""
+
+
+class BatchMissingError(ServiceError):
+    """There is no batch of this id."""
+
+
+class FileInvalidError(ServiceError):
+    """The file cannot be taken as it was sent."""
+
+
+class BatchInvalidError(ServiceError):
+    """The batch cannot be had as asked."""
+
+
+class BatchEndedError(ServiceError):
+    """The batch has ended, so nothing of it can be cancelled."""
 
 
 class HostUntrustedError(ServiceError):
@@ -146,8 +184,19 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     BodyTooLargeError: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is too large"),
     BodyTimeoutError: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "body-timeout", "The body took too long"),
     MediaTypeUnsupportedError: ProblemKind(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media-type-unsupported", "The body is not declared as JSON"
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media-type-unsupported", "The body is not declared as what it must be"
     ),
+    ChatInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "chat-invalid", "The chat cannot be had as asked"),
+    ContextTooSmallError: ProblemKind(
+        HTTPStatus.BAD_REQUEST, "context-length-exceeded", "The chat is longer than the model's context"
+    ),
+    ModelUnservedError: ProblemKind(HTTPStatus.SERVICE_UNAVAILABLE, "model-unserved", "No worker serves the model now"),
+    AnswerFailedError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "answer-failed", "No answer came of the chat"),
+    FileMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "file-not-found", "No such file"),
+    BatchMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "batch-not-found", "No such batch"),
+    FileInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "file-invalid", "The file cannot be taken"),
+    BatchInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "batch-invalid", "The batch cannot be had as asked"),
+    BatchEndedError: ProblemKind(HTTPStatus.CONFLICT, "batch-ended", "The batch has ended"),
     HostUntrustedError: ProblemKind(
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),

@@ -5,10 +5,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from jobs.access import ApiKeys
+from jobs.batches import BatchRegistry
+from jobs.chats import Chats
 from jobs.connection import connect
 from jobs.errors import JobActiveError, JobNotFoundError
+from jobs.files import FileRegistry
 from jobs.fleet import Fleet
 from jobs.news import JobNews
 from jobs.previews import PreviewStore
@@ -18,6 +22,14 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
+from service.openai.batch_input import BatchReader
+from service.openai.batching import Batching
+from service.openai.composing import Composer
+from service.openai.conversations import Conversations
+from service.openai.fetching import Fetcher
+from service.openai.files import FileStore
+from service.openai.pictures import Pictures
+from service.openai.uploads import Uploads
 from service.operations.background import Background
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
@@ -30,6 +42,19 @@ from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
 
 _SINK_RESTART_SECONDS = 5.0
+_CHATS_RESTART_SECONDS = 0.5
+_CHATS_KEEP_SECONDS = 10.0
+
+
+class _OpenAI(NamedTuple):
+    """What answers OpenAI's clients."""
+
+    uploads: Uploads
+    files: FileStore
+    composer: Composer
+    conversations: Conversations
+    batches: BatchRegistry
+    batching: Batching
 
 
 class Gateway:
@@ -56,6 +81,7 @@ class Gateway:
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
+        self._openai = self._make_openai()
 
     @property
     def parts(self) -> Mapping[type, object]:
@@ -79,7 +105,28 @@ class Gateway:
             tallies,
             Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
         )
-        return {type(part): part for part in parts}
+        return {type(part): part for part in (*parts, *self._openai)}
+
+    def _make_openai(self) -> "_OpenAI":
+        settings, uploads = self._settings, Uploads(self._settings.uploads)
+        files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
+        fetcher = Fetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
+        pictures = Pictures(settings.data, uploads, files, fetcher, settings.viewer_origins)
+        composer = Composer(self._models, Fleet(self._redis), pictures)
+        chats = Chats(self._redis, limit_requests=settings.queue_requests)
+        batches = BatchRegistry(self._redis)
+        batching = Batching(
+            registry=batches,
+            jobs=self._registry,
+            queue=self._queue,
+            results=self._results,
+            files=files,
+            uploads=uploads,
+            reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
+            bundle_requests=settings.bundle_requests,
+        )
+        conversations = Conversations(self._redis, chats, self._background)
+        return _OpenAI(uploads, files, composer, conversations, batches, batching)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -102,8 +149,19 @@ class Gateway:
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)
+        openai = self._openai
+        repeat("chats", openai.conversations.run, _CHATS_RESTART_SECONDS)
+        repeat("waiting chats", openai.conversations.keep, _CHATS_KEEP_SECONDS)
+        self._background.once("ending chats", partial(openai.conversations.end_with, self._stopping))
+        repeat("batches", openai.batching.run, settings.resume_seconds)
+        repeat("uploads", self._prune, settings.trim_seconds)
+        repeat("files", openai.files.remove_expired, settings.trim_seconds)
         if settings.retention_days:
             repeat("retention", partial(self._forget, timedelta(days=settings.retention_days)), settings.trim_seconds)
+
+    async def _prune(self) -> None:
+        settings = self._settings
+        await asyncio.to_thread(self._openai.uploads.prune, settings.upload_bytes, 3600 * settings.upload_hours)
 
     async def _forget(self, age: timedelta) -> None:
         for job_id in await self._registry.ended_before(datetime.now(UTC) - age):

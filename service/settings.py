@@ -37,6 +37,21 @@ class Settings(Home):
         description="names that clients call the gateway by, besides `localhost` and addresses: `*.example.org`",
     )
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
+    max_chat_bytes: PositiveInt = Field(
+        default=256 << 20, description="largest body of a chat, pictures and all; without them `max_body_bytes` holds"
+    )
+    max_file_bytes: PositiveInt = Field(default=512 << 20, description="largest file that is uploaded")
+    upload_bytes: PositiveInt = Field(
+        default=32 << 30, description="pictures of chats that are kept; those that were not used for longest go first"
+    )
+    upload_hours: float = Field(default=24.0, gt=0, description="how long a picture of a chat is kept unused")
+    image_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("image-host", "NAME")] = Field(
+        default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
+    )
+    viewer_origins: Annotated[Listed, AfterValidator(_lower), Spelt("viewer-origin", "ORIGIN")] = Field(
+        default=("http://127.0.0.1:8471", "http://localhost:8471"),
+        description="where this installation's pictures are served by IIIF, besides the gateway's own address",
+    )
     body_seconds: float = Field(
         default=30.0, gt=0, description="how long a request's head, and then its body, may take"
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
+from jobs.growth import Teller
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
@@ -68,6 +69,7 @@ class BundlePlayer:
         queue: JobQueue,
         results: ResultStore,
         keeper: EngineKeeper,
+        teller: Teller,
         preparation: Preparation,
         instruments: Instruments,
         max_requests: int,
@@ -76,6 +78,7 @@ class BundlePlayer:
         self._queue = queue
         self._results = results
         self._keeper = keeper
+        self._teller = teller
         self._preparation = preparation
         self._instruments = instruments
         self._in_history = in_history
@@ -139,10 +142,13 @@ class BundlePlayer:
         on_recorded(1)
 
     async def _play_chat(self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome) -> None:
-        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
-            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority)
+        grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
 
-        async with self._preparation.rasters(request.views) as prepared:
+        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority, grow)
+
+        urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
+        async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
             player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
             async with self._slots, self._keeper.place():

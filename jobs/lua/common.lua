@@ -28,10 +28,22 @@ local function emit(job, kind, status)
   call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
 end
 
+-- What a job is that stands in no list; nil for all others.
+local function hidden(job)
+  return call('HGET', key('job', job), 'hidden')
+end
+
+-- Tells whoever waits for a chat that there is more to be read of it.
+local function tell_listener(job)
+  local channel = call('HGET', key('job', job), 'channel')
+  if channel and channel ~= '' then call('PUBLISH', channel, cjson.encode({chat = job})) end
+end
+
 -- The job's place among those of its status; `before` is the status that it leaves.
 local function index_job(job, status, before)
-  local found = call('HMGET', key('job', job), 'created_at', 'owner')
+  local found = call('HMGET', key('job', job), 'created_at', 'owner', 'hidden')
   local created, owner = found[1], found[2]
+  if found[3] then return end
   if before then call('ZREM', key('in_status', before), job) end
   call('ZADD', key('in_status', status), created, job)
   if not owner then return end
@@ -144,6 +156,7 @@ local function finish(job, status)
   call('UNLINK', key('bundles', job), key('payloads', job), key('leased', job), key('suspects', job))
   call('HSET', key('job', job), 'finished_at', now(), 'open', 0)
   set_status(job, status)
+  if status ~= 'completed' then tell_listener(job) end
 end
 
 local function finish_if_all_done(job)

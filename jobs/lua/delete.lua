@@ -8,6 +8,7 @@ if not status then return call('SISMEMBER', key('deleting'), job) == 1 and 'dele
 if not FINAL[status] then return status end
 call('UNLINK', key('job', job))
 call('ZREM', key('jobs'), job)
+call('ZREM', key('chats'), job)
 call('ZREM', key('in_status', status), job)
 if owner then
   call('ZREM', key('jobs_of', owner), job)

@@ -55,7 +55,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     """
     if not request.query_params:
         return
-    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
     known = [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
     if unknown := sorted(set(request.query_params) - set(known)):
         there_are = f"there are {', '.join(known)}" if known else "there are none"

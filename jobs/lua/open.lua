@@ -1,0 +1,7 @@
+-- Atomic: a job that stands in no list is there, to be queued like any other; one that is there stays as it is.
+-- ARGV: job id, spec JSON, what it is
+local job = ARGV[1]
+if call('EXISTS', key('job', job)) == 1 then return 0 end
+call('HSET', key('job', job), 'spec', ARGV[2], 'summary', '', 'status', 'validating', 'created_at', now(),
+  'total', 0, 'completed', 0, 'failed', 0, 'reserved', 0, 'open', 0, 'idempotency', '', 'hidden', ARGV[3])
+return 1
