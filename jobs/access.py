@@ -38,6 +38,9 @@ class Owner(NamedTuple):
     waiting_jobs: int | None = None
 
 
+ALL = "*"
+"""Stands for all owners where things are looked for; nobody is called so."""
+
 NOBODY = Owner()
 """Of a job that was submitted where no keys are asked for."""
 
@@ -52,7 +55,9 @@ class Limits(Contract):
     queued_requests: PositiveInt | None = Field(default=50_000, description="requests in the queue at a time")
     waiting_jobs: PositiveInt | None = Field(default=16, description="large jobs that wait to be queued")
     requests_a_minute: PositiveInt | None = Field(default=600, description="HTTP requests")
-    open_streams: PositiveInt | None = Field(default=32, description="streams that are open at a time")
+    open_streams: PositiveInt | None = Field(
+        default=128, description="streams, and chats that are waited for, at a time"
+    )
     upload_bytes: PositiveInt | None = Field(default=1 << 30, description="bytes of uploads that are kept")
 
 

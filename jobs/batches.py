@@ -8,7 +8,9 @@ from typing import Literal
 from pydantic import Field
 from redis.asyncio import Redis
 
+from jobs.access import ALL
 from jobs.calls import Calls
+from jobs.errors import QueueFullError, QuotaExceededError
 from jobs.keys import KEYS, Keys
 from jobs.models import Contract, JobSpec
 
@@ -17,6 +19,7 @@ BatchStatus = Literal[
 ]
 FINAL_BATCH: frozenset[BatchStatus] = frozenset({"failed", "completed", "expired", "cancelled"})
 _WORKING_SECONDS = 60
+_RETRY_AFTER_SECONDS = 60.0
 
 
 class BatchFault(Contract):
@@ -64,6 +67,7 @@ class StoredBatch(Contract):
     metadata: dict[str, str] | None = None
     output_expires_after: int | None = None
     owner: str = ""
+    queued_limit: int | None = Field(default=None, description="most requests of the owner's in the queue")
 
     @property
     def final(self) -> bool:
@@ -88,22 +92,28 @@ class BatchRegistry:
         self._keys = keys
         self._calls = Calls(redis, keys)
 
-    async def add(self, batch: StoredBatch) -> None:
-        """Take a batch, to be worked on."""
-        async with self._redis.pipeline() as pipeline:
-            pipeline.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
-            pipeline.zadd(self._keys.batches(batch.owner), {batch.id: time.time_ns() // 1000})
-            pipeline.sadd(self._keys.open_batches(), batch.id)
-            await pipeline.execute()
+    async def add(self, batch: StoredBatch, *, limit: int, owners_limit: int | None = None) -> None:
+        """Take a batch, to be worked on; so many may be, and so many of the owner's.
+
+        Raises QueueFullError and QuotaExceededError.
+        """
+        added = await self._calls.add_batch(
+            batch.id, batch.owner, batch.model_dump_json(), limit=limit, owners_limit=owners_limit
+        )
+        if added == "full":
+            raise QueueFullError(f"{limit} batches are being played already", _RETRY_AFTER_SECONDS)
+        if added == "quota":
+            message = f"{owners_limit} batches of {batch.owner} are being played already, which is this key's limit"
+            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
     async def save(self, batch: StoredBatch) -> None:
         """Keep what became of a batch; for the gateway that works on it."""
         await self._redis.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
 
     async def get(self, batch_id: str, owner: str) -> StoredBatch | None:
-        """Return a batch of an owner's, `cancelling` from when that is asked for; None where there is none."""
+        """Return a batch of an owner's, or of ALL, `cancelling` from when that is asked for; or None."""
         found = await self._read(batch_id)
-        return found if found and found.owner == owner else None
+        return found if found and owner in {ALL, found.owner} else None
 
     async def to_work_on(self, batch_id: str) -> StoredBatch | None:
         """Return a batch of any owner's if no other gateway works on it now."""
@@ -124,7 +134,7 @@ class BatchRegistry:
         return bool(await self._redis.hexists(self._keys.batch(batch_id), "cancelling_at"))
 
     async def list(self, owner: str, *, after: str | None, limit: int) -> tuple[Sequence[StoredBatch], bool]:
-        """Return up to `limit` batches of an owner's behind `after`, newest first, and whether there are more."""
+        """Return up to `limit` batches of an owner's, or of ALL, behind `after`, newest first, and if there is more."""
         newest = "+inf"
         if after is not None and (score := await self._redis.zscore(self._keys.batches(owner), after)) is not None:
             newest = f"({int(score)}"
@@ -134,16 +144,18 @@ class BatchRegistry:
 
     async def open(self) -> Sequence[str]:
         """Return the ids of the batches that are to be worked on."""
-        return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches()))
+        return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches(ALL)))
 
-    async def close(self, batch_id: str) -> None:
+    async def close(self, batch: StoredBatch) -> None:
         """Work on a batch no more; it stays to be read for as long as clients may look for it."""
-        await self._redis.srem(self._keys.open_batches(), batch_id)
+        await self._redis.srem(self._keys.open_batches(batch.owner), batch.id)
+        await self._redis.srem(self._keys.open_batches(ALL), batch.id)
 
     async def open_job(self, batch: StoredBatch) -> None:
         """Make the job of a batch, which stands in no list; safe to repeat."""
         spec = JobSpec(dataset="", models=(batch.model or "",))
-        await self._calls.open(batch.id, spec=spec.model_dump_json(), kind="batch")
+        told = spec.model_dump_json()
+        await self._calls.open(batch.id, spec=told, kind="batch", owner=batch.owner, owners_limit=batch.queued_limit)
 
     async def _read(self, batch_id: str) -> StoredBatch | None:
         found, cancelling_at = await self._redis.hmget(self._keys.batch(batch_id), ["batch", "cancelling_at"])

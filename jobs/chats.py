@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from redis.asyncio import Redis
 
+from jobs.access import NOBODY, Owner
 from jobs.calls import Calls, Packed
 from jobs.codec import pack
-from jobs.errors import JobActiveError, JobNotFoundError, QueueFullError
+from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError, QuotaExceededError
 from jobs.keys import KEYS, Keys
 from jobs.models import Bundle, JobSpec, JobStatus, Response, UnreadableResponse
 from jobs.registry import JobRegistry
@@ -41,8 +42,11 @@ class Chats:
         self._results = ResultStore(redis, keys=keys)
         self._limit = limit_requests
 
-    async def ask(self, bundle: Bundle, channel: str) -> None:
-        """Queue a chat; `channel` hears of it. Safe to repeat. Raises QueueFullError."""
+    async def ask(self, bundle: Bundle, channel: str, owner: Owner = NOBODY) -> None:
+        """Queue a chat of an owner's; `channel` hears of it. Safe to repeat.
+
+        Raises QueueFullError and QuotaExceededError.
+        """
         lane = self._keys.queue(bundle.model, bundle.priority)
         shown = bundle.image if any(request.views for request in bundle.requests) else ""
         packed = Packed(bundle.id, len(bundle.requests), bundle.model, lane, shown, pack(bundle))
@@ -55,9 +59,17 @@ class Chats:
             until=time.time() + _WAITED_SECONDS,
             kind="chat",
             channel=channel,
+            owner=owner.name or "",
+            owners_limit=owner.queued_requests,
         )
         if asked == "full":
             raise QueueFullError(f"the queue holds {self._limit} requests, and is full", _RETRY_AFTER_SECONDS)
+        if asked == "quota":
+            if owner.queued_requests is not None and packed.num_requests > owner.queued_requests:
+                message = f"the chat has {packed.num_requests} answers; {owner.name} may have {owner.queued_requests}"
+                raise JobTooLargeError(message)
+            message = f"{owner.name} may have {owner.queued_requests} requests in the queue, and has them"
+            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
     async def answers(
         self, chat_id: str, request_ids: Sequence[str]

@@ -7,9 +7,13 @@ from typing import Literal
 
 from redis.asyncio import Redis
 
+from jobs.access import ALL
+from jobs.calls import Calls
+from jobs.errors import QuotaExceededError
 from jobs.keys import KEYS, Keys
 from jobs.models import Contract
 
+_RETRY_AFTER_SECONDS = 60.0
 Purpose = Literal["batch", "batch_output", "vision", "user_data", "assistants", "evals"]
 
 
@@ -36,28 +40,32 @@ class FileRegistry:
     def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
+        self._calls = Calls(redis, keys)
 
-    async def add(self, file: StoredFile) -> None:
-        """Show a file whose bytes are there; safe to repeat."""
-        async with self._redis.pipeline() as pipeline:
-            pipeline.set(self._keys.file(file.id), file.model_dump_json())
-            pipeline.zadd(self._keys.files(file.owner), {file.id: time.time_ns() // 1000}, nx=True)
-            if file.expires_at is not None:
-                pipeline.zadd(self._keys.expiring_files(), {file.id: file.expires_at})
-            await pipeline.execute()
+    async def add(self, file: StoredFile, most_bytes: int | None = None) -> None:
+        """Show a file whose bytes are there; safe to repeat. What an owner keeps is counted and bounded together.
+
+        Raises QuotaExceededError when it would be more than `most_bytes`.
+        """
+        told = file.model_dump_json()
+        if not await self._calls.keep_file(
+            file.id, file.owner, told, num_bytes=file.bytes, limit=most_bytes, expires_at=file.expires_at
+        ):
+            message = f"with {file.bytes} bytes more there were over {most_bytes} bytes of files, which may be kept"
+            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
     async def get(self, file_id: str, owner: str) -> StoredFile | None:
-        """Return a file of an owner's that has not expired; None where there is none."""
+        """Return a file of an owner's, or of ALL, that has not expired; None where there is none."""
         found = await self._redis.get(self._keys.file(file_id))
         file = StoredFile.model_validate_json(found) if found else None
-        if file is None or file.owner != owner or (file.expires_at or time.time() + 1) <= time.time():
+        if file is None or owner not in {ALL, file.owner} or (file.expires_at or time.time() + 1) <= time.time():
             return None
         return file
 
     async def list(
         self, owner: str, *, after: str | None, limit: int, purpose: str | None, newest_first: bool
     ) -> tuple[Sequence[StoredFile], bool]:
-        """Return up to `limit` files of an owner's that come after `after`, and whether there are more."""
+        """Return up to `limit` files of an owner's, or of ALL, that come after `after`, and whether there are more."""
         among = self._keys.files(owner)
         ids = await self._redis.zrange(among, 0, -1, desc=newest_first)
         names = [id_.decode() for id_ in ids]
@@ -74,20 +82,12 @@ class FileRegistry:
 
     async def totals(self, owner: str) -> tuple[int, int]:
         """How many files an owner has, and how many bytes they have together."""
-        ids = await self._redis.zrange(self._keys.files(owner), 0, -1)
-        if not ids:
-            return 0, 0
-        found = await self._redis.mget([self._keys.file(id_.decode()) for id_ in ids])
-        return len(ids), sum(StoredFile.model_validate_json(each).bytes for each in found if each)
+        number = await self._redis.zcard(self._keys.files(owner))
+        return number, int(await self._redis.hget(self._keys.uploaded(), owner) or 0)
 
-    async def remove(self, file_id: str, owner: str) -> bool:
-        """Forget a file of an owner's; returns whether there was one."""
-        async with self._redis.pipeline() as pipeline:
-            pipeline.zrem(self._keys.files(owner), file_id)
-            pipeline.zrem(self._keys.expiring_files(), file_id)
-            pipeline.delete(self._keys.file(file_id))
-            *_, removed = await pipeline.execute()
-        return bool(removed)
+    async def remove(self, file_id: str) -> bool:
+        """Forget a file; returns whether there was one."""
+        return await self._calls.drop_file(file_id)
 
     async def expired(self, limit: int = 100) -> Sequence[StoredFile]:
         """Return files whose time is over, to be removed."""

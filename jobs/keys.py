@@ -55,7 +55,7 @@ class Keys:
         return f"{self.prefix}:queued"
 
     def uploaded(self) -> str:
-        """Hash of the bytes of uploads that are kept for each owner."""
+        """Hash of the bytes of files that are kept for each owner."""
         return f"{self.prefix}:uploaded"
 
     def api_keys(self) -> str:
@@ -163,7 +163,7 @@ class Keys:
         return f"{self.prefix}:file:{file_id}"
 
     def files(self, owner: str) -> str:
-        """Sorted set of the ids of an owner's files by time of creation in microseconds."""
+        """Sorted set of the ids of an owner's files by time of creation in microseconds; of `*` all."""
         return f"{self.prefix}:files:{owner}"
 
     def expiring_files(self) -> str:
@@ -175,12 +175,12 @@ class Keys:
         return f"{self.prefix}:batch:{batch_id}"
 
     def batches(self, owner: str) -> str:
-        """Sorted set of the ids of an owner's batches by time of creation in microseconds."""
+        """Sorted set of the ids of an owner's batches by time of creation in microseconds; of `*` all."""
         return f"{self.prefix}:batches:{owner}"
 
-    def open_batches(self) -> str:
-        """Set of the ids of the batches that are to be worked on."""
-        return f"{self.prefix}:batches-open"
+    def open_batches(self, owner: str) -> str:
+        """Set of the ids of an owner's batches that are to be worked on; of `*` all."""
+        return f"{self.prefix}:batches-open:{owner}"
 
     def batch_worker(self, batch_id: str) -> str:
         """Which gateway works on a batch. Has a TTL."""

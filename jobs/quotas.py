@@ -1,4 +1,4 @@
-"""What one key or one owner may use of what all share: requests a minute, open streams, bytes of uploads."""
+"""What one key may use of what all share: requests a minute, and open streams."""
 
 import secrets
 from typing import NamedTuple
@@ -63,13 +63,3 @@ class Quotas:
         """Keep the streams of this process counted; to be called several times in STREAM_SECONDS."""
         for token, key_id in list(self._open.items()):
             await self._calls.stream(self._keys.streams(key_id), token, 0, int(STREAM_SECONDS * 1000))
-
-    async def keep_upload(self, owner: str, num_bytes: int, limit: int | None) -> None:
-        """Count bytes of an upload as kept for its owner. Raises QuotaExceededError, and then counts nothing."""
-        if not await self._calls.upload(owner, num_bytes, limit or 0):
-            message = f"{num_bytes} bytes more would exceed the {limit} bytes of uploads that {owner} may keep"
-            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
-
-    async def drop_upload(self, owner: str, num_bytes: int) -> None:
-        """Count bytes of an upload no more."""
-        await self._calls.upload(owner, -num_bytes, 0)

@@ -88,13 +88,18 @@ local function take_room(job, requests)
   if call('HINCRBY', key('queued'), owner, requests) <= 0 then call('HDEL', key('queued'), owner) end
 end
 
--- Why so many requests of a job have no room: `full` for all, `quota` for its owner; nil when they have it.
-local function no_room(job, requests, limit)
+-- Why so many requests have no room: `full` for all, `quota` for those of an owner, who may have `most`; nil when they
+-- have it.
+local function no_room(requests, limit, owner, most)
   if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return 'full' end
-  local found = call('HMGET', key('job', job), 'owner', 'queued_limit')
-  local most = tonumber(found[2])
   if not most then return nil end
-  if tonumber(call('HGET', key('queued'), found[1]) or 0) + requests > most then return 'quota' end
+  if tonumber(call('HGET', key('queued'), owner) or 0) + requests > most then return 'quota' end
+end
+
+-- The same of a job that is there.
+local function no_room_for(job, requests, limit)
+  local found = call('HMGET', key('job', job), 'owner', 'queued_limit')
+  return no_room(requests, limit, found[1], tonumber(found[2]))
 end
 
 -- Gives requests of the job's reservation back to the queue's limit.

@@ -22,7 +22,7 @@ while i <= #ARGV do
   i = last + 1
 end
 if requests == 0 then return 'nothing' end
-local refused = no_room(job, requests, limit)
+local refused = no_room_for(job, requests, limit)
 if refused then return refused end
 
 for _, bundle in ipairs(bundles) do

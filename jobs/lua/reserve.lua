@@ -6,7 +6,7 @@ local status = call('HGET', key('job', job), 'status')
 if not status then return 'missing' end
 if status ~= 'validating' then return status end
 if call('HEXISTS', key('job', job), 'total_reserved') == 1 then return 'validating' end
-local refused = no_room(job, requests, limit)
+local refused = no_room_for(job, requests, limit)
 if refused then return refused end
 take_room(job, requests)
 call('HSET', key('job', job), 'total', requests, 'reserved', requests, 'total_reserved', requests,

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.access import NOBODY, ApiKey, ApiKeys, Owner, Role
+from jobs.access import ALL, NOBODY, ApiKey, ApiKeys, Owner, Role
 from jobs.errors import JobsError, KeyInvalidError
 from jobs.quotas import Quotas, Rate
 from service.errors import RateExceededError, RoleMissingError, ServiceError
@@ -54,6 +54,16 @@ class Caller:
     def sees_all(self) -> bool:
         """Whether all owners' things are shown, and those that are nobody's."""
         return not self.asked or (self.key is not None and self.key.may("operate"))
+
+    @property
+    def sees(self) -> str:
+        """Whose things are looked at: an owner's, `ALL`, or '' for those of nobody's."""
+        return ALL if self.sees_all else self.owner or ""
+
+    @property
+    def upload_bytes(self) -> int | None:
+        """Most bytes of files that the owner may keep; None where nothing bounds them but the gateway."""
+        return self.key.limits.upload_bytes if self.key else None
 
     @property
     def as_owner(self) -> Owner:
@@ -185,14 +195,6 @@ async def _find_caller(request: Request) -> Caller:
 
 CurrentCaller = Annotated[Caller, Depends(_find_caller)]
 """What a route declares to know who asks."""
-
-
-async def _find_owner(caller: CurrentCaller) -> str | None:
-    return caller.owner
-
-
-CurrentOwner = Annotated[str | None, Depends(_find_owner)]
-"""What a route declares that makes something: whose it becomes; None where keys are not asked for."""
 
 
 async def _take_stream_place(request: Request, caller: CurrentCaller) -> AsyncIterator[None]:

@@ -1,5 +1,6 @@
 """The OpenAPI document: tags, problem documents of every operation, and what routes declare examples with."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
@@ -49,9 +50,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 def problems(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
-    changing = (RoleMissingError,) if ForeignOriginError in errors else ()
-    of_all = (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
-    known = [PROBLEM_KINDS[error] for error in (*errors, *of_all)]
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
@@ -59,9 +58,15 @@ def problems(*errors: type[Exception], body: bool = False) -> Responses:
     return {status: _declared(alike) for status, alike in by_status.items()}
 
 
+def _of_all(errors: Sequence[type[Exception]]) -> Sequence[type[Exception]]:
+    """What every operation can be refused with, and each that changes something."""
+    changing = (RoleMissingError,) if ForeignOriginError in errors else ()
+    return (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
+
+
 def openai_errors(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the same of an operation that OpenAI's clients call: their error objects."""
-    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:

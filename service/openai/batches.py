@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from jobs.access import NOBODY
 from jobs.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
-from jobs.errors import QueueFullError, ServerUnavailableError
+from jobs.errors import QueueFullError, QuotaExceededError, ServerUnavailableError
 from service.errors import (
     BatchEndedError,
     BatchInvalidError,
@@ -16,6 +17,7 @@ from service.errors import (
     Finding,
     ForeignOriginError,
 )
+from service.http.auth import Caller, CurrentCaller
 from service.http.openapi import example, openai_errors
 from service.http.parameters import CurrentSettings, part
 from service.openai import examples
@@ -110,23 +112,35 @@ class BatchList(BaseModel):
     responses={
         200: example(examples.BATCH),
         **openai_errors(
-            BatchInvalidError, FileMissingError, ForeignOriginError, QueueFullError, ServerUnavailableError, body=True
+            BatchInvalidError,
+            FileMissingError,
+            ForeignOriginError,
+            QueueFullError,
+            QuotaExceededError,
+            ServerUnavailableError,
+            body=True,
         ),
     },
 )
 async def create_batch(
-    registry: Registry, works: Works, files: Files, settings: CurrentSettings, asked: BatchAsked
+    *,
+    registry: Registry,
+    works: Works,
+    files: Files,
+    settings: CurrentSettings,
+    caller: CurrentCaller,
+    asked: BatchAsked,
 ) -> BatchObject:
     """Play the chats of an uploaded file; it is read in the background, and its errors stand in the batch."""
     if asked.endpoint != ENDPOINT:
         detail = f"batches are of {ENDPOINT}, not of '{asked.endpoint[:100]}'"
         raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/endpoint")])
-    file = await files.get(asked.input_file_id, "")
+    file = await files.get(asked.input_file_id, caller.sees)
     if file.purpose != "batch":
         detail = f"file {file.id} was uploaded for {file.purpose}, not for a batch"
         raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/input_file_id")])
-    if len(await registry.open()) >= settings.waiting_jobs:
-        raise QueueFullError(f"{settings.waiting_jobs} batches are being played already", 60.0)
+    # An operator may start another's batch, which is then bounded by nothing but the gateway.
+    owner = caller.as_owner if caller.owner == file.owner else NOBODY
     now = int(time.time())
     batch = StoredBatch(
         id=new_batch_id(),
@@ -138,8 +152,9 @@ async def create_batch(
         metadata=asked.metadata,
         output_expires_after=asked.output_expires_after.seconds if asked.output_expires_after else None,
         owner=file.owner,
+        queued_limit=owner.queued_requests,
     )
-    await registry.add(batch)
+    await registry.add(batch, limit=settings.waiting_jobs, owners_limit=owner.waiting_jobs)
     works.wake()
     return await _told(batch, works)
 
@@ -155,11 +170,12 @@ async def create_batch(
 async def list_batches(
     registry: Registry,
     works: Works,
+    caller: CurrentCaller,
     after: Annotated[str | None, Query(description="id of the last batch that is known")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> BatchList:
     """List the batches, newest first."""
-    found, more = await registry.list("", after=after, limit=limit)
+    found, more = await registry.list(caller.sees, after=after, limit=limit)
     data = [await _told(batch, works) for batch in found]
     return BatchList(
         data=data, first_id=data[0].id if data else None, last_id=data[-1].id if data else None, has_more=more
@@ -174,9 +190,9 @@ async def list_batches(
         **openai_errors(BatchMissingError, ServerUnavailableError),
     },
 )
-async def get_batch(registry: Registry, works: Works, batch_id: str) -> BatchObject:
+async def get_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
     """Tell of one batch."""
-    return await _told(await _found(registry, batch_id), works)
+    return await _told(await _found(registry, caller, batch_id), works)
 
 
 @router.post(
@@ -187,18 +203,18 @@ async def get_batch(registry: Registry, works: Works, batch_id: str) -> BatchObj
         **openai_errors(BatchMissingError, BatchEndedError, ForeignOriginError, ServerUnavailableError),
     },
 )
-async def cancel_batch(registry: Registry, works: Works, batch_id: str) -> BatchObject:
+async def cancel_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
     """Play no more of a batch; what was answered by then is in its files."""
-    batch = await _found(registry, batch_id)
+    batch = await _found(registry, caller, batch_id)
     if batch.final:
         raise BatchEndedError(f"batch {batch.id} is {batch.status}")
     await registry.cancel(batch.id)
     works.wake()
-    return await _told(await _found(registry, batch_id), works)
+    return await _told(await _found(registry, caller, batch_id), works)
 
 
-async def _found(registry: BatchRegistry, batch_id: str) -> StoredBatch:
-    batch = await registry.get(batch_id, "")
+async def _found(registry: BatchRegistry, caller: Caller, batch_id: str) -> StoredBatch:
+    batch = await registry.get(batch_id, caller.sees)
     if batch is None:
         raise BatchMissingError(f"there is no batch {batch_id[:100]}")
     return batch

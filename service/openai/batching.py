@@ -183,7 +183,7 @@ class Batching:
             return  # workers give up what they hold
         self._not_before.pop(batch.id, None)
         await asyncio.to_thread(shutil.rmtree, self._folder / batch.id, ignore_errors=True)
-        await self._registry.close(batch.id)
+        await self._registry.close(batch)
 
     def _is_late(self, batch: StoredBatch) -> bool:
         return time.time() >= batch.expires_at

@@ -12,8 +12,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response as HttpResponse
 
 from catalogue.errors import ModelUnknownError
+from jobs.access import Owner
 from jobs.chats import new_chat_id
-from jobs.errors import JobsError, QueueFullError, ServerUnavailableError
+from jobs.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError, ServerUnavailableError
 from jobs.models import Bundle, Response
 from service.errors import (
     AnswerFailedError,
@@ -26,6 +27,7 @@ from service.errors import (
     ServiceError,
     kind_of,
 )
+from service.http.auth import CurrentCaller, StreamPlace
 from service.http.openapi import example, json_body, openai_errors
 from service.http.parameters import CurrentSettings, part
 from service.http.problems import openai_error
@@ -50,6 +52,7 @@ _LEFT = 499  # nobody reads it; logs and metrics do
     "",
     summary="Answer a chat",
     response_model=None,
+    dependencies=[StreamPlace],
     openapi_extra=json_body(ChatAsked),
     responses={
         200: {"model": Completion, **example(examples.COMPLETION, description="The answer, or a stream of chunks")},
@@ -60,7 +63,9 @@ _LEFT = 499  # nobody reads it; logs and metrics do
             FileMissingError,
             ForeignOriginError,
             BodyTooLargeError,
+            JobTooLargeError,
             QueueFullError,
+            QuotaExceededError,
             ModelUnservedError,
             AnswerFailedError,
             ServerUnavailableError,
@@ -71,6 +76,7 @@ _LEFT = 499  # nobody reads it; logs and metrics do
 async def create_chat_completion(
     *,
     request: Request,
+    caller: CurrentCaller,
     settings: CurrentSettings,
     uploads: Annotated[Uploads, part(Uploads)],
     composer: Annotated[Composer, part(Composer)],
@@ -82,15 +88,15 @@ async def create_chat_completion(
     asked = read_asked(sent.body)
     entry = await composer.entry(asked.model)
     chat_id, own = new_chat_id(), f"{request.url.scheme}://{request.headers.get('host', '')}".lower()
-    requests = await composer.requests(asked, entry, sent, chat_id, own=own, owner="")
+    requests = await composer.requests(asked, entry, sent, chat_id, own=own, owner=caller.sees)
     await composer.require_served(entry)
     bundle = bundle_of(chat_id, requests, listener=conversations.channel if asked.stream else None)
     instrumentation.submitted.labels(entry.id).inc(len(requests))
     told = Told(chat_id, int(time.time()), entry.id, with_usage=asked.includes_usage)
     if not asked.stream:
-        async with conversations.of(bundle) as waiting:
+        async with conversations.of(bundle, caller.as_owner) as waiting:
             return await _unless_left(request, _whole(waiting, told))
-    chunks = _chunks(conversations, bundle, told, asked)
+    chunks = _chunks(conversations, bundle, caller.as_owner, told, asked)
     first = asyncio.ensure_future(anext(chunks))
     await asyncio.wait({first}, timeout=_EARLY_SECONDS)
     if first.done() and (error := first.exception()):
@@ -108,11 +114,11 @@ async def _whole(waiting: Waiting, told: Told) -> Completion:
 
 
 async def _chunks(
-    conversations: Conversations, bundle: Bundle, told: Told, asked: ChatAsked
+    conversations: Conversations, bundle: Bundle, owner: Owner, told: Told, asked: ChatAsked
 ) -> AsyncGenerator[dict[str, Any], None]:
     begun: set[int] = set()
     ended: list[Response] = []
-    async with conversations.of(bundle) as waiting:
+    async with conversations.of(bundle, owner) as waiting:
         async for event in waiting.events():
             response = _answered(event) if isinstance(event, Ended) else None
             if event.number not in begun:

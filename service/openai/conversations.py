@@ -10,6 +10,7 @@ from functools import partial
 
 from redis.asyncio import Redis
 
+from jobs.access import Owner
 from jobs.chats import Chats
 from jobs.errors import ServerUnavailableError
 from jobs.growth import Growth, heard
@@ -174,13 +175,13 @@ class Conversations:
         await self._chats.give_up()
 
     @asynccontextmanager
-    async def of(self, bundle: Bundle) -> AsyncIterator[Waiting]:
-        """Queue a chat, and wait for it; it is ended with the block. Raises QueueFullError."""
+    async def of(self, bundle: Bundle, owner: Owner) -> AsyncIterator[Waiting]:
+        """Queue a chat of an owner's, and wait for it; it is ended with the block. Raises QueueFullError."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._listening.wait(), _LISTENING_SECONDS)
         waiting = self._waiting[bundle.job_id] = Waiting(self._chats, bundle)
         try:
-            await self._chats.ask(bundle, self.channel)
+            await self._chats.ask(bundle, self.channel, owner)
             yield waiting
         finally:
             del self._waiting[bundle.job_id]

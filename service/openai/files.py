@@ -14,9 +14,10 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from jobs.errors import ServerUnavailableError
+from jobs.errors import QuotaExceededError, ServerUnavailableError
 from jobs.files import FileRegistry, Purpose, StoredFile, new_file_id
 from service.errors import BodyTooLargeError, FileInvalidError, FileMissingError, Finding, ForeignOriginError
+from service.http.auth import CurrentCaller
 from service.http.openapi import example, openai_errors
 from service.http.parameters import part
 from service.openai import examples
@@ -83,10 +84,12 @@ class FileStore:
         owner: str,
         expires_at: int | None = None,
         file_id: str | None = None,
+        most_bytes: int | None = None,
     ) -> StoredFile:
         """Keep a file; its bytes are there before it is shown. With the `file_id` of before, it is the same one.
 
-        Raises FileInvalidError where the owner has too many, and OSError.
+        Raises FileInvalidError where the owner has too many, QuotaExceededError where they have more than `most_bytes`
+        together, and OSError.
         """
         number, held = await self._registry.totals(owner)
         if number >= self._most_files or held > self._most_bytes:
@@ -106,7 +109,11 @@ class FileStore:
             expires_at=expires_at,
             owner=owner,
         )
-        await self._registry.add(file)
+        try:
+            await self._registry.add(file, most_bytes)
+        except QuotaExceededError:
+            await asyncio.to_thread(self.path(file_id).unlink, missing_ok=True)
+            raise
         return file
 
     async def get(self, file_id: str, owner: str) -> StoredFile:
@@ -124,13 +131,13 @@ class FileStore:
     async def delete(self, file_id: str, owner: str) -> None:
         """Forget a file, and then remove its bytes. Raises FileMissingError and OSError."""
         await self.get(file_id, owner)
-        await self._registry.remove(file_id, owner)
+        await self._registry.remove(file_id)
         await asyncio.to_thread(self.path(file_id).unlink, missing_ok=True)
 
     async def remove_expired(self) -> None:
         """Remove the files whose time is over; to be run periodically."""
         for file in await self._registry.expired():
-            await self._registry.remove(file.id, file.owner)
+            await self._registry.remove(file.id)
             await asyncio.to_thread(self.path(file.id).unlink, missing_ok=True)
 
     async def list(
@@ -196,10 +203,17 @@ _UPLOAD_BODY: dict[str, Any] = {
     openapi_extra=_UPLOAD_BODY,
     responses={
         200: example(examples.FILE),
-        **openai_errors(FileInvalidError, BodyTooLargeError, ForeignOriginError, ServerUnavailableError, body=True),
+        **openai_errors(
+            FileInvalidError,
+            BodyTooLargeError,
+            ForeignOriginError,
+            QuotaExceededError,
+            ServerUnavailableError,
+            body=True,
+        ),
     },
 )
-async def create_file(files: Files, request: Request) -> FileObject:
+async def create_file(files: Files, caller: CurrentCaller, request: Request) -> FileObject:
     """Keep a picture for chats, or the requests of a batch."""
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         sent, purpose = form.get("file"), form.get("purpose")
@@ -213,8 +227,9 @@ async def create_file(files: Files, request: Request) -> FileObject:
             sent.file,
             filename=sent.filename or "upload",
             purpose=purpose,  # type: ignore[arg-type]  # one of those, as was seen
-            owner="",
+            owner=caller.owner or "",
             expires_at=None if seconds is None else int(time.time()) + seconds,
+            most_bytes=caller.upload_bytes,
         )
     return file_object(kept)
 
@@ -228,14 +243,16 @@ async def create_file(files: Files, request: Request) -> FileObject:
     },
 )
 async def list_files(
+    *,
     files: Files,
+    caller: CurrentCaller,
     after: Annotated[str | None, Query(description="id of the last file that is known")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
     order: Annotated[Literal["asc", "desc"], Query(description="by time of creation")] = "desc",
     purpose: Annotated[str | None, Query()] = None,
 ) -> FileList:
     """List the files, newest first."""
-    found, more = await files.list("", after=after, limit=limit, purpose=purpose, newest_first=order == "desc")
+    found, more = await files.list(caller.sees, after=after, limit=limit, purpose=purpose, newest_first=order == "desc")
     data = [file_object(file) for file in found]
     return FileList(
         data=data, first_id=data[0].id if data else None, last_id=data[-1].id if data else None, has_more=more
@@ -250,9 +267,9 @@ async def list_files(
         **openai_errors(FileMissingError, ServerUnavailableError),
     },
 )
-async def get_file(files: Files, file_id: str) -> FileObject:
+async def get_file(files: Files, caller: CurrentCaller, file_id: str) -> FileObject:
     """Tell of one file."""
-    return file_object(await files.get(file_id, ""))
+    return file_object(await files.get(file_id, caller.sees))
 
 
 @router.delete(
@@ -263,9 +280,9 @@ async def get_file(files: Files, file_id: str) -> FileObject:
         **openai_errors(FileMissingError, ForeignOriginError, ServerUnavailableError),
     },
 )
-async def delete_file(files: Files, file_id: str) -> FileDeletion:
+async def delete_file(files: Files, caller: CurrentCaller, file_id: str) -> FileDeletion:
     """Delete a file; chats that wait with it as their picture fail."""
-    await files.delete(file_id, "")
+    await files.delete(file_id, caller.sees)
     return FileDeletion(id=file_id)
 
 
@@ -278,9 +295,9 @@ async def delete_file(files: Files, file_id: str) -> FileDeletion:
         **openai_errors(FileMissingError, ServerUnavailableError),
     },
 )
-async def read_file(files: Files, file_id: str) -> FileResponse:
+async def read_file(files: Files, caller: CurrentCaller, file_id: str) -> FileResponse:
     """Send the bytes of a file."""
-    file = await files.get(file_id, "")
+    file = await files.get(file_id, caller.sees)
     path = files.path(file.id)
     if not await asyncio.to_thread(path.is_file):
         raise FileMissingError(f"the bytes of file {file_id} are gone")

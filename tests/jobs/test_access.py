@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from jobs.access import ApiKeys, Limits, key_id_of
+from jobs.access import ALL, ApiKeys, Limits, key_id_of
 from jobs.errors import KeyInvalidError, KeyNotFoundError, QuotaExceededError
+from jobs.files import FileRegistry, StoredFile, new_file_id
 from jobs.keys import KEYS
 from jobs.quotas import Quotas
 
@@ -79,20 +80,34 @@ async def test_streams_of_a_gateway_that_died_count_no_more(redis: Redis) -> Non
         await dead.open_stream(key)
 
 
-async def test_fifty_uploads_at_once_fill_an_owners_room_exactly(redis: Redis) -> None:
-    """What is dropped makes room again; another owner's room is another."""
-    quotas = Quotas(redis)
+async def test_fifty_files_at_once_fill_an_owners_room_exactly(redis: Redis) -> None:
+    """What is deleted makes room again, once; another owner's room is another, and a file that is kept again is one."""
+    files = FileRegistry(redis)
 
-    async def keep(owner: str) -> bool:
+    def file(owner: str, number_of_bytes: int = 100) -> StoredFile:
+        told = {"filename": "x", "purpose": "batch", "created_at": 1}
+        return StoredFile(id=new_file_id(), owner=owner, bytes=number_of_bytes, **told)
+
+    async def keep(one: StoredFile) -> bool:
         try:
-            await quotas.keep_upload(owner, 100, 1000)
+            await files.add(one, 1000)
         except QuotaExceededError:
             return False
         return True
 
-    assert sum(await asyncio.gather(*(keep("ada") for _ in range(50)))) == 10
-    assert await keep("bob")
-    await quotas.drop_upload("ada", 100)
-    assert [await keep("ada"), await keep("ada")] == [True, False]
-    await quotas.drop_upload("ada", 1000)
-    assert await redis.hgetall(KEYS.uploaded()) == {b"bob": b"100"}
+    adas = [file("ada") for _ in range(50)]
+    assert sum(await asyncio.gather(*map(keep, adas))) == 10
+    assert await keep(file("bob"))
+    assert await files.totals("ada") == (10, 1000)
+    listed, _ = await files.list("ada", after=None, limit=50, purpose=None, newest_first=True)
+    assert not await keep(file("ada"))
+    await files.add(listed[0].model_copy(update={"bytes": 60}))
+    assert await files.totals("ada") == (10, 960)
+    assert [await files.remove(listed[0].id), await files.remove(listed[0].id)] == [True, False]
+    assert [await keep(file("ada")), await keep(file("ada", 1))] == [True, False]
+    everybodys, _ = await files.list(ALL, after=None, limit=50, purpose=None, newest_first=True)
+    assert len(everybodys) == 11
+    for one in everybodys:
+        await files.remove(one.id)
+    assert not await redis.keys("gigavqa:*file*")
+    assert not await redis.exists(KEYS.uploaded())

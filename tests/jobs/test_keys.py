@@ -22,7 +22,6 @@ LASTING = {
     *(KEYS.in_status(status) for status in JobStatus),
     KEYS.outstanding(),
     KEYS.queued(),
-    KEYS.uploaded(),
     KEYS.api_keys(),
     KEYS.api_keys_used(),
     KEYS.jobs_of("ada"),
@@ -69,7 +68,6 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     await quotas.pass_request(known)
     await quotas.close_stream(await quotas.open_stream(known))
     await quotas.open_stream(known)
-    await quotas.keep_upload("ada", 5, 10)
     await Fleet(redis).announce(WorkerStatus(worker="w", models=(MODEL,), state="ready", since=NOW), ttl=60)
     return [retried.id, cancelled.id, failed.id]
 
