@@ -1,8 +1,9 @@
 """Time to first token through the gateway beside the engine's own: `python -m performance.chat`.
 
 A real server, a gateway in a process of its own, and one worker with the real engine in this process. The same chat is
-asked of the engine alone, with its raster in memory, and of the gateway over HTTP, one after the other, again and again;
-both find their prompt in the engine's caches, so that what differs is the way. Takes a minute, after the engine's start.
+asked of the engine alone, with its raster in memory, and of the gateway over HTTP, one after the other, again and
+again; both find their prompt in the engine's caches, so that what differs is the way. Takes a minute, after the
+engine's start.
 """
 
 import argparse
@@ -110,9 +111,7 @@ def _says(chunk: dict[str, Any]) -> bool:
 
 async def compare(setting: Setting, rounds: int) -> None:
     """Ask in both ways in turn, and show what the way costs."""
-    print(
-        "| asked about | engine alone, ms | through the gateway, ms | difference of medians, ms | 90 % of differences |"
-    )
+    print("| asked about | engine alone, ms | through the gateway, ms | difference of medians | 9 of 10 differences |")
     print("| --- | --- | --- | --- | --- |")
     for name, url in setting.shown.items():
         alone: list[float] = []
