@@ -36,7 +36,7 @@ class RunningWorker:
         self._make = make
         self._library = Library(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
         self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
+        self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, args=(settings,))
         self._thread.start()
         assert self._ready.wait(20)
@@ -59,19 +59,19 @@ class RunningWorker:
     def stop(self) -> None:
         """Hand back what is held, and end."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._worker.stop, 0)
+            self.loop.call_soon_threadsafe(self._worker.stop, 0)
             self._thread.join(timeout=30)
 
     def die(self) -> None:
         """End as a crash would: nothing is handed back, and the lease runs out."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=30)
-        _DEAD.append(self._loop)
+        _DEAD.append(self.loop)
 
     def _work(self, settings: Settings) -> None:
         # A loop that is stopped says so.
         with contextlib.suppress(RuntimeError):
-            self._loop.run_until_complete(self._run(settings))
+            self.loop.run_until_complete(self._run(settings))
 
     async def _run(self, settings: Settings) -> None:
         redis = connect(settings.redis_url or "")
