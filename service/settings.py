@@ -42,9 +42,12 @@ class Settings(Home):
     )
     max_file_bytes: PositiveInt = Field(default=512 << 20, description="largest file that is uploaded")
     upload_bytes: PositiveInt = Field(
-        default=32 << 30, description="pictures of chats that are kept; those that were not used for longest go first"
+        default=32 << 30,
+        description="pictures of chats that are kept, the last used ones; and files of one owner",
     )
-    upload_hours: float = Field(default=24.0, gt=0, description="how long a picture of a chat is kept unused")
+    upload_hours: float = Field(
+        default=48.0, gt=0, description="how long a picture of a chat is kept unused; longer than a batch may take"
+    )
     image_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("image-host", "NAME")] = Field(
         default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
     )

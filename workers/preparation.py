@@ -122,14 +122,16 @@ class Preparation:
             while self._waiting and not self._closed:
                 looks = [look for look in self._waiting.pop(next(iter(self._waiting))) if self._is_wanted(look)]
                 with self._leisure.renderings() if self._leisure else nullcontext():
-                    await self._render(looks)
+                    await self._render(looks, urgent)
         finally:
             self._renderers.discard(asyncio.current_task())
 
-    async def _render(self, looks: Sequence[Look]) -> None:
+    async def _render(self, looks: Sequence[Look], urgent: bool) -> None:
         loop = asyncio.get_running_loop()
+        # Its own threads give way to all else; what is in memory is there before they come to it.
+        threads = None if urgent else self._threads
         try:
-            awaited, work = await loop.run_in_executor(self._threads, self._library.plan, looks, self._budget)
+            awaited, work = await loop.run_in_executor(threads, self._library.plan, looks, self._budget)
         except Exception as error:  # noqa: BLE001 - handed on to everyone who waits
             for look in looks:
                 self._deliver(look, None, error)

@@ -20,7 +20,7 @@ from service.http.auth import Caller, CurrentCaller
 from service.settings import Settings
 
 Part = TypeVar("Part")
-_JOB_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
+_JOB_ID = re.compile(r"(?!chat_|batch_)[A-Za-z0-9_]{1,64}")  # those are in no list, and OpenAI's clients ask for them
 
 CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
 """What the cursors of results and the ids of events look like."""

@@ -7,9 +7,11 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from pydantic_core import from_json
+from starlette.exceptions import HTTPException
 
 from service.errors import BodyTooLargeError, ChatInvalidError, Finding
 from service.openai.uploads import Arriving, Uploads
@@ -29,15 +31,16 @@ class ChatJson:
 
 
 async def read_chat(pieces: AsyncIterator[bytes], uploads: Uploads, max_json_bytes: int) -> ChatJson:
-    """Read a body whole. Raises ChatInvalidError, BodyTooLargeError, ValueError for what is no JSON, OSError."""
+    """Read a body whole. Raises ChatInvalidError, BodyTooLargeError, HTTPException for what is no JSON, OSError."""
     reader = PictureReader(uploads, max_json_bytes)
     try:
         async for piece in pieces:
             reader.feed(piece)
-        text = reader.close()
+        return ChatJson(from_json(reader.close(), allow_inf_nan=False), reader.pictures)
+    except ValueError as error:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from error
     finally:
         reader.drop()
-    return ChatJson(from_json(text), reader.pictures)
 
 
 class PictureReader:

@@ -1,6 +1,7 @@
 """Workers of this process, each in a thread with a loop of its own, that answer what a gateway queues."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from workers.worker import Worker
 
 ENTRY = load_catalogue()[MODEL]
 Make = Callable[[], Engine]
+_DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where it was, and cleans up nothing
 
 
 class RunningWorker:
@@ -34,8 +36,8 @@ class RunningWorker:
         self._make = make
         self._library = Library(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
         self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run(settings)))
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._work, args=(settings,))
         self._thread.start()
         assert self._ready.wait(20)
 
@@ -56,8 +58,20 @@ class RunningWorker:
 
     def stop(self) -> None:
         """Hand back what is held, and end."""
-        self._loop.call_soon_threadsafe(self._worker.stop, 0)
+        if self._thread.is_alive():
+            self.loop.call_soon_threadsafe(self._worker.stop, 0)
+            self._thread.join(timeout=30)
+
+    def die(self) -> None:
+        """End as a crash would: nothing is handed back, and the lease runs out."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=30)
+        _DEAD.append(self.loop)
+
+    def _work(self, settings: Settings) -> None:
+        # A loop that is stopped says so.
+        with contextlib.suppress(RuntimeError):
+            self.loop.run_until_complete(self._run(settings))
 
     async def _run(self, settings: Settings) -> None:
         redis = connect(settings.redis_url or "")
