@@ -1,14 +1,12 @@
 """Who may speak to the gateway through a browser, and where it listens: it cannot tell one client from another."""
 
-import ipaddress
-import socket
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.errors import SettingsInvalidError
+from jobs.hosts import OwnNames, is_loopback
 from service.errors import ForeignOriginError, HostUntrustedError, ServiceError, kind_of
 from service.http.problems import problem_response
 from service.settings import Settings
@@ -27,7 +25,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self._names = {"localhost", settings.host.lower(), *settings.trusted_hosts}
+        self._names = OwnNames(settings.host, *settings.trusted_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -41,7 +39,7 @@ class Guard:
 
     def _require_trusted(self, method: str, headers: Headers) -> None:
         host = headers.get("host", "")
-        if host and not self._trusts(_name_of(f"//{host}")):
+        if not self._names.trusts(host):
             raise HostUntrustedError(
                 f"'{host[:200]}' is no name of this gateway; add it to GIGAVQA_TRUSTED_HOSTS if it should be"
             )
@@ -52,41 +50,15 @@ class Guard:
         if foreign:
             raise ForeignOriginError(f"a page of {origin or 'another site'} may not change anything here")
 
-    def _trusts(self, name: str) -> bool:
-        trusted = name in self._names or "*" in self._names or name.endswith(".localhost")
-        return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
-
 
 def require_protected(host: str, *, allow_unauthenticated: bool) -> None:
     """Refuse to listen where other machines can connect, unless the operator said that nobody is to be asked who he is.
 
     Raises SettingsInvalidError.
     """
-    if not allow_unauthenticated and not _is_loopback(host):
+    if not allow_unauthenticated and not is_loopback(host):
         raise SettingsInvalidError(
             f"{host} can be reached from other machines, and whoever reaches the gateway may read, cancel and "
             "delete every job. Listen on 127.0.0.1 behind a proxy that knows its users; or, where the network lets in "
             "only who may, say GIGAVQA_ALLOW_UNAUTHENTICATED=1 (or --allow-unauthenticated)"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        addresses: Iterable[str] = {str(found[4][0]) for found in socket.getaddrinfo(host or "0.0.0.0", None)}
-    except socket.gaierror as error:
-        raise SettingsInvalidError(f"GIGAVQA_HOST: '{host}' is no address of this machine: {error.strerror}") from error
-    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)
-
-
-def _name_of(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        return None

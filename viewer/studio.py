@@ -1,0 +1,101 @@
+"""Makes what is wished of pictures: of a file's own levels, of a flat picture in memory, or of its pyramid."""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tiling.geometry import Region, Size
+from tiling.known import known_reading
+from tiling.levels import LARGE_PIXELS
+from tiling.sources.base import Pixels
+from tiling.store import RasterStore
+from viewer.drawing import Overview, draw_of_file, draw_of_overview, encode, is_cheap, overview_of, recipe_of
+from viewer.errors import BusyError
+from viewer.pictures import Picture, Pictures
+from viewer.pyramids import Pyramids
+from viewer.settings import ViewerSettings
+from viewer.sharing import Crew, Shared
+from viewer.wishes import Wish
+
+_VERSION = 1  # counts changes that give other bytes for the same wish
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The bytes of a wish; `is_final`: better ones will not come."""
+
+    content: bytes
+    is_final: bool
+
+
+class Studio:
+    """Everything that a viewer makes and keeps; for one event loop."""
+
+    def __init__(self, settings: ViewerSettings) -> None:
+        self._settings = settings
+        self.crew = Crew(settings.renders)
+        self.pictures = Pictures(settings.root, settings.pyramids, most_open=2 * settings.renders + 4)
+        self.pyramids = Pyramids(settings.pyramids, settings.patience_seconds)
+        self.answers: Shared[Answer] = Shared(settings.tile_bytes, lambda one: len(one.content) * one.is_final)
+        self.overviews: Shared[Overview] = Shared(settings.overview_bytes, lambda one: one.pixels.nbytes)
+        self._store = RasterStore(settings.rasters, 0)
+        self.waiting = 0
+
+    def tag(self, picture: Picture, wish: Wish) -> str:
+        """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
+        parts = _VERSION, picture.digest, wish.canonical, self._settings.jpeg_quality, picture.file == picture.path
+        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
+
+    async def make(self, picture: Picture, wish: Wish) -> Answer:
+        """Make what is wished, or find it. Raises BusyError, and TilingError subclasses."""
+        if self.waiting >= self._settings.waiting:
+            raise BusyError(f"{self.waiting} requests wait already; come again")
+        self.waiting += 1
+        try:
+            return await self.answers.get(self.tag(picture, wish), partial(self._make, picture, wish))
+        finally:
+            self.waiting -= 1
+
+    def close(self) -> None:
+        """End the threads, and close the files."""
+        self.crew.close()
+        self.pyramids.close()
+        self.pictures.close()
+
+    async def _make(self, picture: Picture, wish: Wish) -> Answer:
+        region, size = wish.region, wish.size
+        if not picture.reading.is_flat or is_cheap(picture, region):
+            return await self.crew.do(partial(self._of_file, picture, wish))
+        overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
+        if overview.suffices(region, size):
+            return await self.crew.do(partial(self._of_overview, picture, overview, wish))
+        file = await self.pyramids.wait_for(picture)
+        reading = await asyncio.to_thread(known_reading, file)
+        return await self.crew.do(partial(self._of_file, replace(picture, file=file, reading=reading), wish))
+
+    async def _overview(self, picture: Picture) -> Overview:
+        def make() -> Overview:
+            with self.pictures.naming(picture.name, picture.path):
+                return overview_of(picture)
+
+        return await self.crew.do(make)
+
+    def _of_overview(self, picture: Picture, overview: Overview, wish: Wish) -> Answer:
+        pixels = draw_of_overview(picture, overview, wish.region, wish.size)
+        return Answer(encode(pixels, wish, self._settings.jpeg_quality), overview.is_full)
+
+    def _of_file(self, picture: Picture, wish: Wish) -> Answer:
+        with self.pictures.naming(picture.name, picture.path):
+            pixels = self._recorded(picture, wish.region, wish.size)
+            if pixels is None:
+                with self.pictures.opened(picture) as source:
+                    pixels = draw_of_file(picture, source, wish.region, wish.size)
+        return Answer(encode(pixels, wish, self._settings.jpeg_quality), True)
+
+    def _recorded(self, picture: Picture, region: Region, size: Size) -> Pixels | None:
+        """The very raster that a worker of this machine kept, if this region at this size is one."""
+        if picture.size.area < LARGE_PIXELS:
+            return None
+        found = self._store.get(recipe_of(picture, region, size))
+        return found.pixels if found else None
