@@ -34,15 +34,17 @@ class Overview:
     pixels: Pixels
     level: Level
 
-    @property
-    def is_full(self) -> bool:
-        """Whether it has every pixel of the picture."""
-        return self.level.downsample == 1
 
-    def suffices(self, region: Region, size: Size) -> bool:
-        """Whether a region at this size needs no more pixels than it has; an odd one at the edge is no matter."""
-        scale = self.level.downsample
-        return region.width / scale > size.width - 1 and region.height / scale > size.height - 1
+def overview_level(picture: Picture) -> Level:
+    """The level that an overview of a picture has."""
+    size = picture.size if picture.size.area < LARGE_PIXELS else fit_longest_side(picture.size, OVERVIEW_SIDE)
+    return Level(size, picture.size.width / size.width)
+
+
+def suffices(level: Level, region: Region, size: Size) -> bool:
+    """Whether a region at this size needs no more pixels than a level has; an odd one at the edge is no matter."""
+    scale = level.downsample
+    return region.width / scale > size.width - 1 and region.height / scale > size.height - 1
 
 
 def recipe_of(picture: Picture, region: Region, size: Size) -> Recipe:
@@ -54,12 +56,12 @@ def recipe_of(picture: Picture, region: Region, size: Size) -> Recipe:
 
 def overview_of(picture: Picture) -> Overview:
     """Decode a flat picture once, all of it. Raises TilingError subclasses."""
-    size = picture.size if picture.size.area < LARGE_PIXELS else fit_longest_side(picture.size, OVERVIEW_SIDE)
-    recipe = recipe_of(picture, Region(0, 0, *picture.size), size)
+    level = overview_level(picture)
+    recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
     made: list[Painted] = []
     for each in plan_passes(picture.path, picture.reading, [recipe]):
         each.run(made.append)
-    return Overview(made[0].pixels, Level(size, picture.size.width / size.width))
+    return Overview(made[0].pixels, level)
 
 
 def draw_of_overview(picture: Picture, overview: Overview, region: Region, size: Size) -> Pixels:

@@ -10,7 +10,17 @@ from tiling.known import known_reading
 from tiling.levels import LARGE_PIXELS
 from tiling.sources.base import Pixels
 from tiling.store import RasterStore
-from viewer.drawing import Overview, draw_of_file, draw_of_overview, encode, is_cheap, overview_of, recipe_of
+from viewer.drawing import (
+    Overview,
+    draw_of_file,
+    draw_of_overview,
+    encode,
+    is_cheap,
+    overview_level,
+    overview_of,
+    recipe_of,
+    suffices,
+)
 from viewer.errors import BusyError
 from viewer.pictures import Picture, Pictures
 from viewer.pyramids import Pyramids
@@ -67,11 +77,12 @@ class Studio:
         region, size = wish.region, wish.size
         if not picture.reading.is_flat or is_cheap(picture, region):
             return await self.crew.do(partial(self._of_file, picture, wish))
-        overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
-        if overview.suffices(region, size):
+        if suffices(overview_level(picture), region, size):
+            overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
             return await self.crew.do(partial(self._of_overview, picture, overview, wish))
-        file = await self.pyramids.wait_for(picture)
-        reading = await asyncio.to_thread(known_reading, file)
+        with self.pictures.naming(picture.name, picture.path):
+            file = await self.pyramids.wait_for(picture)
+            reading = await asyncio.to_thread(known_reading, file)
         return await self.crew.do(partial(self._of_file, replace(picture, file=file, reading=reading), wish))
 
     async def _overview(self, picture: Picture) -> Overview:
@@ -83,7 +94,7 @@ class Studio:
 
     def _of_overview(self, picture: Picture, overview: Overview, wish: Wish) -> Answer:
         pixels = draw_of_overview(picture, overview, wish.region, wish.size)
-        return Answer(encode(pixels, wish, self._settings.jpeg_quality), overview.is_full)
+        return Answer(encode(pixels, wish, self._settings.jpeg_quality), overview.level.downsample == 1)
 
     def _of_file(self, picture: Picture, wish: Wish) -> Answer:
         with self.pictures.naming(picture.name, picture.path):
