@@ -32,7 +32,7 @@ def is_loopback(host: str) -> bool:
     try:
         addresses: Iterable[str] = {str(found[4][0]) for found in socket.getaddrinfo(host or "0.0.0.0", None)}
     except socket.gaierror as error:
-        raise SettingsInvalidError(f"'{host}' is no address of this machine: {error.strerror}") from error
+        raise SettingsInvalidError(f"host '{host}' is no address of this machine: {error.strerror}") from error
     return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)
 
 

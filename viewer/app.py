@@ -83,7 +83,7 @@ class Door:
             await self.app(scope, receive, noted)
         else:
             told = f"'{host[:200]}' is no name of this viewer; add it to GIGAVQA_VIEWER_TRUSTED_HOSTS if it should be\n"
-            await PlainTextResponse(told, 403)(scope, receive, noted)
+            await PlainTextResponse(told, 421)(scope, receive, noted)
 
     def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
         headers["X-Content-Type-Options"] = "nosniff"

@@ -30,7 +30,7 @@ class ViewerSettings(Home):
     )
     allow_origin: Annotated[str, Spelt(metavar="ORIGIN")] = Field(
         default="*",
-        description="whose pages may read pictures by script: `*` is what IIIF asks, an origin, or `null` for nobody",
+        description="whose pages may read pictures by script: `*` is what IIIF asks, an origin, or `none` for nobody",
     )
     url: Annotated[Address | None, Spelt(metavar="URL", default="as each request says")] = Field(
         default=None, description="address that browsers reach the viewer by, where a proxy changes it"

@@ -31,7 +31,7 @@ def test_a_viewer_runs_beside_the_gateway_whose_pages_link_to_it(installation: I
     try:
         url = service.ready["viewer_url"]
         submit(service)
-        page = service.installation.ok("report", "--format", "html").stdout
+        page = service.installation.ok("report", "--format", "html")
         assert f'"viewer":"{url}"' in page
         viewer = find(service, "viewer")
         assert viewer
