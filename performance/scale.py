@@ -2,48 +2,37 @@
 
     python -m performance.scale --requests 100000
     python -m performance.scale --requests 1000000
-    python -m performance.scale --fleet 1000
+    python -m performance.scale --workers 1000
 
 Everything is a process as in an installation: the gateway with its sink, the embedded server, and workers whose engine
-takes no time. Requests show no picture, so that nothing but the service is measured. Meanwhile the job is asked for its
-status ten times a second, and followers watch it. A hundred thousand requests take about a minute, a million at most
-twelve. `--workers` instead connects so many workers without an engine to a server (`performance/scale_fleet.py`).
+takes no time. Requests show no picture, so that nothing but the service is measured. Meanwhile a process that does
+nothing else asks for the job's status ten times a second, and followers watch it. A hundred thousand requests take
+about a minute, a million at most twelve. `--workers` instead connects so many workers without an engine to a server
+(`performance/scale_fleet.py`).
 """
 
 import argparse
 import asyncio
 import json
 import os
-import signal
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
-from PIL import Image
 
-from jobs.server import start_server
+from performance.installation import DATASET, MODEL, SAMPLES, Installation, installed, until_ready
 from performance.scale_fleet import FleetLoad, measure_fleet
+from performance.scale_watch import StatusProbe, Watch
 
-MODEL = "demo-qwen3-vl"
-DATASET = "many"
-_SAMPLES = 1000
-_IMAGES = 100
 _CELL = {"protocol": "direct", "condition": "V0"}
-_STATUS_SECONDS = 0.1
+_LOOK_SECONDS = 0.2
 _SAMPLE_SECONDS = 1.0
 _PART_ROWS = 512
-_SETTLED = 0.1
-"""Share of the run that passes before memory counts: processes load what they need once."""
 
 
 def main() -> None:
@@ -116,98 +105,6 @@ class Measured:
         yield f"| all | {sum(self.cpu_us.values()):.0f} | | | |"
 
 
-class Watch:
-    """CPU and memory of some processes over a run."""
-
-    def __init__(self, pids: Mapping[str, Sequence[int]]) -> None:
-        self._processes = {name: [psutil.Process(pid) for pid in each] for name, each in pids.items()}
-        self._began = self._cpu()
-        self.points: list[tuple[int, dict[str, float]]] = []
-
-    def note(self, done: int) -> None:
-        """Note the memory of each when so many responses are recorded."""
-        self.points.append((done, self.mib()))
-
-    def mib(self) -> dict[str, float]:
-        """Resident memory of now; of several processes under one name, the mean."""
-        return {
-            name: statistics.mean(each.memory_info().rss for each in processes) / 2**20
-            for name, processes in self._processes.items()
-        }
-
-    def cpu_us(self, responses: int) -> dict[str, float]:
-        """CPU since the beginning, a response."""
-        return {name: (now - self._began[name]) / responses * 1e6 for name, now in self._cpu().items()}
-
-    def _cpu(self) -> dict[str, float]:
-        def of(process: psutil.Process) -> float:
-            times = process.cpu_times()
-            return float(times.user + times.system)
-
-        return {name: sum(map(of, each)) for name, each in self._processes.items()}
-
-    def slope(self, name: str) -> float:
-        """MiB a million responses, by least squares over what follows the beginning."""
-        points = self.settled()
-        done, mib = [at for at, _ in points], [sizes[name] for _, sizes in points]
-        if len(set(done)) < 2:
-            return 0.0
-        return statistics.linear_regression(done, mib).slope * 1e6
-
-    def settled(self) -> list[tuple[int, dict[str, float]]]:
-        """The points after the beginning."""
-        last = self.points[-1][0]
-        return [point for point in self.points if point[0] >= _SETTLED * last] or self.points
-
-
-class Installation:
-    """A gateway, a server and workers in a folder of their own."""
-
-    def __init__(self, home: Path, num_requests: int) -> None:
-        self.home = home
-        write_dataset(home / "data" / DATASET)
-        self.server = start_server(home / "server")
-        self.port = _free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._environment = {
-            **os.environ,
-            "GIGAVQA_HOME": str(home),
-            "REDIS_URL": self.server.url,
-            "GIGAVQA_QUEUE_REQUESTS": str(num_requests + _SAMPLES),
-        }
-        self.gateway = self._start("gateway", "service", "--port", str(self.port))
-        self.workers: list[subprocess.Popen[bytes]] = []
-
-    def add_workers(self, number: int) -> None:
-        """Start workers with an engine that takes no time."""
-        for at in range(number):
-            arguments = ("--model", MODEL, "--engine", "simulated", "--speed", "0", "--max-requests", "64")
-            self.workers.append(self._start(f"worker-{at}", "workers", *arguments))
-
-    def stop(self) -> None:
-        """End all of it."""
-        processes = [*self.workers, self.gateway]
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        for process in processes:
-            process.wait(60)
-        self.server.stop()
-
-    def _start(self, name: str, module: str, *arguments: str) -> subprocess.Popen[bytes]:
-        with (self.home / f"{name}.log").open("wb") as log:
-            command = [sys.executable, "-m", module, *arguments]
-            return subprocess.Popen(command, env=self._environment, stderr=log, stdout=log)
-
-
-@contextmanager
-def installed(num_requests: int) -> Iterator[Installation]:
-    """An installation in a temporary folder, for the length of a block."""
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        installation = Installation(Path(folder), num_requests)
-        stack.callback(installation.stop)
-        yield installation
-
-
 def measure(num_requests: int, workers: int, followers: int, readers: int) -> Measured:
     """Run a job of so many requests."""
     with installed(num_requests) as installation:
@@ -222,15 +119,14 @@ class _Run:
     def __init__(self, installation: Installation, measured: Measured) -> None:
         self._installation = installation
         self.measured = measured
-        self._status: list[float] = []
         self._job: dict[str, Any] = {"request_counts": {"completed": 0, "failed": 0}}
 
     async def run(self) -> None:
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(base_url=self._installation.url, timeout=600, limits=limits) as client:
-            await _until_ready(client)
+            await until_ready(client)
             self._installation.add_workers(self.measured.workers)
-            await _until_ready(client, self.measured.workers)  # starting is no part of it
+            await until_ready(client, self.measured.workers)  # starting is no part of it
             path = await self._submit(client)
             tasks = [asyncio.create_task(self._follow(client, path)) for _ in range(self.measured.followers)]
             tasks += [asyncio.create_task(self._read(client, path)) for _ in range(self.measured.readers)]
@@ -248,7 +144,7 @@ class _Run:
             "models": [MODEL],
             "cells": [_CELL],
             "sampling": {"max_tokens": 16},
-            "repeats": self.measured.requests // _SAMPLES,
+            "repeats": self.measured.requests // SAMPLES,
         }
         answer = (await client.post("/v1/jobs", json=spec)).raise_for_status()
         return f"/v1/jobs/{answer.json()['id']}"
@@ -259,8 +155,10 @@ class _Run:
         watch = Watch(pids | {"workers": [process.pid for process in installation.workers]})
         began = time.monotonic()
         sampling = asyncio.create_task(self._sample(client, watch))
-        await self._until(client, path, lambda job: job["status"] == "completed")
-        measured.seconds = time.monotonic() - began
+        with StatusProbe(f"{installation.url}{path}") as probe:
+            await self._until_completed(client, path)
+            measured.seconds = time.monotonic() - began
+        measured.status_ms = (statistics.median(probe.milliseconds), _p99(probe.milliseconds))
         sampling.cancel()
         watch.note(_done_of(self._job))
         await self._sunk(client)
@@ -273,7 +171,6 @@ class _Run:
         measured.first_mib = watch.settled()[0][1]
         measured.peak_mib = {name: max(sizes[name] for _, sizes in watch.points) for name in names}
         measured.slope_mib = {name: watch.slope(name) for name in names}
-        measured.status_ms = (statistics.median(self._status), statistics.quantiles(self._status, n=100)[98])
 
     async def _sample(self, client: httpx.AsyncClient, watch: Watch) -> None:
         slowest = 0.0
@@ -297,16 +194,14 @@ class _Run:
             self.measured.server_bytes = int((await redis.info("memory"))["used_memory"]) / self.measured.requests
         self.measured.sunk_seconds = time.monotonic() - began
 
-    async def _until(self, client: httpx.AsyncClient, path: str, reached: Any) -> None:
+    async def _until_completed(self, client: httpx.AsyncClient, path: str) -> None:
         while True:
-            began = time.perf_counter()
             self._job = (await client.get(path)).raise_for_status().json()
-            self._status.append(1000 * (time.perf_counter() - began))
             if self._job["status"] in ("failed", "cancelled"):
                 raise RuntimeError(f"the job ended as {self._job['status']}: {self._job['errors']}")
-            if reached(self._job):
+            if self._job["status"] == "completed":
                 return
-            await asyncio.sleep(_STATUS_SECONDS)
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _report(self, client: httpx.AsyncClient, path: str) -> None:
         for name in ("first report", "report of the page's tables again"):
@@ -334,43 +229,12 @@ class _Run:
                 self.measured.lines_read += chunk.count(b"\n")
 
 
-async def _until_ready(client: httpx.AsyncClient, workers: int = 0) -> None:
-    while True:
-        with suppress(httpx.TransportError):
-            told = await client.get("/readyz")
-            if told.is_success and told.json()["workers"].get(MODEL, {}).get("ready", 0) >= workers:
-                return
-        await asyncio.sleep(0.1)
+def _p99(values: Sequence[float]) -> float:
+    return statistics.quantiles(values, n=100)[98]
 
 
 def _done_of(job: Mapping[str, Any]) -> int:
     return int(job["request_counts"]["completed"]) + int(job["request_counts"]["failed"])
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def write_dataset(folder: Path) -> None:
-    """Write a thousand questions about a hundred small pictures, ten each."""
-    (folder / "samples").mkdir(parents=True)
-    (folder / "images").mkdir()
-    (folder / "dataset.toml").write_text(f'name = "{folder.name}"\nbenchmark = "questions"\n')
-    for number in range(_IMAGES):
-        Image.new("RGB", (64, 48), (number, 90, 90)).save(folder / f"images/{number}.png")
-    with (folder / "samples/all.jsonl").open("w") as lines:
-        for number in range(_SAMPLES):
-            question = {
-                "id": f"q-{number:05d}",
-                "category": f"category-{number % 7}",
-                "image": f"images/{number % _IMAGES}.png",
-                "question": f"Which quadrant holds most people, seen at {number} o'clock?",
-                "options": {"A": "upper left", "B": "upper right", "C": "lower left", "D": "lower right"},
-                "answer": "ABCD"[number % 4],
-            }
-            lines.write(json.dumps(question) + "\n")
 
 
 if __name__ == "__main__":

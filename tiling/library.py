@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
 from tiling.errors import TilingError
+from tiling.geometry import Size
 from tiling.ingest import Ledger, make_pyramid, pyramid_path
 from tiling.known import known_identity, known_reading, naming
 from tiling.levels import LARGE_PIXELS, Reading
@@ -22,6 +23,8 @@ from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from tiling.views import View
 
+_SMALL_SHARE = 16
+"""Of a picture with so many times its pixels a raster is kept, however small the picture is."""
 Wanted = Callable[[], bool]
 
 
@@ -67,7 +70,7 @@ class LibraryStats:
 class Library:
     """Renders views of images by name. Thread-safe; whoever asks for one raster at once shares one rendering.
 
-    Rasters of large images are looked for in `store`, too, where `keep` puts them.
+    Rasters of large images, and small ones of any, are looked for in `store`, too, where `keep` puts them.
     """
 
     def __init__(self, root: ImageRoot, pyramids: Path, cache_bytes: int, store: RasterStore | None = None) -> None:
@@ -116,7 +119,9 @@ class Library:
 
         Blocks. Raises OSError where the disk takes nothing.
         """
-        return self._store is not None and raster.source_size.area >= LARGE_PIXELS and self._store.put(raster)
+        if self._store is None or not _is_worth_keeping(raster.source_size, raster.pixels.size // 3):
+            return False
+        return self._store.put(raster)
 
     def make_due_pyramid(self, progress: Progress | None = None) -> bool:
         """Make the pyramid of a flat image whose passes have cost as much by now; returns whether one was due.
@@ -141,7 +146,7 @@ class Library:
 
     def _find(self, recipe: Recipe) -> bool:
         """Take a raster from the store, if it is there."""
-        if self._store is None or recipe.source_size.area < LARGE_PIXELS:
+        if self._store is None or not _is_worth_keeping(recipe.source_size, recipe.plan.raster.area):
             return False
         painted = self._store.get(recipe)
         if painted is None:
@@ -187,6 +192,11 @@ class Library:
             return
         for key in missing:
             self._cache.fail(key, error)
+
+
+def _is_worth_keeping(source: Size, raster_pixels: int) -> bool:
+    """Whether a raster of so many pixels is much cheaper to read than to make."""
+    return source.area >= min(LARGE_PIXELS, _SMALL_SHARE * raster_pixels)
 
 
 def _failed(error: Exception) -> "Future[Raster]":

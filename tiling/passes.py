@@ -91,7 +91,7 @@ class _Painting:
         regions = [_at(painter.region_l, draft.level - plan.decoded) for draft, painter in self._open]
         self._region = _enclosing(regions, self._block, Region(0, 0, *size))
         self._top = self._region.y
-        self._at_work: list[Future[None]] = []
+        self._at_work: Future[list[Future[None]]] | None = None
 
     @property
     def share(self) -> float:
@@ -106,24 +106,29 @@ class _Painting:
         return cut_anew(self._source.decoder.bands(self._decoded, self._region), max(_BAND_ROWS, self._block))
 
     def begin(self, band: Pixels) -> None:
-        """Let helpers give a band to everyone whose region it touches."""
-        top, left, rows = self._top, self._region.x, band.shape[0]
-        self._top += rows
+        """Let helpers halve a band, and give it to everyone whose region it touches."""
+        self._at_work = helpers().submit(self._spread, band, self._region.x, self._top)
+        self._top += band.shape[0]
+
+    def _spread(self, band: Pixels, left: int, top: int) -> list[Future[None]]:
+        taken = []
         level = self._decoded
         while touched := [(draft.level, painter) for draft, painter in self._open if draft.level >= level]:
             for number, painter in touched:
                 if number == level and painter.needs(top, band.shape[0]):
-                    self._at_work.append(helpers().submit(painter.take, band, left, top))
+                    taken.append(helpers().submit(painter.take, band, left, top))
             if all(number == level for number, _ in touched):
                 break
             band, left, top, level = halve(band), left // 2, top // 2, level + 1
+        return taken
 
     def hand_out(self, deliver: Callable[[Painted], None]) -> None:
         """Wait for the helpers, and hand out what they completed."""
-        wait(self._at_work)
-        for work in self._at_work:
-            work.result()
-        self._at_work = []
+        if self._at_work:
+            taken, self._at_work = self._at_work.result(), None
+            wait(taken)
+            for work in taken:
+                work.result()
         for draft, painter in self._open:
             if painter.is_done:
                 deliver(Painted(draft.recipe, draft.level, self._levels[draft.level].downsample, painter.pixels()))

@@ -21,11 +21,12 @@ ONE = 512 * 480 * 3 + 128
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data root with a large flat image, and a small one."""
+    """A data root with a large flat image, a small one, and one of four megapixels."""
     folder = tmp_path_factory.mktemp("data")
     pixels = np.tile(textured(500, 500), (9, 8, 1))
     Image.fromarray(pixels).save(folder / "large.png", compress_level=1)
     Image.fromarray(pixels[:900, :900]).save(folder / "small.png")
+    Image.fromarray(pixels[:2100, :2000]).save(folder / "middling.png", compress_level=1)
     return folder
 
 
@@ -73,10 +74,19 @@ def test_found_pixels_are_read_only(data: Path, store: RasterStore) -> None:
         worker(data, store).render(crop(0), SMALL_BUDGET).pixels[0, 0] = 0
 
 
-def test_of_small_images_none_is_kept(data: Path, store: RasterStore, tmp_path: Path) -> None:
+def test_of_small_images_large_rasters_are_not_kept(data: Path, store: RasterStore, tmp_path: Path) -> None:
     """To render one takes no longer than to look for it."""
     kept(worker(data, store), crop(0, "small.png"))
     assert not (tmp_path / "rasters").exists()
+
+
+def test_of_small_images_small_rasters_are_kept(data: Path, store: RasterStore) -> None:
+    """Where a raster is a small part of what must be decoded for it, it is found whatever the image's size."""
+    view = crop(0, "middling.png")
+    kept(worker(data, store), view)
+    another = worker(data, store)
+    another.render(view, SMALL_BUDGET)
+    assert (another.stats().renders, another.stats().found) == (0, 1)
 
 
 @pytest.mark.parametrize("damage", ["torn", "pixel", "footer", "longer", "empty"])

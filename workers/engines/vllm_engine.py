@@ -87,6 +87,7 @@ class VllmEngine:
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
         finally:
             self._phases.close()
+        gc.freeze()  # vLLM's modules stay: to look through them each time would hold the event loop
 
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
@@ -157,6 +158,7 @@ class VllmEngine:
             for name in self._environment_set:
                 os.environ.pop(name, None)  # the next engine may be another model's
             del llm
+            gc.unfreeze()
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
     async def _answer(
