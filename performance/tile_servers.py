@@ -59,7 +59,7 @@ def serve(tile: Tiles, port: int) -> None:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:  # noqa: N802 - http.server's name
+        def do_GET(self) -> None:
             if self.path == "/healthz":
                 content = b"ok"
             else:

@@ -97,7 +97,9 @@ def measure(servers: Sequence[Server], path: Path, number: int) -> list[dict[str
     for (scale, when, name), found in spent.items():
         cpu, wall = ([one[at] for one in found] for at in (0, 1))
         row = {"scale": scale, "when": when, "server": name, "tiles": len(found)}
-        rows.append(row | {"cpu_p50": statistics.median(cpu), "cpu_p95": _p95(cpu), "wall_p50": statistics.median(wall)})
+        rows.append(
+            row | {"cpu_p50": statistics.median(cpu), "cpu_p95": _p95(cpu), "wall_p50": statistics.median(wall)}
+        )
     return rows
 
 

@@ -5,9 +5,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tiling.geometry import Region, Size
 from tiling.known import known_reading
-from tiling.levels import LARGE_PIXELS
+from tiling.sources import Level
 from tiling.sources.base import Pixels
 from tiling.store import RasterStore
 from viewer.drawing import (
@@ -80,6 +79,8 @@ class Studio:
         if suffices(overview_level(picture), region, size):
             overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
             return await self.crew.do(partial(self._of_overview, picture, overview, wish))
+        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return recorded
         with self.pictures.naming(picture.name, picture.path):
             file = await self.pyramids.wait_for(picture)
             reading = await asyncio.to_thread(known_reading, file)
@@ -93,20 +94,22 @@ class Studio:
         return await self.crew.do(make)
 
     def _of_overview(self, picture: Picture, overview: Overview, wish: Wish) -> Answer:
-        pixels = draw_of_overview(picture, overview, wish.region, wish.size)
-        return Answer(encode(pixels, wish, self._settings.jpeg_quality), overview.level.downsample == 1)
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        return self._answer(draw_of_overview(picture, overview, wish.region, wish.size), wish, overview.level)
 
     def _of_file(self, picture: Picture, wish: Wish) -> Answer:
-        with self.pictures.naming(picture.name, picture.path):
-            pixels = self._recorded(picture, wish.region, wish.size)
-            if pixels is None:
-                with self.pictures.opened(picture) as source:
-                    pixels = draw_of_file(picture, source, wish.region, wish.size)
-        return Answer(encode(pixels, wish, self._settings.jpeg_quality), True)
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        with self.pictures.naming(picture.name, picture.path), self.pictures.opened(picture) as source:
+            return self._answer(draw_of_file(picture, source, wish.region, wish.size), wish)
 
-    def _recorded(self, picture: Picture, region: Region, size: Size) -> Pixels | None:
+    def _recorded(self, picture: Picture, wish: Wish) -> Answer | None:
         """The very raster that a worker of this machine kept, if this region at this size is one."""
-        if picture.size.area < LARGE_PIXELS:
-            return None
-        found = self._store.get(recipe_of(picture, region, size))
-        return found.pixels if found else None
+        found = self._store.get(recipe_of(picture, wish.region, wish.size))
+        return self._answer(found.pixels, wish) if found else None
+
+    def _answer(self, pixels: Pixels, wish: Wish, level: Level | None = None) -> Answer:
+        """Encode pixels; those of an overview's level will be better ones unless it is the picture's own."""
+        is_final = level is None or level.downsample == 1
+        return Answer(encode(pixels, wish, self._settings.jpeg_quality), is_final)

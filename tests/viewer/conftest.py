@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.tiling.pictures import save_pyramid, textured
+from tests.tiling.test_damaged_files import save_svs
 from tests.viewer.viewing import Viewing, viewing
 
 SIZE = (1500, 1100)
@@ -27,6 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     picture.save(images / "a.jp2", irreversible=False)
     picture.save(images / "strips.tif")
     save_pyramid(pixels, images / "a.tif")
+    save_svs(images / "slide.svs")
     turned = Image.Exif()
     turned[0x0112] = 6
     picture.transpose(Image.Transpose.ROTATE_90).save(images / "turned.png", exif=turned)

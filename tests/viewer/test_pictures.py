@@ -2,15 +2,20 @@
 
 import io
 import socket
+from dataclasses import replace
 
 import httpx
 import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiling.pictures import Pixels, as_pillow_sees, psnr, textured
+from catalogue.families.qwen import QwenBudget
+from tests.tiling.pictures import Pixels, as_pillow_sees, psnr, read_all, textured
 from tests.viewer.conftest import SIZE
 from tests.viewer.viewing import Viewing
+from tiling.rendering import render
+from tiling.store import RasterStore
+from tiling.views import View
 
 PICTURE = textured(*SIZE, seed=1)
 LOSSLESS = ("a.png", "a.webp", "a.jp2", "a.tif", "strips.tif", "turned.png", "a b@%2F.png")
@@ -44,6 +49,28 @@ def test_a_level_of_a_pyramid_is_shown_as_it_lies_in_the_file(viewer: Viewing) -
     half = np.asarray(Image.fromarray(PICTURE).reduce(2))
     tile = shown(viewer.get("set/images/a.tif", "0,0,1024,1024/512,512/0/default.png"))
     assert psnr(tile, half[:512, :512]) > 50
+
+
+def test_a_slide_is_shown_at_levels_that_it_has_and_has_not(viewer: Viewing) -> None:
+    """Its own quarter as it lies in the file, and a half, which is made of all its pixels."""
+    slide = viewer.home / "data/set/images/slide.svs"
+    quarter = shown(viewer.get("set/images/slide.svs", "full/175,125/0/default.png"))
+    np.testing.assert_array_equal(quarter, read_all(slide, 1))
+    half = Image.fromarray(read_all(slide)).resize((350, 250), Image.Resampling.BICUBIC)
+    assert psnr(shown(viewer.get("set/images/slide.svs", "full/350,/0/default.png")), np.asarray(half)) > 45
+
+
+def test_what_a_model_saw_is_the_very_raster_that_a_worker_kept(viewer: Viewing) -> None:
+    """Its pixels are told from any that could be made again: here they are all of one colour."""
+    budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=512 * 512)
+    path = viewer.home / "data/set/images/a.tif"
+    raster = render(path, View(image="set/images/a.tif", region="0,0,900,600"), budget)
+    height, width, _ = raster.pixels.shape
+    red = np.full_like(raster.pixels, (200, 30, 30))
+    RasterStore(viewer.home / "rasters", 10**8).put(replace(raster, pixels=red))
+    np.testing.assert_array_equal(
+        shown(viewer.get("set/images/a.tif", f"0,0,900,600/{width},{height}/0/default.png")), red
+    )
 
 
 def test_sizes_distort_turn_and_mirror(viewer: Viewing) -> None:
