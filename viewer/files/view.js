@@ -3,7 +3,7 @@
 //   image, digest, title, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}]
 // Boxes and regions are pixels of the full picture, as everywhere. Nothing of it is trusted: texts become text nodes.
 
-const KINDS = { true: "the truth", read: "the model's answer", local: "local evidence (V3, V4)", zoom: "zooms of the chat" };
+const KINDS = { true: "the truth", read: "the model's answer", zoom: "zooms of the chat", local: "local evidence (V3, V4)" };
 const MOST_BOXES = 2000;
 const byId = (id) => document.getElementById(id);
 const el = (name, attributes = {}, ...children) => {
@@ -35,7 +35,7 @@ const wished = () => {
     digest: /^[0-9a-f]{32}$/.test(given.digest) ? given.digest : "",
     title: text(given.title, 400),
     told: list(given.told).slice(0, 12).map((pair) => [text(pair?.[0], 80), text(pair?.[1])]).filter(([, told]) => told),
-    boxes: boxes.filter((one) => one.box && Object.hasOwn(KINDS, one.kind)),
+    boxes: Object.keys(KINDS).flatMap((kind) => boxes.filter((one) => one.box && one.kind === kind)),
     seen: seen.filter((one) => one.region && one.size.length === 2 && one.size.every((side) => Number.isInteger(side) && side > 0)),
   };
 };
@@ -77,10 +77,11 @@ const label = (viewer, words) => {
 };
 
 const tell = () => {
-  if (!full?.world.getItemCount()) return;
-  const percent = 100 * full.world.getItemAt(0).viewportToImageZoom(full.viewport.getZoom());
+  const picture = full?.world.getItemAt(0);
+  if (!picture) return;
+  const percent = 100 * picture.viewportToImageZoom(full.viewport.getZoom());
   const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBounds());
-  say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}`);
+  say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
 };
 
 // The one that moved leads; the other follows without answering.
@@ -112,6 +113,8 @@ const showRaster = () => {
 
 const beside = () => {
   const isOn = byId("seen").hidden;
+  const shown = full.viewport.getBounds();
+  full.addOnceHandler("resize", () => full.viewport.fitBounds(shown, true)); // the pane has another shape then
   byId("seen").hidden = !isOn;
   byId("beside").setAttribute("aria-pressed", String(isOn));
   byId("which").hidden = !isOn || wish.seen.length < 2;
@@ -128,7 +131,7 @@ const beside = () => {
     overlay(model);
     point();
     showRaster();
-    model.viewport.fitBounds(full.viewport.getBounds(true), true);
+    model.viewport.fitBounds(shown, true);
     follows(full, model);
     follows(model, full);
   });
@@ -221,9 +224,9 @@ const begin = async () => {
     label(full, wish.image);
     overlay(full);
     tell();
+    full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
   });
   full.addHandler("animation-finish", tell);
-  full.addHandler("tile-load-failed", ({ message }) => say(`A part of the picture is not there yet, and is asked for again (${message}).`));
   full.open(info);
 };
 

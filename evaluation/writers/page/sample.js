@@ -64,7 +64,7 @@ const closerOf = (sample, response) => {
   });
 };
 
-// The surroundings of each box, of the sharpest picture that holds them: all that a page without a viewer can show.
+// The surroundings of each box, of the sharpest picture that holds them: all that a page can show by itself, when it is mailed.
 const MOST_CROPS = 6;
 const cropsOf = (sample, response) => {
   const first = sample.views.find((view) => view.first);
@@ -85,9 +85,9 @@ const cropsOf = (sample, response) => {
 };
 
 const evidenceOf = (sample, response) => {
-  if (DATA.viewer) return el("p", { class: "closer" }, closerOf(sample, response));
   const crops = cropsOf(sample, response).filter(Boolean);
-  return crops.length ? [el("h4", {}, "Around the evidence"), el("div", { class: "crops" }, crops)] : null;
+  return [DATA.viewer ? el("p", { class: "closer" }, closerOf(sample, response)) : null,
+    crops.length ? [el("h4", {}, "Around the evidence"), el("div", { class: "crops" }, crops)] : null];
 };
 
 const picturesOf = (sample, response) => {
