@@ -16,6 +16,7 @@ from tiling.geometry import Size
 from tiling.levels import half_size
 from viewer.errors import NoSuchPictureError, RequestInvalidError
 from viewer.pictures import Picture
+from viewer.sending import Sending
 from viewer.settings import ViewerSettings
 from viewer.studio import Studio
 from viewer.wishes import MEDIA_TYPES, MOST_SIDE, Words, largest, read_wish
@@ -77,7 +78,7 @@ class Iiif:
         if not answer.is_final:
             headers |= {"Cache-Control": "no-store"}
             del headers["ETag"]
-        return Response(answer.content, 200, headers, MEDIA_TYPES[wish.format])
+        return Sending(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
 
 
 _PREFLIGHT = {

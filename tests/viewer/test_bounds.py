@@ -1,7 +1,9 @@
 """Large flat pictures are never decoded for a tile, and memory does not grow with what is asked at once."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -109,6 +111,26 @@ async def test_tiles_that_nobody_waits_for_any_more_are_not_made(narrow: Viewing
         await asyncio.gather(*asked, return_exceptions=True)
     wait_until(lambda: narrow.count("waiting") == 0, timeout=30, what="an empty queue")
     assert narrow.count("renders") - renders < len(wishes)
+
+
+def test_answers_that_nobody_takes_are_counted_and_bounded(tmp_path: Path) -> None:
+    """A client asks for pictures and reads none: others are told to come again, and served when it has gone."""
+    (tmp_path / "data").mkdir()
+    Image.fromarray(textured(1400, 1400, seed=5)).save(tmp_path / "data/a.png")
+    with viewing(tmp_path, "--held-bytes", "10MB") as running:
+        host, port = running.url.removeprefix("http://").split(":")
+        with ExitStack() as stack:
+            for left in range(4):
+                silent = stack.enter_context(socket.socket())
+                silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                silent.connect((host, int(port)))
+                wish = f"GET /iiif/3/a.png/{left},0,1300,1300/max/0/default.png HTTP/1.1\r\nHost: {host}\r\n\r\n"
+                silent.sendall(wish.encode())
+            wait_until(lambda: running.count("held_bytes") > 10_000_000, timeout=30, what="answers that nobody takes")
+            told = running.get("a.png", "9,9,99,99/max/0/default.png")
+            assert (told.status_code, "have not taken" in told.text) == (503, True)
+        wait_until(lambda: running.count("held_bytes") == 0, timeout=30, what="the end of their connections")
+        assert running.get("a.png", "9,9,99,99/max/0/default.png").is_success
 
 
 def test_ending_gives_up_a_pyramid_that_is_being_made(tmp_path: Path) -> None:
