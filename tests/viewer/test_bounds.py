@@ -32,7 +32,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewing]:
     write_tile_pyramid(home / "data/huge.tif", (60_000, 40_000), tile=512, levels=8, quality=50)
     (home / "data/cut.png").write_bytes((home / "data/flat.png").read_bytes()[:-1_000_000])
     with viewing(
-        home, "--renders", "2", "--tile-bytes", "1MB", "--waiting", "40", "--patience-seconds", "60"
+        home, "--renders", "2", "--tile-bytes", "1MB", "--waiting", "30", "--patience-seconds", "60"
     ) as running:
         yield running
 
@@ -64,7 +64,7 @@ def test_a_flat_picture_that_is_damaged_is_found_out_once(narrow: Viewing) -> No
 async def test_64_tiles_at_once_are_made_two_at_a_time(narrow: Viewing) -> None:
     """Of a picture of 60,000 x 40,000 pixels; those for which there is no room are told to come again."""
     wishes = [
-        f"{column * 4096},{row * 4096},4096,4096/512,512/0/default.jpg" for column in range(8) for row in range(8)
+        f"{column * 4096},{row * 4096},4096,4096/500,500/0/default.jpg" for column in range(8) for row in range(8)
     ]
     limits = httpx.Limits(max_connections=64)
     async with httpx.AsyncClient(timeout=120, limits=limits) as http:
