@@ -45,6 +45,9 @@ class CatalogueEntry(BaseModel):
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")
     title: str
+    aliases: tuple[str, ...] = Field(
+        default=(), description="other names that chats may ask for it by, whatever their case"
+    )
     weights: str
     revision: str | None = None
     family: str

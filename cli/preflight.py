@@ -33,12 +33,15 @@ def require_packages(engine: str) -> None:
 
 
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
-    """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
+    """Raise ArgumentError when the gateway would ask for keys and there is none."""
     # Without the extra `gateway` it cannot be imported, and `require_packages` says so first.
     from service.http.guard import require_protected as require  # noqa: PLC0415
+    from service.settings import Settings  # noqa: PLC0415
 
     try:
-        require(host, allow_unauthenticated=allow_unauthenticated)
+        settings = Settings.from_environment()
+        allowed = allow_unauthenticated or settings.allow_unauthenticated
+        require(settings.model_copy(update={"host": host, "allow_unauthenticated": allowed}))
     except SettingsInvalidError as error:
         raise ArgumentError(str(error)) from error
 

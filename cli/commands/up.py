@@ -39,7 +39,7 @@ Unauthenticated = Annotated[
     typer.Option(
         "--allow-unauthenticated",
         envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
-        help="Let --host be reached from other machines, though whoever connects may do everything.",
+        help="Let --host be reached from other machines without keys, though whoever connects may do everything.",
     ),
 ]
 Engine = Annotated[
@@ -95,6 +95,7 @@ def up(
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
     machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
+    On another address than 127.0.0.1 the gateway asks for keys (`gigavqa keys create` makes the first).
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -102,7 +103,7 @@ def up(
     gigavqa up --model demo-qwen3-vl
     gigavqa up --model qwen3-vl-8b --gpus all
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --gpus 0,1,4,5,6,7
-    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0 --allow-unauthenticated
+    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from jobs.growth import Grow
 from jobs.models import Sampling, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
@@ -32,7 +33,7 @@ class CrowdedEngine(SimulatedEngine):
         return PLACES
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Answer when others had time to come, too."""
         self._asked += 1
@@ -43,7 +44,7 @@ class CrowdedEngine(SimulatedEngine):
             if self._is_first:
                 await self.stop()
                 raise EngineDeadError("of old age")
-            return await super().generate(chat, sampling, request_id, priority)
+            return await super().generate(chat, sampling, request_id, priority, grow)
         finally:
             self._asked -= 1
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
 
 
@@ -98,10 +99,16 @@ class Engine(Protocol):
         ...
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
+        `grow` is told the text piece by piece, in whole characters; joined, the pieces are the answer's text.
         Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         ...

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
 from workers.engines.engine import Engine, EngineDeadError, EngineStats, Message
 from workers.errors import EngineLostError
@@ -77,16 +78,21 @@ class EngineKeeper:
         self._engine = self._another()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
-        """Answer the chat's last message, on the next engine when this one dies meanwhile.
+        """Answer the chat's last message, on the next engine when this one dies meanwhile; `grow` then hears it anew.
 
         Raises EngineError, EngineLostError, and EngineDeadError when engines died of it, or beside it, too often.
         """
         for death in range(1, self._settings.max_deaths + 1):
             engine = await self._running()
             try:
-                return await engine.generate(chat, sampling, request_id, priority)
+                return await engine.generate(chat, sampling, request_id, priority, grow)
             except EngineDeadError:
                 self._replace(engine)
                 if death == self._settings.max_deaths:

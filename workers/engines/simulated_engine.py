@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
@@ -56,6 +57,16 @@ class _Generation:
     text: str
     done: asyncio.Future[None]
     arrived: float
+    grow: Grow | None = None
+    told: int = 0
+
+    def tell(self, tokens: int) -> None:
+        """Tell what so many tokens of the answer say beyond what was told."""
+        if self.grow:
+            text = first_tokens(self.text, tokens)
+            if len(text) > self.told:
+                self.grow(self.told, text[self.told :], None)
+                self.told = len(text)
 
 
 class SimulatedEngine:
@@ -110,9 +121,17 @@ class SimulatedEngine:
         self._loop = asyncio.create_task(self._run(), name="simulated-engine")
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
-        """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError."""
+        """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError.
+
+        `grow` hears the first of the answer's tokens when it is made, and what each further step makes.
+        """
         if not await self.healthy():
             raise EngineDeadError("the simulated engine is not running")
         prompt = self._prompt(chat)
@@ -121,9 +140,10 @@ class SimulatedEngine:
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
         primed = await self._primers.prime(chat, priority)
-        answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
+        answer = first_tokens(_cut(_answer(chat, sampling, prompt.digest), sampling), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
         generation = self._generation(prompt, primed.priority, tokens, answer)
+        generation.grow = grow
         await self._play(generation)
         if generation.scheduled.cached < primed.tokens:
             self._primers.forget(chat)
@@ -225,7 +245,11 @@ class SimulatedEngine:
             self._finish_step()
 
     def _finish_step(self) -> None:
-        for ended in self._scheduler.finish(time.monotonic()):
+        ended_now = self._scheduler.finish(time.monotonic())
+        for generation in self._generations.values():
+            if generation.grow:
+                generation.tell(generation.scheduled.decoded - self._thought_tokens)
+        for ended in ended_now:
             generation = self._generations.pop(ended.arrival)
             if not generation.done.done():
                 generation.done.set_result(None)
@@ -244,6 +268,12 @@ def _turn(generation: _Generation, sampling: Sampling) -> TurnResponse:
         ),
         timings=Timings(queued=begun - generation.arrived, prefill=first - begun, decode=now - first),
     )
+
+
+def _cut(text: str, sampling: Sampling) -> str:
+    """What stands before the first of the texts that are to stop it."""
+    stops = sampling.steering.stop if sampling.steering else ()
+    return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 
 def _answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
