@@ -43,12 +43,17 @@ class Mood:
 
 @dataclass
 class Elsewhere:
-    """The server's manners, and what it has seen: bodies of chats, pictures by their names, and keys."""
+    """The server's manners, and what it has seen: bodies of chats, pictures by their names, and keys.
+
+    It fails at every chat with `poison` in it, and lists its model to whoever has the key that it is `locked` with.
+    """
 
     owner: str = "vllm"
     model: str = ENTRY.id
     speed: float = 0.0
     lists: bool = True
+    locked: str | None = None
+    poison: str | None = None
     moods: list[Mood] = field(default_factory=list)
     chats: list[dict[str, Any]] = field(default_factory=list)
     pictures: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -68,6 +73,8 @@ class Elsewhere:
 
     async def _models(self, request: Request) -> Response:
         self.keys.add(request.headers.get("authorization", ""))
+        if self.locked and request.headers.get("authorization") != self.locked:
+            return JSONResponse({"error": "Unauthorized"}, 401)
         card = {"id": self.model, "object": "model", "owned_by": self.owner, "max_model_len": ENTRY.max_model_len}
         return JSONResponse({"object": "list", "data": [card] if self.lists else []})
 
@@ -87,6 +94,8 @@ class Elsewhere:
             made = Response(content, mood.status) if content is not None else JSONResponse(mood.body, mood.status)
             made.headers.update(mood.headers)
             return made
+        if self.poison and self.poison in str(body["messages"]):
+            return Response("CUDA error", 500)
         try:
             chat = [self._message(message) for message in body["messages"]]
         except KeyError as error:

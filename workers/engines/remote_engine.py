@@ -31,7 +31,7 @@ from workers.engines.remote.server import RemoteSettings, Reply, Server
 _PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
 _LETTERS_A_TOKEN = 4
 _MOST_KEPT = 10_000
-_MISSES = 8
+_MISSES, _ANSWERS_A_MISS = 8, 16
 
 
 class RemoteEngine:
@@ -158,7 +158,6 @@ class RemoteEngine:
             try:
                 return await self._send(chat, sampling, leaves_out=True)
             except _PictureMissingError:
-                self._primers.forget(chat)
                 await self._primers.prime(chat, priority)
         try:
             return await self._send(chat, sampling, leaves_out=keeps)
@@ -186,7 +185,8 @@ class RemoteEngine:
         except EngineError as error:
             if not left_out:
                 raise
-            self._kept.miss(left_out)  # whatever the server's words for it are
+            if self._kept.miss(left_out):  # whatever the server's words for it are
+                self._primers.forget(chat)
             raise _PictureMissingError from error
         if self._dialect.keeps:
             self._kept.add(shown)
@@ -195,7 +195,11 @@ class RemoteEngine:
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
         """Have the server keep the pictures of `chat`, and what it makes of them."""
-        turn, _ = await self._send(chat, Sampling(temperature=0.0, max_tokens=1), leaves_out=True)
+        sampling = Sampling(temperature=0.0, max_tokens=1)
+        try:
+            turn, _ = await self._send(chat, sampling, leaves_out=True)
+        except _PictureMissingError:
+            turn, _ = await self._send(chat, sampling, leaves_out=False)
         self._count(turn)
         return 0
 
@@ -236,7 +240,7 @@ class _Kept:
     @property
     def are_worth_it(self) -> bool:
         """Whether it pays to leave them out: not behind a router that brings every request to another server."""
-        return self._misses <= _MISSES + self._answers // 4
+        return self._misses <= _MISSES + self._answers // _ANSWERS_A_MISS
 
     def of(self, shown: Iterable[str]) -> dict[str, int]:
         """Those that the server keeps."""
@@ -248,12 +252,13 @@ class _Kept:
         for key in shown:
             self._shown[key] = self._answers
 
-    def miss(self, left_out: Mapping[str, int]) -> None:
-        """Forget those that it has lost, unless they were sent again since."""
-        self._misses += 1
-        for key, number in left_out.items():
-            if self._shown.get(key) == number:
-                del self._shown[key]
+    def miss(self, left_out: Mapping[str, int]) -> bool:
+        """Forget those that it has lost; returns whether there were any, and they had not been sent again since."""
+        lost = [key for key, number in left_out.items() if self._shown.get(key) == number]
+        for key in lost:
+            del self._shown[key]
+        self._misses += bool(lost)
+        return bool(lost)
 
 
 def _is_large(beginning: Sequence[Message]) -> bool:
