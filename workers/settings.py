@@ -82,9 +82,10 @@ class WorkerSettings(Home):
     remote_models: Annotated[Listed, Spelt("remote-model", "[ID=]NAME")] = Field(
         default=(), description="what the server calls a model, where that is neither its id nor its weights"
     )
-    remote_dialect: Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"] | None = Field(
-        default=None, description="what kind of server it is; found out unless told"
-    )
+    remote_dialect: Annotated[
+        Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"] | None,
+        Spelt(metavar="vllm|sglang|dynamo|openai|anthropic|google", default="what the server shows itself to be"),
+    ] = Field(default=None, description="what kind of server it is")
     api_key_env: Annotated[str | None, Spelt(metavar="NAME", default="OPENAI_API_KEY, or no key")] = Field(
         default=None, description="variable that the key for the endpoint is read from"
     )
@@ -93,11 +94,11 @@ class WorkerSettings(Home):
         pattern=r"^(png|jpeg:(100|[1-9]\d?):(444|422|420))$",
         description="files that rasters are sent as: lossless, or such as jpeg:95:444",
     )
-    requests_per_minute: NonNegativeInt = Field(
-        default=0, description="requests that the endpoint is sent in a minute; 0: any number"
+    requests_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+        default=0, description="requests that this worker sends the endpoint in a minute; 0: any number"
     )
-    tokens_per_minute: NonNegativeInt = Field(
-        default=0, description="tokens, of prompts and answers, that it is sent and sends in a minute; 0: any number"
+    tokens_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+        default=0, description="tokens of prompts and answers between this worker and the endpoint in a minute"
     )
     answer_seconds: PositiveFloat = Field(
         default=3600.0, description="an answer of the endpoint may take so long before it is asked for again"

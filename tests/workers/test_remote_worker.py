@@ -64,7 +64,7 @@ def elder() -> Iterator[Elder]:
 
 
 @pytest.mark.timeout(400)
-async def test_nothing_is_lost_or_asked_for_nothing_through_20_kills_of_the_server(
+async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
     redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, elder: Elder
 ) -> None:
     """Twenty random kills while 500 requests are played: 500 answers, each once, by one worker that never ends."""
