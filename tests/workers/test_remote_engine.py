@@ -298,6 +298,22 @@ async def test_jpegs_are_of_the_quality_and_chroma_that_are_said() -> None:
     assert pictures.encoded == 1
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "dialect", "headers"),
+    [
+        ("https://api.openai.com/v1", "openai", {"authorization"}),
+        ("https://api.anthropic.com/v1", "anthropic", {"authorization", "x-api-key", "anthropic-version"}),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "google", {"authorization"}),
+    ],
+)
+def test_vendors_are_known_by_their_addresses(endpoint: str, dialect: str, headers: set[str]) -> None:
+    """And get the headers that their lists of models want; nobody else gets those."""
+    settings = RemoteSettings(endpoint, key="k")
+    assert settings.known_dialect is not None
+    assert (settings.known_dialect.name, set(settings.headers)) == (dialect, headers)
+    assert set(RemoteSettings("http://127.0.0.1:1/v1", key="k").headers) == {"authorization"}
+
+
 def test_rates_spread_what_is_taken_and_make_up_for_what_was_guessed() -> None:
     """Sixty a minute is one a second; idleness is worth five of them; more than was thought delays the next."""
     rate = Rate(60, since=0.0)

@@ -55,7 +55,8 @@ def test_what_is_wrong_with_a_request_is_its_failure(status: int) -> None:
     """It is not asked again."""
     error = refusal(status, {}, read_error(b'{"error":{"message":"bad picture"}}', None), CONTEXT)
     assert type(error) is EngineError
-    assert str(error) == f"{status}: bad picture"
+    assert str(error).startswith(f"{status}: bad picture")
+    assert ("--remote-pictures jpeg" in str(error)) == (status == 413)
     assert not error.is_retryable
 
 

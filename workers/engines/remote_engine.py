@@ -1,8 +1,10 @@
 """A model behind any OpenAI-compatible server: vLLM's router, SGLang, Dynamo, a commercial API. docs/remote.md."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from ipaddress import ip_address
 from typing import Any
 
 from cachetools import LRUCache
@@ -28,6 +30,8 @@ from workers.engines.remote.pictures import Pictures
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.server import RemoteSettings, Reply, Server
 
+log = logging.getLogger(__name__)
+
 _PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
 _LETTERS_A_TOKEN = 4
 _MOST_KEPT = 10_000
@@ -43,7 +47,7 @@ class RemoteEngine:
     def __init__(self, entry: CatalogueEntry, settings: RemoteSettings) -> None:
         self._entry = entry
         self._settings = settings
-        self._dialect = DIALECTS[settings.dialect or "openai"]
+        self._dialect = settings.known_dialect or DIALECTS["openai"]
         self._version: str = self._dialect.name
         self._name = settings.name or entry.remote_names[0]
         self._context = entry.max_model_len
@@ -85,11 +89,14 @@ class RemoteEngine:
 
     async def start(self) -> None:
         """Wait until the server answers and lists the model. Raises EngineDeadError when it is not to be had there."""
-        self._pictures = Pictures(self._settings.pictures)
-        self._server = Server(self._settings, context=self._context)
+        settings = self._settings
+        if settings.key and settings.endpoint.startswith("http:") and not _is_here(settings.host):
+            log.warning("the key in %s goes to %s unencrypted", settings.key_name, settings.endpoint)
+        self._pictures = Pictures(settings.pictures)
+        self._server = Server(settings, context=self._context)
         self._starting = True
         try:
-            met = await meet(self._server, self._entry, self._settings)
+            met = await meet(self._server, self._entry, settings)
         except EngineClosedError as error:
             raise self._closed(error) from error
         finally:
@@ -259,6 +266,13 @@ class _Kept:
             del self._shown[key]
         self._misses += bool(lost)
         return bool(lost)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _is_large(beginning: Sequence[Message]) -> bool:

@@ -24,7 +24,7 @@ class Dialect:
 
     `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
     named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
-    what ends a turn, `templates` whether it takes arguments of the chat template.
+    what ends a turn, `templates` whether it takes arguments of the chat template. The key goes into `key_header`, too.
     """
 
     name: DialectName
@@ -34,6 +34,8 @@ class Dialect:
     keeps: bool = False
     ends_turns: bool = False
     templates: bool = False
+    key_header: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self, sampling: Sampling, entry: CatalogueEntry, context: int) -> dict[str, Any]:
         """What of `sampling` is sent; `context` bounds an answer, as an engine of this process bounds it."""
@@ -79,17 +81,21 @@ DIALECTS: Mapping[DialectName, Dialect] = {
         ),
         Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
         Dialect("openai"),
-        Dialect("anthropic"),
+        Dialect("anthropic", key_header="x-api-key", headers={"anthropic-version": "2023-06-01"}),  # for its list alone
         Dialect("google"),
     )
 }
 
 
-def recognise(host: str, owners: Collection[str], *, has_version: bool) -> Dialect:
-    """The kind of server at `host`, by the owners that it names of its models, and by whether it tells vLLM's version.
+def vendor(host: str) -> Dialect | None:
+    """The dialect of a vendor's own endpoint."""
+    return DIALECTS[_HOSTS[host]] if host in _HOSTS else None
+
+
+def recognise(owners: Collection[str], *, has_version: bool) -> Dialect:
+    """The kind of a server, by the owners that it names of its models, and by whether it tells vLLM's version.
 
     A stranger is asked as OpenAI is, and gets no name of a picture.
     """
     known = [_OWNERS[owner] for owner in owners if owner in _OWNERS]
-    name = _HOSTS.get(host) or (known[0] if known else "vllm" if has_version else "openai")
-    return DIALECTS[name]
+    return DIALECTS[known[0] if known else "vllm" if has_version else "openai"]

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
 from catalogue.entry import CatalogueEntry
 from catalogue.names import did_you_mean
 from workers.engines.engine import EngineClosedError, EngineDeadError
-from workers.engines.remote.dialects import DIALECTS, Dialect, recognise
+from workers.engines.remote.dialects import Dialect, recognise
 from workers.engines.remote.refusals import AgainLaterError, shown
 from workers.engines.remote.server import RemoteSettings, Server
 
@@ -48,23 +47,21 @@ async def meet(server: Server, entry: CatalogueEntry, settings: RemoteSettings) 
 async def _look(server: Server, entry: CatalogueEntry, settings: RemoteSettings) -> Met:
     cards = await _cards(server)
     names = (settings.name,) if settings.name else entry.remote_names
-    found = next((card for name in names for card in cards or () if _is(card, name)), None)
-    if cards is not None and found is None:
+    name, card = next(((name, card) for name in names for card in cards or () if _is(card, name)), (names[0], None))
+    if cards is not None and card is None:
         raise _lacking(cards, names, settings)
-    card = found or {"id": names[0]}
-    version = await _version(server)
-    owners = {str(card.get("owned_by")) for card in cards or ()}
-    host = urlsplit(settings.endpoint).hostname or ""
-    dialect = (
-        DIALECTS[settings.dialect] if settings.dialect else recognise(host, owners, has_version=version is not None)
-    )
-    context = card.get("max_model_len")
+    dialect, version = settings.known_dialect, None
+    if dialect is None or dialect.keeps:
+        version = await _version(server)
+        owners = {str(each.get("owned_by")) for each in cards or ()}
+        dialect = dialect or recognise(owners, has_version=version is not None)
+    context = card.get("max_model_len") if card else None
     return Met(
-        name=str(card["id"]),
+        name=name,
         dialect=dialect,
         version=f"{dialect.name} {version}" if version else dialect.name,
         context=context if isinstance(context, int) and context > 0 else None,
-        ends=await _ends(server, entry, str(card["id"])) if dialect.ends_turns else {},
+        ends=await _ends(server, entry, name) if dialect.ends_turns else {},
     )
 
 

@@ -100,6 +100,8 @@ def refusal(status: int, headers: Mapping[str, str], said: Said, context: int) -
         return AgainLaterError(told, seconds=wait_asked(headers), may_be_ours=ours)
     if "context_length_exceeded" in said.kinds or _TOO_LONG.search(said.message):
         return ContextExceededError(told, _excess(said.message, context))
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        told += "; --remote-pictures jpeg:95:444 makes smaller files of rasters"
     return EngineError(told)
 
 

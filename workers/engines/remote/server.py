@@ -19,7 +19,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from workers.engines.remote.bodies import Body
-from workers.engines.remote.dialects import DialectName
+from workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.refusals import AgainLaterError, ServerFailedError, read_error, refusal, shown
 
@@ -62,6 +62,27 @@ class RemoteSettings:
     answer_seconds: float = 3600.0
     backoff_seconds: float = 1.0
 
+    @property
+    def host(self) -> str:
+        """The machine, by name or address."""
+        return urlsplit(self.endpoint).hostname or ""
+
+    @property
+    def known_dialect(self) -> Dialect | None:
+        """What kind of server it is, where that is known before it is asked."""
+        return DIALECTS[self.dialect] if self.dialect else vendor(self.host)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request says of who asks."""
+        dialect, key = self.known_dialect or DIALECTS["openai"], self.key
+        given = (
+            {"authorization": f"Bearer {key}", **({dialect.key_header: key} if dialect.key_header else {})}
+            if key
+            else {}
+        )
+        return {**dialect.headers, **given}
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -93,10 +114,10 @@ class Server:
         """Why nobody is answered now; None when the last one was."""
         self.retries = self.on_the_wire = 0
         self._http = httpx.AsyncClient(
-            headers={"authorization": f"Bearer {settings.key}"} if settings.key else {},
+            headers=settings.headers,
             timeout=httpx.Timeout(settings.answer_seconds, connect=_CONNECT_SECONDS, pool=None),
             limits=_LIMITS,
-            transport=_transport(settings.endpoint),
+            transport=_transport(settings),
         )
 
     async def look(self, url: str, content: dict[str, Any] | None = None) -> httpx.Response:
@@ -217,9 +238,8 @@ class _Failures:
             raise ServerFailedError(f"the server failed at this request {self._number} times: {later}") from later
 
 
-def _transport(endpoint: str) -> httpx.AsyncHTTPTransport | None:
+def _transport(settings: RemoteSettings) -> httpx.AsyncHTTPTransport | None:
     """Connections that notice a peer that is gone; None, for httpx's own, where the environment names a proxy."""
-    url = urlsplit(endpoint)
-    if url.scheme in getproxies() and not proxy_bypass(url.hostname or ""):
+    if urlsplit(settings.endpoint).scheme in getproxies() and not proxy_bypass(settings.host):
         return None
     return httpx.AsyncHTTPTransport(limits=_LIMITS, socket_options=_KEEP_ALIVE)
