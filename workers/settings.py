@@ -171,5 +171,7 @@ class WorkerSettings(Home):
         default=5, description="attempts to start the engine again before the worker ends"
     )
     backoff_seconds: NonNegativeFloat = Field(
-        default=1.0, description="before the first of these attempts; doubled before each further one, up to 30 s"
+        default=1.0,
+        description="before the first of these attempts, and before a server elsewhere is asked again; doubled before "
+        "each further time, up to 30 s",
     )

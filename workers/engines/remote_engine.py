@@ -175,15 +175,16 @@ class RemoteEngine:
         self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool
     ) -> tuple[TurnResponse, float]:
         server, pictures = self._running()
-        shown = await pictures.of(chat)
+        keys = {raster.key for message in chat for raster in message.rasters}
+        left_out = self._kept.of(keys) if leaves_out else {}
+        sent = await pictures.of(chat, left_out)
         parameters = {
             "model": self._name,
             **self._ends,
             **self._dialect.parameters(sampling, self._entry, self._context),
         }
-        left_out = self._kept.of(shown) if leaves_out else {}
-        body = Writer(self._dialect, self._entry.remote.detail).write(chat, parameters, shown, left_out)
-        tokens = _estimate(chat, self._entry)
+        body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
+        tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)
         try:
             turn, seconds = await server.complete(body, partial(self._read, chat))
@@ -196,7 +197,7 @@ class RemoteEngine:
                 self._primers.forget(chat)
             raise _PictureMissingError from error
         if self._dialect.keeps:
-            self._kept.add(shown)
+            self._kept.add(keys)
         self._tokens.correct(turn.usage.prompt_tokens + turn.usage.completion_tokens - tokens)
         return turn, seconds
 

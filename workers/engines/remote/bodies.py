@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -32,50 +32,40 @@ class Body(httpx.AsyncByteStream):
 
 
 class Writer:
-    """Writes bodies in the dialect of a server; `detail` is said of each picture where it is given."""
+    """Writes bodies in the dialect of a server. `name` names pictures by the keys of their rasters.
 
-    def __init__(self, dialect: Dialect, detail: str | None) -> None:
+    `detail` is said of each picture where it is given.
+    """
+
+    def __init__(self, dialect: Dialect, name: Callable[[str], UUID], detail: str | None) -> None:
         self._dialect = dialect
+        self._name = name
         self._detail = detail
 
-    def write(
-        self,
-        chat: Sequence[Message],
-        parameters: Mapping[str, Any],
-        pictures: Mapping[str, Picture],
-        left_out: Collection[str],
-    ) -> Body:
-        """Write a body. The pictures of the rasters in `left_out` are named and not sent."""
-        messages = [self._message(message, pictures, left_out) for message in chat]
+    def write(self, chat: Sequence[Message], parameters: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Body:
+        """Write a body. Rasters without a picture are named, and not sent."""
+        messages = [self._message(message, pictures) for message in chat]
         text = json.dumps({**parameters, "messages": messages}, ensure_ascii=False).encode("utf-8", "replace")
-        return Body(list(_filled(text, pictures)))
+        urls = {self._name(key).hex.encode(): picture.url for key, picture in pictures.items()}
+        # Data URLs need no escaping.
+        return Body([urls[piece] if number % 2 else piece for number, piece in enumerate(_MARKS.split(text))])
 
-    def _message(self, message: Message, pictures: Mapping[str, Picture], left_out: Collection[str]) -> dict[str, Any]:
+    def _message(self, message: Message, pictures: Mapping[str, Picture]) -> dict[str, Any]:
         if not message.rasters:
             return {"role": message.role, "content": message.text}
         content = [
-            {"type": "text", "text": part} if isinstance(part, str) else self._picture(part, pictures, left_out)
+            {"type": "text", "text": part} if isinstance(part, str) else self._shown(part, pictures.get(part.key))
             for part in message.parts
         ]
         return {"role": message.role, "content": content}
 
-    def _picture(
-        self, raster: PromptRaster, pictures: Mapping[str, Picture], left_out: Collection[str]
-    ) -> dict[str, Any]:
-        picture = pictures[raster.key]
-        image: dict[str, Any] = {"url": f"{_MARK}{picture.uuid.hex}"}
-        if self._detail:
-            image["detail"] = self._detail
-        if self._dialect.identity == "content_hash":
-            image["content_hash"] = f"sha256:{picture.digest}"
-        part: dict[str, Any] = {"type": "image_url", "image_url": None if raster.key in left_out else image}
+    def _shown(self, raster: PromptRaster, picture: Picture | None) -> dict[str, Any]:
+        name = self._name(raster.key)
+        part: dict[str, Any] = {"type": "image_url", "image_url": None}
+        if picture:
+            part["image_url"] = {"url": f"{_MARK}{name.hex}", **({"detail": self._detail} if self._detail else {})}
+            if self._dialect.identity == "content_hash":
+                part["image_url"]["content_hash"] = f"sha256:{picture.digest}"
         if self._dialect.identity == "uuid":
-            part["uuid"] = str(picture.uuid)
+            part["uuid"] = str(name)
         return part
-
-
-def _filled(text: bytes, pictures: Mapping[str, Picture]) -> Iterator[bytes]:
-    """The JSON with data URLs, which need no escaping, in place of their marks."""
-    urls = {picture.uuid.hex.encode(): picture.url for picture in pictures.values()}
-    for number, piece in enumerate(_MARKS.split(text)):
-        yield urls[piece] if number % 2 else piece

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from uuid import NAMESPACE_OID, UUID, uuid5
@@ -22,11 +22,10 @@ _SUBSAMPLING = {"444": 0, "422": 1, "420": 2}
 
 @dataclass(frozen=True)
 class Picture:
-    """An encoded raster: `url` is a data URL, `digest` the SHA-256 of its file, and `uuid` names both in any cache."""
+    """An encoded raster: `url` is a data URL, `digest` the SHA-256 of its file."""
 
     url: bytes
     digest: str
-    uuid: UUID
 
 
 class Pictures:
@@ -40,11 +39,17 @@ class Pictures:
         self.encoded = 0
         """How many were made."""
 
-    async def of(self, chat: Sequence[Message]) -> dict[str, Picture]:
-        """Every picture of a chat, by the key of its raster."""
-        rasters = {raster.key: raster for message in chat for raster in message.rasters}
+    async def of(self, chat: Sequence[Message], left_out: Collection[str] = ()) -> dict[str, Picture]:
+        """The pictures of a chat, by the keys of their rasters; without those that are left out."""
+        shown = (raster for message in chat for raster in message.rasters)
+        rasters = {raster.key: raster for raster in shown if raster.key not in left_out}
         made = await asyncio.gather(*(self._get(raster) for raster in rasters.values()))
         return dict(zip(rasters, made, strict=True))
+
+    def name(self, key: str) -> UUID:
+        """Names the file of a raster, by its key, in any cache."""
+        # The key names pixels; what a server keeps under a name must be one file.
+        return uuid5(NAMESPACE_OID, f"gigavqa:{key}:{self._encoding}")
 
     def close(self) -> None:
         """End the threads."""
@@ -79,5 +84,4 @@ def encode(raster: PromptRaster, encoding: str) -> Picture:
         image.save(buffer, "JPEG", quality=int(quality), subsampling=_SUBSAMPLING[chroma])
     content = buffer.getvalue()
     url = b"data:image/%s;base64,%s" % (kind.encode(), base64.b64encode(content))
-    # The key names pixels; what a server keeps under a name must be one file.
-    return Picture(url, hashlib.sha256(content).hexdigest(), uuid5(NAMESPACE_OID, f"gigavqa:{raster.key}:{encoding}"))
+    return Picture(url, hashlib.sha256(content).hexdigest())

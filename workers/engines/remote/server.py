@@ -18,6 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from workers.engines.engine import EngineDeadError
 from workers.engines.remote.bodies import Body
 from workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor
 from workers.engines.remote.rates import Rate
@@ -26,7 +27,8 @@ from workers.engines.remote.refusals import AgainLaterError, ServerFailedError, 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request
+for _teller in ("httpx", "httpcore"):
+    logging.getLogger(_teller).setLevel(logging.WARNING)  # they tell of every request, and of its headers
 
 _LONGEST_BACKOFF = 30.0
 _MOST_FAILURES = 16
@@ -136,11 +138,13 @@ class Server:
     async def complete(self, body: Body, read: Callable[[Reply], T]) -> tuple[T, float]:
         """Post a chat until `read` can read the answer; returns what it read, and the seconds that the answer took.
 
-        Raises what `read` raises but AgainLaterError, and EngineError, EngineClosedError.
+        Raises what `read` raises but AgainLaterError, and EngineError, EngineDeadError.
         """
         failures = _Failures(self)
         for attempt in count():
             await self._requests.take(1)
+            if self._http.is_closed:
+                raise EngineDeadError("the engine is not running")
             began = time.monotonic()
             try:
                 with self._sending():
