@@ -27,7 +27,11 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `shift_seconds` leaves the choice to the workers."""
+    """What is to run.
+
+    `engine_arguments` are `NAME=VALUE`, `remote_arguments` those of workers that ask a server elsewhere. None as
+    `shift_seconds` leaves the choice to the workers.
+    """
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
@@ -37,6 +41,7 @@ class StackOptions:
     allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
+    remote_arguments: tuple[str, ...] = ()
     shift_seconds: float | None = None
 
 
@@ -174,7 +179,7 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    settings = ["--engine", options.engine]
+    settings = ["--engine", options.engine, *options.remote_arguments]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
     settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:

@@ -165,8 +165,10 @@ class BundlePlayer:
         outcome = Outcome()
         try:
             await self._play_chat(lease, request, priority, outcome)
-        except (TilingError, EngineError) as error:
+        except TilingError as error:
             outcome.failure = make_failure(error, retryable=False)
+        except EngineError as error:
+            outcome.failure = make_failure(error, retryable=error.is_retryable)
         except EngineDeadError as error:
             if not lease.probation:
                 raise

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from jobs.fleet import EnginePhase
 from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
-from workers.engines.engine import Engine, EngineDeadError, EngineStats, Message
+from workers.engines.engine import Engine, EngineClosedError, EngineDeadError, EngineStats, Message
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
@@ -50,8 +50,8 @@ class EngineKeeper:
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start of the engine is that is not usable yet."""
-        return None if self._usable.is_set() else self._engine.phase
+        """How far the start of an engine is that is not usable yet, or what one elsewhere waits for."""
+        return self._engine.phase
 
     async def start(self) -> None:
         """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
@@ -93,11 +93,13 @@ class EngineKeeper:
             engine = await self._running()
             try:
                 return await engine.generate(chat, sampling, request_id, priority, grow)
+            except EngineClosedError as error:
+                self._lose(str(error))
             except EngineDeadError:
                 self._replace(engine)
                 if death == self._settings.max_deaths:
                     raise
-        raise AssertionError("max_deaths is at least 1")
+        raise self.error or AssertionError("max_deaths is at least 1")
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -115,8 +117,8 @@ class EngineKeeper:
         return await self._engine.stats()
 
     async def check(self) -> None:
-        """Replace an engine that died while nobody asked it anything."""
-        if self._usable.is_set() and not await self._engine.healthy():
+        """Replace an engine that died while nobody asked it anything; one elsewhere that is away comes back."""
+        if self._usable.is_set() and self._engine.phase is None and not await self._engine.healthy():
             self._replace(self._engine)
 
     async def stop(self) -> None:
@@ -170,6 +172,9 @@ class EngineKeeper:
             self._instruments.engine_restarts.inc()
             break
         else:
-            self.error = EngineLostError(f"the engine died and did not start again in {attempt} attempts")
-            self.lost.set()
+            self._lose(f"the engine died and did not start again in {attempt} attempts")
         self._usable.set()
+
+    def _lose(self, why: str) -> None:
+        self.error = self.error or EngineLostError(why)
+        self.lost.set()
