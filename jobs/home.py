@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from jobs.settings import ProcessSettings, Spelt
 
@@ -11,6 +11,9 @@ from jobs.settings import ProcessSettings, Spelt
 def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
+
+Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>]+$")]
+"""Where browsers find something: http or https."""
 
 Folder = Annotated[Path, AfterValidator(_absolute)]
 

@@ -103,7 +103,14 @@ class Gateway:
             self._quotas,
             Fleet(self._redis),
             tallies,
-            Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
+            Reports(
+                self._results,
+                self._datasets,
+                self._models.catalogue,
+                previews,
+                tallies,
+                viewer=self._settings.viewer_url,
+            ),
         )
         return {type(part): part for part in (*parts, *self._openai)}
 

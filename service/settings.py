@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.home import Home
+from jobs.home import Address, Home
 from jobs.settings import Listed, Spelt
 
 
@@ -75,5 +75,8 @@ class Settings(Home):
     trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
     retention_days: Annotated[float | None, Spelt(default="all are kept")] = Field(
         default=None, gt=0, description="days after its submission that a job which has ended is deleted"
+    )
+    viewer_url: Annotated[Address | None, Spelt(metavar="URL", default="none: pages have no links to one")] = Field(
+        default=None, description="address that browsers reach the evidence viewer by (docs/viewer.md)"
     )
     resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")

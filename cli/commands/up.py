@@ -85,6 +85,13 @@ Gpus = Annotated[
         "as `nvidia-smi -L` lists them. Left out, each worker gets GPUs, and those that are left stay idle.",
     ),
 ]
+Viewer = Annotated[bool, typer.Option(help="Start the evidence viewer, too, to which reports link.")]
+ViewerPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535, help="Its port; 0 takes any free one. Left out, 8471, or any free one if it is taken."
+    ),
+]
 Shift = Annotated[
     float | None,
     typer.Option(
@@ -106,9 +113,11 @@ def up(
     workers: Workers = None,
     gpus: Gpus = None,
     shift: Shift = None,
+    viewer: Viewer = True,
+    viewer_port: ViewerPort = None,
     json: Json = False,
 ) -> None:
-    """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
+    """Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.
 
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
@@ -150,6 +159,7 @@ def up(
         engine_arguments=tuple(engine_arg or ()),
         remote_arguments=remote,
         shift_seconds=shift,
+        viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
     )
     asyncio.run(_serve(options, json))
 
@@ -177,6 +187,8 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
+    if stack.viewer_url:
+        _announce(f"viewer   {stack.viewer_url}")
     _announce(f"logs     {options.home.logs}")
     with _starts(models) as look:
         await stack.wait_for_workers(look)
@@ -184,11 +196,13 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     if json:
         ready = {
             "url": stack.url,
+            "viewer_url": stack.viewer_url,
             "redis_url": stack.redis_url,
             "models": [entry.id for entry in options.entries],
             "home": str(options.home.folder),
             "logs": str(options.home.logs),
             "gateway_pid": stack.gateway.pid,
+            "viewer_pids": [viewer.pid for viewer in stack.viewers],
             "worker_pids": [worker.pid for worker in stack.workers],
             "workers": [_told(crew) for crew in options.crews],
         }

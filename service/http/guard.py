@@ -1,10 +1,7 @@
 """Who may speak to the gateway through a browser, where it listens, and whether it asks who somebody is."""
 
 import asyncio
-import ipaddress
 import logging
-import socket
-from collections.abc import Iterable
 from contextlib import nullcontext
 from urllib.parse import urlsplit
 
@@ -15,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from jobs.access import ApiKeys
 from jobs.connection import connect
 from jobs.errors import SettingsInvalidError
+from jobs.hosts import OwnNames, is_loopback
 from jobs.server import borrowed_server
 from service.errors import ForeignOriginError, HostUntrustedError, ServiceError
 from service.http.problems import error_response
@@ -39,7 +37,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self._names = {"localhost", settings.host.lower(), *settings.trusted_hosts}
+        self._names = OwnNames(settings.host, *settings.trusted_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -53,7 +51,7 @@ class Guard:
 
     def _require_trusted(self, method: str, headers: Headers) -> None:
         host = headers.get("host", "")
-        if host and not self._trusts(_name_of(f"//{host}")):
+        if not self._names.trusts(host):
             raise HostUntrustedError(
                 f"'{host[:200]}' is no name of this gateway; add it to GIGAVQA_TRUSTED_HOSTS if it should be"
             )
@@ -64,10 +62,6 @@ class Guard:
         if foreign:
             raise ForeignOriginError(f"a page of {origin or 'another site'} may not change anything here")
 
-    def _trusts(self, name: str) -> bool:
-        trusted = name in self._names or "*" in self._names or name.endswith(".localhost")
-        return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
-
 
 def asks_for_keys(settings: Settings) -> bool:
     """Whether a request must present a key: wherever other machines can connect, unless the operator said otherwise.
@@ -76,7 +70,7 @@ def asks_for_keys(settings: Settings) -> bool:
     """
     if settings.require_keys and settings.allow_unauthenticated:
         raise SettingsInvalidError("GIGAVQA_REQUIRE_KEYS and GIGAVQA_ALLOW_UNAUTHENTICATED contradict each other")
-    return settings.require_keys or not (settings.allow_unauthenticated or _is_loopback(settings.host))
+    return settings.require_keys or not (settings.allow_unauthenticated or is_loopback(settings.host))
 
 
 def require_protected(settings: Settings) -> None:
@@ -112,25 +106,3 @@ async def _any_key(url: str) -> bool:
         return True
     finally:
         await redis.aclose()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        addresses: Iterable[str] = {str(found[4][0]) for found in socket.getaddrinfo(host or "0.0.0.0", None)}
-    except socket.gaierror as error:
-        raise SettingsInvalidError(f"GIGAVQA_HOST: '{host}' is no address of this machine: {error.strerror}") from error
-    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)
-
-
-def _name_of(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        return None

@@ -62,12 +62,15 @@ class Reports:
         catalogue: Callable[[], Catalogue],
         previews: PreviewStore,
         tallies: Tallies,
+        *,
+        viewer: str | None = None,
     ) -> None:
         self._results = results
         self._tallies = tallies
         self._datasets = datasets
         self._catalogue = catalogue
         self._previews = previews
+        self._viewer = viewer
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
@@ -103,7 +106,7 @@ class Reports:
         if self._lacking.intersection(job.id for job in jobs):
             states.append(secrets.token_hex(8))
         versions = versions_of(self._datasets.load(names[0])).values()
-        state = " ".join([*states, self._datasets.version(names[0]), *versions])
+        state = " ".join([*states, str(self._viewer), self._datasets.version(names[0]), *versions])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
     def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
@@ -119,7 +122,7 @@ class Reports:
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
         prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
-        return render_html(report, outcomes, self._previews.read)
+        return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
 
     def _verdicts(
         self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
