@@ -145,7 +145,8 @@ class BundlePlayer:
         async with self._preparation.rasters(request.views) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
             player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
-            async with self._slots, self._keeper.place():
+            shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
+            async with self._slots, self._keeper.place(shown):
                 self.running += 1
                 try:
                     await player.play()

@@ -18,7 +18,7 @@ from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.places import places
+from workers.engines.places import Places, places
 from workers.engines.primers import Primers, worth
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
@@ -69,7 +69,7 @@ class VllmEngine:
         return self._phases.read()
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, of a model with recurrent states."""
         if self._llm is None:
             return None
@@ -163,10 +163,10 @@ class VllmEngine:
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
     ) -> tuple[Any, tuple[int, ...]]:
         llm = self._llm  # the engine may be stopped while this waits
-        primed = await self._primers.prime(chat, priority)
-        prompt = await render(llm, self._entry, chat)
-        shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        output = await self._generate(llm, prompt, sampling, request_id, primed.priority)
+        async with self._primers.primed(chat, priority) as primed:
+            prompt = await render(llm, self._entry, chat)
+            shown = visual_tokens(prompt)  # before the engine takes the prompt over
+            output = await self._generate(llm, prompt, sampling, request_id, primed.priority)
         if (output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
         return output, shown
@@ -180,8 +180,9 @@ class VllmEngine:
         prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
         sampling = Sampling(temperature=0.0, max_tokens=1)
         self._count(await self._generate(llm, prompt, sampling, f"primer-{self._primers.count}", priority))
-        block = int(llm.vllm_config.cache_config.block_size)
-        return end // block * block
+        cache = llm.vllm_config.cache_config
+        unit = int(cache.prefix_match_unit or cache.block_size)
+        return end // unit * unit
 
     async def _generate(self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, priority: int) -> Any:
         from vllm.sampling_params import RequestOutputKind, SamplingParams
