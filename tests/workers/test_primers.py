@@ -22,11 +22,11 @@ def chat(*parts: str | PromptRaster, system: str | None = None) -> list[Message]
 class Prefills:
     """Notes the beginnings that are asked for; none is done before it is allowed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, renewed: bool = False) -> None:
         self.asked: list[tuple[list[str], int]] = []
         self.allowed = asyncio.Event()
         self.error: Exception | None = None
-        self.primers = Primers(self._ask)
+        self.primers = Primers(self._ask, renewed=renewed)
 
     async def prime(self, asked: Sequence[Message], priority: int) -> Primed:
         """Ask for what a chat begins with; the chat is answered at once."""
@@ -87,18 +87,19 @@ async def test_longer_beginnings_follow_shorter_ones() -> None:
     ]
 
 
-async def test_each_chat_asks_anew_for_what_others_may_have_put_out() -> None:
-    """Which costs nothing where it is there."""
-    prefills = Prefills()
+@pytest.mark.parametrize("renewed", [False, True])
+async def test_each_chat_asks_anew_for_a_state_that_others_may_have_put_out(*, renewed: bool) -> None:
+    """Which costs little where it is there; blocks of full attention are held by all that find them."""
+    prefills = Prefills(renewed=renewed)
     prefills.allowed.set()
     for text in "ab":
         await prefills.prime(chat(FULL, text), 0)
-    assert [keys for keys, _ in prefills.asked] == [["full"], ["full"]]
+    assert len(prefills.asked) == (2 if renewed else 1)
 
 
 async def test_what_prompts_in_play_begin_with_is_asked_for_every_fourth_prompt() -> None:
     """At its own priority, also when those prompts begin with something else; and no more when all are answered."""
-    prefills = Prefills()
+    prefills = Prefills(renewed=True)
     prefills.allowed.set()
     async with prefills.primers.primed(chat(FULL, "?"), 7):
         for _ in range(8):

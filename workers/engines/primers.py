@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from catalogue.entry import CatalogueEntry
 from tiling.geometry import Size
@@ -56,19 +56,26 @@ class _InUse:
 class Primers:
     """The beginnings that an engine was asked for, each once however many chats wait for it.
 
-    Asking for what is there costs one short step, and tells the cache that it is in use. So what prompts begin with
-    that are being answered is asked for every few prompts: only the first turns of chats look at it, and what the
-    later ones leave would put it out.
+    Asking for what is there costs one short step, and tells the cache that it is in use. With `renewed` each chat asks,
+    and what prompts begin with that are being answered is asked for every few prompts: only the first turns of chats
+    look at a recurrent state of it, and the states that later ones leave would put it out.
     """
 
-    def __init__(self, ask: Ask, is_worth: IsWorth = lambda _: True) -> None:
+    def __init__(self, ask: Ask, is_worth: IsWorth = lambda _: True, *, renewed: bool = False) -> None:
         self._ask = ask
         self._is_worth = is_worth
+        self._renewed = renewed
         self._asked: OrderedDict[_Key, _Asked] = OrderedDict()
         self._in_use: dict[_Key, _InUse] = {}
         self._prompts = 0
         self.count = 0
         """How many were asked for."""
+
+    @classmethod
+    def of(cls, entry: CatalogueEntry, batched_tokens: int, ask: Ask) -> Self:
+        """The primers of an entry's engine, whose steps prefill so many tokens."""
+        family = entry.known_family
+        return cls(ask, worth(entry, batched_tokens), renewed=family is not None and family.linear_attention)
 
     @asynccontextmanager
     async def primed(self, chat: Sequence[Message], priority: int) -> AsyncIterator[Primed]:
@@ -114,7 +121,7 @@ class Primers:
     def _once(self, key: _Key, beginning: Sequence[Message], priority: int, again: int) -> "asyncio.Task[int]":
         """Ask for a beginning unless that is under way, or was done no more than `again` prompts ago."""
         asked = self._asked.get(key)
-        if asked is None or (asked.task.done() and self._prompts - asked.after >= again):
+        if asked is None or (self._renewed and asked.task.done() and self._prompts - asked.after >= again):
             self.count += 1
             asked = _Asked(asyncio.ensure_future(self._ask(beginning, priority)), self._prompts)
             asked.task.add_done_callback(lambda task: self._drop_failed(key, task))

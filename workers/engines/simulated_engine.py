@@ -19,7 +19,7 @@ from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
 from workers.engines.places import Places, places
-from workers.engines.primers import Primers, worth
+from workers.engines.primers import Primers
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
@@ -81,7 +81,7 @@ class SimulatedEngine:
         self._thought_tokens = thought_tokens
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
-        self._primers = Primers(self._prefill, worth(entry, self._roofline.batched_tokens))
+        self._primers = Primers.of(entry, self._roofline.batched_tokens, self._prefill)
         self._generations: dict[int, _Generation] = {}
         self._arrivals = 0
         self._work = asyncio.Event()

@@ -19,7 +19,7 @@ from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
 from workers.engines.places import Places, places
-from workers.engines.primers import Primers, worth
+from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
@@ -259,7 +259,7 @@ class VllmEngine:
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
-            self._primers = Primers(self._prefill, worth(self._entry, batched))
+            self._primers = Primers.of(self._entry, batched, self._prefill)
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
