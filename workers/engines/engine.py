@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jobs.fleet import EnginePhase
 from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
+from workers.engines.places import Places
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, as the engine knows once it has started; None for any number."""
         ...
 

@@ -6,13 +6,14 @@ The engine of a worker of several models rests, asleep or ended, while another m
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
 from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
 from workers.engines.engine import Engine, EngineClosedError, EngineDeadError, EngineStats, Message
+from workers.engines.places import Places
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
@@ -35,7 +36,7 @@ class EngineKeeper:
         self._engine = self._another()
         self._usable = asyncio.Event()
         self._restart: asyncio.Task[None] | None = None
-        self._places: asyncio.Semaphore | None = None
+        self._places: Places | None = None
         self.error: EngineLostError | None = None
         """Why there is no engine any more."""
         self.lost = asyncio.Event()
@@ -102,14 +103,14 @@ class EngineKeeper:
         raise self.error or AssertionError("max_deaths is at least 1")
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Hold one of the engine's places for chats, and wait for it. Raises EngineLostError."""
-        most = (await self._running()).places
-        if most is None:
+    async def place(self, views: Mapping[str, int]) -> AsyncIterator[None]:
+        """Hold the engine's place for a chat that shows these views, and wait for it. Raises EngineLostError."""
+        places = (await self._running()).places
+        if places is None:
             yield
             return
-        self._places = self._places or asyncio.Semaphore(most)
-        async with self._places:
+        self._places = self._places or places
+        async with self._places.hold(views):
             yield
 
     async def stats(self) -> EngineStats:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
@@ -22,6 +23,7 @@ from workers.engines.engine import (
     EngineStats,
     Message,
 )
+from workers.engines.places import Places
 from workers.engines.primers import Primers
 from workers.engines.remote.answers import read_answer
 from workers.engines.remote.bodies import Writer
@@ -37,6 +39,7 @@ _PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody w
 _LETTERS_A_TOKEN = 4
 _MOST_KEPT = 10_000
 _MISSES, _ANSWERS_A_MISS = 8, 16
+_TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
 
 
 class RemoteEngine:
@@ -84,7 +87,7 @@ class RemoteEngine:
         return EnginePhase(name=f"waiting for {self._settings.endpoint}" + (f" ({trouble})" if trouble else ""))
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """Any number: the worker's own bound is the only one."""
         return None
 
@@ -116,7 +119,8 @@ class RemoteEngine:
     ) -> TurnResponse:
         """Answer the chat's last message; `grow` is told its text at its end.
 
-        Cancelling the task closes the connection, which servers take as an abort. Raises EngineError for a prompt that the server refuses, and EngineDeadError when it refuses the worker.
+        Cancelling the task closes the connection, which servers take as an abort. Raises EngineError for a prompt that
+        the server refuses, and EngineDeadError when it refuses the worker.
         """
         self._asked += 1
         began = time.monotonic()
@@ -167,17 +171,12 @@ class RemoteEngine:
 
     async def _ask(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> tuple[TurnResponse, float]:
         """Ask with pictures left out that the server keeps; with all of them when it does not, after all."""
-        keeps = self._dialect.keeps and self._kept.are_worth_it
-        if keeps:
-            await self._primers.prime(chat, priority)
-            try:
-                return await self._send(chat, sampling, leaves_out=True)
-            except _PictureMissingError:
-                await self._primers.prime(chat, priority)
-        try:
-            return await self._send(chat, sampling, leaves_out=keeps)
-        except _PictureMissingError:
-            return await self._send(chat, sampling, leaves_out=False)
+        tries = _TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
+        for _ in range(tries):
+            async with self._primers.primed(chat, priority):
+                with suppress(_PictureMissingError):
+                    return await self._send(chat, sampling, leaves_out=True)
+        return await self._send(chat, sampling, leaves_out=False)
 
     async def _send(
         self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool
