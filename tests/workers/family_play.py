@@ -123,7 +123,7 @@ class Play:
     async def _caching(self) -> dict[str, Any]:
         """Ask long questions about two new pictures, one after the other and together, and play a chat about a third.
 
-        Returns prompt, cached and visual tokens of every turn, and in what units of tokens they are found.
+        Returns prompt tokens, cached tokens and visual tokens of every turn, and the unit that hits grow by.
         """
         names = ("land", "slide", "grid")
         one, other, third = (View(image=f"demo/images/{name}.png", region="pct:0,0,60,60") for name in names)
