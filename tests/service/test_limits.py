@@ -12,6 +12,8 @@ from jobs.settings import Place
 from service.errors import MAX_FINDINGS
 from service.http.auth import OPEN_PATHS, RECHECK_SECONDS
 from service.http.parameters import MOST_JOBS
+from service.openai.asked import ChatAsked
+from service.openai.batch_input import MOST_LINES
 from service.server import MAX_HEAD_BYTES
 from service.settings import Settings
 from service.submission.specification import SubmittedSpec
@@ -73,13 +75,16 @@ def test_every_limit_of_keys_is_in_both_tables() -> None:
 def test_the_sizes_that_cannot_be_set_are_those_of_the_code() -> None:
     """Read from where they are enforced."""
     told = {row[0]: row[1] for row in SIZES}
-    schema = SubmittedSpec.model_json_schema()["properties"]
+    schema, chat = (kind.model_json_schema()["properties"] for kind in (SubmittedSpec, ChatAsked))
     assert number(told["a request's line and headers"]) == MAX_HEAD_BYTES
     assert number(told["findings of one problem document"]) == MAX_FINDINGS
     assert number(told["jobs of a page of a list; of one report"]) == MOST_JOBS
     assert number(told["how long an `Idempotency-Key` is kept"]) * 3600 == IDEMPOTENCY_SECONDS
     assert number(told["sample ids of a specification"]) == schema["samples"]["maxItems"]
     assert number(told["repeats; `top_k`"]) == schema["repeats"]["maximum"]
+    assert number(told["messages of a chat; parts of a message"]) == chat["messages"]["maxItems"]
+    assert number(told["answers of a chat; tokens of each"]) == chat["n"]["anyOf"][0]["maximum"]
+    assert number(told["lines of a batch"]) == MOST_LINES
     for name in ("models", "cells"):
         assert number(told["fields of a specification; models; cells"]) == schema[name]["maxItems"]
     for name in ("sampling", "options", "metadata"):

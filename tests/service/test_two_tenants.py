@@ -16,7 +16,7 @@ from tests.service.tenants import Tenant
 from tests.service.workers import play
 
 CANARY = "canary-7f3e"
-EXAMPLES = 8
+EXAMPLES = 5
 _IDENTITY = {"authorization", "x-api-key", "host", "content-length"}
 
 
