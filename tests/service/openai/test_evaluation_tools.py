@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 
-from performance.peers.environments import cache_folder
+from performance.peers.scenario import cache_folder
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import png
 from tests.service.openai.workers import RunningWorker
 
 LMMS, INSPECT = (cache_folder() / name / "bin" / "python" for name in ("lmms-eval", "inspect"))
 QUESTIONS = 10
+ROOT = Path(__file__).parents[3]
+LMMS_EVAL = (  # it imports torchvision, which needs its companion where an index serves no build for the CPU
+    f"import sys; sys.path.append({str(ROOT)!r}); "
+    "from workers.engines.compat.torch_companions import repair_torch_companions as repair; repair(); "
+    "import runpy; runpy.run_module('lmms_eval', run_name='__main__', alter_sys=True)"
+)
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -92,7 +98,7 @@ def score(doc, results):
 """
     )
     arguments = f"model={MODEL},base_url={gateway.url}/v1,num_concurrent=4"
-    command = [str(LMMS), "-m", "lmms_eval", "--model", "openai", "--model_args", arguments, "--tasks", "local_vqa"]
+    command = [str(LMMS), "-c", LMMS_EVAL, "--model", "openai", "--model_args", arguments, "--tasks", "local_vqa"]
     command += ["--include_path", str(tmp_path), "--batch_size", "1", "--output_path", "out", "--log_samples"]
     run(command, tmp_path, OPENAI_API_KEY="none")
     (log,) = (tmp_path / "out").rglob("*samples*.jsonl")
