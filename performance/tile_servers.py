@@ -73,6 +73,9 @@ def serve(tile: Tiles, port: int) -> None:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing."""
 
+    ThreadingHTTPServer.request_queue_size = (
+        128  # as servers that are made for it have, or connections would be refused
+    )
     ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 

@@ -1,6 +1,7 @@
 """Everything that the routes need, built once and taken down in reverse order."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
+from service.http.guard import asks_for_keys
 from service.openai.batch_input import BatchReader
 from service.openai.batching import Batching
 from service.openai.composing import Composer
@@ -40,6 +42,8 @@ from service.results.tallies import Tallies
 from service.settings import Settings
 from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
+
+log = logging.getLogger(__name__)
 
 _SINK_RESTART_SECONDS = 5.0
 _CHATS_RESTART_SECONDS = 0.5
@@ -75,6 +79,7 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
+        self._keys = ApiKeys(self._redis)
         self._quotas = Quotas(self._redis)
         self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
         self._models = Models(settings.catalogue)
@@ -99,7 +104,7 @@ class Gateway:
             self._models,
             self._datasets,
             self._submissions,
-            ApiKeys(self._redis),
+            self._keys,
             self._quotas,
             Fleet(self._redis),
             tallies,
@@ -152,6 +157,8 @@ class Gateway:
         self._instrumentation.sink_failures.set_function(lambda: self._sink.errors)
         repeat("sink", self._sink.run_forever, _SINK_RESTART_SECONDS)
         repeat("followers", self._followers.run, settings.poll_seconds)
+        if not asks_for_keys(settings):
+            self._background.once("keys", self._tell_of_idle_keys)
         repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
@@ -169,6 +176,10 @@ class Gateway:
     async def _prune(self) -> None:
         settings = self._settings
         await asyncio.to_thread(self._openai.uploads.prune, settings.upload_bytes, 3600 * settings.upload_hours)
+
+    async def _tell_of_idle_keys(self) -> None:
+        if await self._keys.any_valid():
+            log.warning("there are API keys, and they are not asked for on %s; see --require-keys", self._settings.host)
 
     async def _forget(self, age: timedelta) -> None:
         for job_id in await self._registry.ended_before(datetime.now(UTC) - age):

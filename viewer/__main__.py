@@ -12,6 +12,7 @@ from viewer.app import create_app
 from viewer.settings import ViewerSettings
 
 _GRACE_SECONDS = 5
+_MOST_CONNECTIONS = 1024  # more are a 503
 _KEEP_ALIVE_SECONDS = 75
 
 
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             port=settings.port,
             log_config=None,
             access_log=False,
+            limit_concurrency=_MOST_CONNECTIONS,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -60,7 +61,8 @@ class Door:
 
     def __init__(self, app: ASGIApp, settings: ViewerSettings) -> None:
         self.app = app
-        self._names = OwnNames(settings.host, *settings.trusted_hosts)
+        said = urlsplit(settings.url or "").hostname
+        self._names = OwnNames(settings.host, *settings.trusted_hosts, *([said] if said else []))
         self._origin = settings.allow_origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

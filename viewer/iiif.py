@@ -4,6 +4,7 @@ Source: https://iiif.io/api/image/3.0/
 """
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from tiling.geometry import Size
 from tiling.levels import half_size
 from viewer.errors import NoSuchPictureError, RequestInvalidError
 from viewer.pictures import Picture
+from viewer.sending import Sending
 from viewer.settings import ViewerSettings
 from viewer.studio import Studio
 from viewer.wishes import MEDIA_TYPES, MOST_SIDE, Words, largest, read_wish
@@ -45,8 +47,8 @@ class Iiif:
             return Response(status_code=204, headers={"Allow": "GET, HEAD, OPTIONS", **_PREFLIGHT})
         # Frameworks decode paths, after which `%2F` in an identifier is no longer told from `/`.
         raw = request.scope["raw_path"].decode("ascii", "replace")
-        identifier, *rest = raw[raw.index(PREFIX) + len(PREFIX) + 1 :].split("/")
-        if rest and rest != ["info.json"] and len(rest) != 4:
+        identifier, *rest = raw.partition(f"{PREFIX}/")[2].split("/")
+        if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
             raise NoSuchPictureError("no such address: an identifier's own slashes are to be written as %2F")
         picture = await asyncio.to_thread(self._studio.pictures.find, _decoded(identifier))
         address = f"{base_of(request, self._settings)}{PREFIX}/{identifier}"
@@ -59,7 +61,8 @@ class Iiif:
     def _describe(self, request: Request, picture: Picture, address: str) -> Response:
         accepts = request.headers.get("accept", "")
         media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
-        tag = f"{picture.digest}-{self._settings.max_pixels}"
+        told = f"{self._settings.max_pixels} {address} {media}"
+        tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
         headers = {"Link": _PROFILE, "Vary": "Accept", **_freshness(picture, tag)}
         if _is_known(tag, request):
             return Response(status_code=304, headers=headers)
@@ -77,7 +80,7 @@ class Iiif:
         if not answer.is_final:
             headers |= {"Cache-Control": "no-store"}
             del headers["ETag"]
-        return Response(answer.content, 200, headers, MEDIA_TYPES[wish.format])
+        return Sending(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
 
 
 _PREFLIGHT = {

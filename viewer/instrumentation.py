@@ -47,6 +47,7 @@ class Instrumentation:
         self._follow(CounterMetricFamily, "hits", "Answers that were found in memory.", lambda: studio.answers.hits)
         self._follow(GaugeMetricFamily, "waiting", "Requests that wait for an answer.", lambda: studio.waiting)
         self._follow(GaugeMetricFamily, "tile_bytes", "Answers kept in memory.", lambda: studio.answers.weight)
+        self._follow(GaugeMetricFamily, "held_bytes", "Answers that clients have not taken.", lambda: studio.held.bytes)
         self._follow(
             GaugeMetricFamily, "overview_bytes", "Flat pictures kept in memory.", lambda: studio.overviews.weight
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,9 @@ from viewer.pictures import Picture
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.5
 _REMEMBERED_SECONDS = 600.0
+_MOST_AWAITED = 16
+_BYTES_PER_PIXEL = 4  # of all levels, if nothing could be compressed, which is twice what pictures take
+_LEAST_FREE_BYTES = 2 * 2**30  # which others of the installation need more
 
 
 class _StoppedError(Exception):
@@ -44,7 +48,9 @@ class Pyramids:
         """
         if error := self._damaged.get(picture.digest):
             raise error
-        making = self._underway.get(picture.digest) or self._begin(picture)
+        if not (making := self._underway.get(picture.digest)):
+            self._require_room(picture)
+            making = self._begin(picture)
         try:
             await asyncio.wait_for(asyncio.shield(making), self._patience)
         except TimeoutError as error:
@@ -58,6 +64,14 @@ class Pyramids:
         """Give up what is being made; what is left of it is deleted."""
         self._stopping.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _require_room(self, picture: Picture) -> None:
+        """Whoever may look at pictures must not be able to fill the disk, nor a list without end."""
+        if len(self._underway) >= _MOST_AWAITED:
+            raise BusyError(f"{len(self._underway)} pyramids are made before that of '{picture.name}'; come again")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(self._folder).free < _BYTES_PER_PIXEL * picture.size.area + _LEAST_FREE_BYTES:
+            raise BusyError(f"the disk has no room for the pyramid of '{picture.name}'; its operator can make some")
 
     def _begin(self, picture: Picture) -> "asyncio.Future[None]":
         making = asyncio.wrap_future(self._pool.submit(self._make, picture))

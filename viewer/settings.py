@@ -8,6 +8,7 @@ from pydantic_settings import SettingsConfigDict
 from jobs.home import Address, Home
 from jobs.settings import Listed, Spelt
 from tiling.helpers import usable_cores
+from tiling.levels import LARGE_PIXELS
 from tiling.roots import ImageRoot
 
 _MIB = 2**20
@@ -40,8 +41,14 @@ class ViewerSettings(Home):
     )
     waiting: PositiveInt = Field(default=256, description="requests that may wait for one; more are a 503")
     tile_bytes: ByteSize = Field(default=ByteSize(256 * _MIB), description="answers that are kept in memory")
+    held_bytes: ByteSize = Field(
+        default=ByteSize(512 * _MIB),
+        description="answers that slow clients have not taken yet; more are a 503",
+    )
     overview_bytes: ByteSize = Field(
-        default=ByteSize(256 * _MIB), description="decoded pictures that are kept of flat files without a pyramid"
+        default=ByteSize(256 * _MIB),
+        ge=3 * LARGE_PIXELS,
+        description="decoded pictures that are kept of flat files without a pyramid",
     )
     max_pixels: PositiveInt = Field(default=4096 * 4096, description="most pixels of one answer")
     jpeg_quality: int = Field(default=85, ge=1, le=100, description="of JPEG and WebP")

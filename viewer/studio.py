@@ -23,6 +23,7 @@ from viewer.drawing import (
 from viewer.errors import BusyError
 from viewer.pictures import Picture, Pictures
 from viewer.pyramids import Pyramids
+from viewer.sending import Held
 from viewer.settings import ViewerSettings
 from viewer.sharing import Crew, Shared
 from viewer.wishes import Wish
@@ -49,6 +50,7 @@ class Studio:
         self.answers: Shared[Answer] = Shared(settings.tile_bytes, lambda one: len(one.content) * one.is_final)
         self.overviews: Shared[Overview] = Shared(settings.overview_bytes, lambda one: one.pixels.nbytes)
         self._store = RasterStore(settings.rasters, 0)
+        self.held = Held()
         self.waiting = 0
 
     def tag(self, picture: Picture, wish: Wish) -> str:
@@ -60,6 +62,8 @@ class Studio:
         """Make what is wished, or find it. Raises BusyError, and TilingError subclasses."""
         if self.waiting >= self._settings.waiting:
             raise BusyError(f"{self.waiting} requests wait already; come again")
+        if self.held.bytes > self._settings.held_bytes:
+            raise BusyError(f"clients have not taken {self.held.bytes >> 20} MiB of answers yet; come again")
         self.waiting += 1
         try:
             return await self.answers.get(self.tag(picture, wish), partial(self._make, picture, wish))

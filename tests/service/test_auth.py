@@ -41,7 +41,7 @@ def refused(response: httpx.Response) -> str:
         ("GET", "/v1/jobs/job_1/results?follow=true"),
         ("GET", "/v1/jobs/job_1/events"),
         ("DELETE", "/v1/jobs/job_1"),
-        ("GET", "/v1/models"),
+        ("GET", "/v1/workers"),
         ("GET", "/metrics"),
         ("GET", "/no/such/page"),
         ("HEAD", "/v1/jobs"),
@@ -197,6 +197,16 @@ def test_where_keys_are_not_asked_for_they_are_not_looked_at(gateway: RunningGat
         assert (response.status_code, response.json()["owner"]) == (201, None)
 
 
+def test_keys_that_are_not_asked_for_are_told_of(
+    start: Callable[..., RunningGateway], settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever made them may believe that they are, behind a proxy."""
+    make_key(str(settings.redis_url), "ada")
+    with caplog.at_level("WARNING"):
+        start()
+        wait_until(lambda: "they are not asked for on 127.0.0.1" in caplog.text, what="the warning")
+
+
 def test_an_answer_tells_no_key(locked: RunningGateway, caplog: pytest.LogCaptureFixture) -> None:
     """Neither the log nor any answer repeats it; the log names its public part."""
     key, known = make_key(locked.redis_url, "ada", "submit")
@@ -222,14 +232,14 @@ def test_where_requests_cannot_be_counted_nobody_is_let_in(locked: RunningGatewa
 def test_each_key_is_told_its_rate(locked: RunningGateway) -> None:
     """Which clients read to pace themselves; a refusal says when to come back, soon enough for them to do so."""
     ada, bob = Tenant(locked, "ada", requests_a_minute=3), Tenant(locked, "bob", requests_a_minute=100)
-    left = [ada.get("/v1/models").headers["x-ratelimit-remaining-requests"] for _ in range(3)]
+    left = [ada.get("/v1/workers").headers["x-ratelimit-remaining-requests"] for _ in range(3)]
     assert left == ["2", "1", "0"]
-    response = ada.get("/v1/models")
+    response = ada.get("/v1/workers")
     problem_of(response, 429, "rate-exceeded")
     assert 1 <= int(response.headers["retry-after"]) <= 20
     assert response.headers["x-ratelimit-limit-requests"] == "3"
     assert response.headers["x-ratelimit-reset-requests"] in {"1m0s", "60s", "59s"}
-    assert bob.get("/v1/models").status_code == 200
+    assert bob.get("/v1/workers").status_code == 200
 
 
 def test_the_document_says_how_to_present_a_key(locked: RunningGateway) -> None:

@@ -1,7 +1,9 @@
 """Large flat pictures are never decoded for a tile, and memory does not grow with what is asked at once."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +32,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewing]:
     write_tile_pyramid(home / "data/huge.tif", (60_000, 40_000), tile=512, levels=8, quality=50)
     (home / "data/cut.png").write_bytes((home / "data/flat.png").read_bytes()[:-1_000_000])
     with viewing(
-        home, "--renders", "2", "--tile-bytes", "1MB", "--waiting", "40", "--patience-seconds", "60"
+        home, "--renders", "2", "--tile-bytes", "1MB", "--waiting", "30", "--patience-seconds", "60"
     ) as running:
         yield running
 
@@ -62,7 +64,7 @@ def test_a_flat_picture_that_is_damaged_is_found_out_once(narrow: Viewing) -> No
 async def test_64_tiles_at_once_are_made_two_at_a_time(narrow: Viewing) -> None:
     """Of a picture of 60,000 x 40,000 pixels; those for which there is no room are told to come again."""
     wishes = [
-        f"{column * 4096},{row * 4096},4096,4096/512,512/0/default.jpg" for column in range(8) for row in range(8)
+        f"{column * 4096},{row * 4096},4096,4096/500,500/0/default.jpg" for column in range(8) for row in range(8)
     ]
     limits = httpx.Limits(max_connections=64)
     async with httpx.AsyncClient(timeout=120, limits=limits) as http:
@@ -109,6 +111,26 @@ async def test_tiles_that_nobody_waits_for_any_more_are_not_made(narrow: Viewing
         await asyncio.gather(*asked, return_exceptions=True)
     wait_until(lambda: narrow.count("waiting") == 0, timeout=30, what="an empty queue")
     assert narrow.count("renders") - renders < len(wishes)
+
+
+def test_answers_that_nobody_takes_are_counted_and_bounded(tmp_path: Path) -> None:
+    """A client asks for pictures and reads none: others are told to come again, and served when it has gone."""
+    (tmp_path / "data").mkdir()
+    Image.fromarray(textured(1400, 1400, seed=5)).save(tmp_path / "data/a.png")
+    with viewing(tmp_path, "--held-bytes", "10MB") as running:
+        host, port = running.url.removeprefix("http://").split(":")
+        with ExitStack() as stack:
+            for left in range(4):
+                silent = stack.enter_context(socket.socket())
+                silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                silent.connect((host, int(port)))
+                wish = f"GET /iiif/3/a.png/{left},0,1300,1300/max/0/default.png HTTP/1.1\r\nHost: {host}\r\n\r\n"
+                silent.sendall(wish.encode())
+            wait_until(lambda: running.count("held_bytes") > 10_000_000, timeout=30, what="answers that nobody takes")
+            told = running.get("a.png", "9,9,99,99/max/0/default.png")
+            assert (told.status_code, "have not taken" in told.text) == (503, True)
+        wait_until(lambda: running.count("held_bytes") == 0, timeout=30, what="the end of their connections")
+        assert running.get("a.png", "9,9,99,99/max/0/default.png").is_success
 
 
 def test_ending_gives_up_a_pyramid_that_is_being_made(tmp_path: Path) -> None:

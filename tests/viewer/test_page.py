@@ -1,9 +1,11 @@
 """The evidence page in a real browser, over a viewer that runs."""
 
+import hashlib
 import json
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +19,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
+FILES = Path(__file__).parents[2] / "viewer" / "files"
+RELEASED = "14d587cd3ee7c4861f1a41077ce642029364a21029956ba635bd8fb1202cf9ad"
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
 WISH = {
     "image": "set/images/a.tif",
@@ -144,6 +148,14 @@ def test_boxes_leave_as_geojson_in_pixels_of_the_full_picture(visit: Visit) -> N
     assert (told["type"], len(told["features"])) == ("FeatureCollection", 5)
     assert first["geometry"]["coordinates"] == [[[300, 200], [400, 200], [400, 280], [300, 280], [300, 200]]]
     assert (first["properties"]["name"], first["properties"]["classification"]) == ("S1", {"name": "the truth"})
+
+
+def test_openseadragon_is_the_file_that_was_released() -> None:
+    """Version 6.1.1 of npm's package, with its licence; whoever takes another one says so here."""
+    content = (FILES / "openseadragon.min.js").read_bytes()
+    assert content.startswith(b"//! openseadragon 6.1.1\n")
+    assert hashlib.sha256(content).hexdigest() == RELEASED
+    assert "Redistributions in binary form" in (FILES / "openseadragon-LICENSE.txt").read_text()
 
 
 def test_nothing_in_the_address_runs(visit: Visit) -> None:

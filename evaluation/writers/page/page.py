@@ -66,7 +66,10 @@ def render_html(
         responses=sum(origin.responses for origin in report.provenance),
         responses_shown=sum(map(len, found.values())),
         models=len({cell.model for cell in report.cells}),
-        data=_json(describe(found, [cell.key for cell in report.cells], titles_of_models(report)) | {"viewer": viewer}),
+        data=_json(
+            describe(found, [cell.key for cell in report.cells], titles_of_models(report))
+            | {"viewer": viewer and viewer.rstrip("/")}
+        ),
         pictures=_json(_encoded(pictures(found, preview))),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,
