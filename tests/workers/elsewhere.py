@@ -59,6 +59,7 @@ class Elsewhere:
     pictures: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     connections: set[Any] = field(default_factory=set)
+    vocabulary: dict[str, list[int]] | None = None
     uploads: int = 0
     url: str = ""
 
@@ -67,6 +68,7 @@ class Elsewhere:
         routes = [
             Route("/v1/models", self._models),
             Route("/version", self._version),
+            Route("/tokenize", self._tokenize, methods=["POST"]),
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
         ]
         return Starlette(routes=routes)
@@ -80,6 +82,10 @@ class Elsewhere:
 
     async def _version(self, request: Request) -> Response:
         return JSONResponse({"version": "0.32.0"}) if self.owner == "vllm" else Response(status_code=404)
+
+    async def _tokenize(self, request: Request) -> Response:
+        body = await request.json()
+        return JSONResponse({"tokens": self.vocabulary[body["prompt"]]} if self.vocabulary else {}, 200)
 
     async def _chat(self, request: Request) -> Response:
         body = await request.json()

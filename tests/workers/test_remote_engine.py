@@ -110,6 +110,16 @@ async def test_each_kind_of_server_gets_the_names_of_pictures_that_it_knows(
     assert body["seed"] == 1
 
 
+async def test_what_ends_a_turn_is_told_as_tokens_where_the_server_tells_them() -> None:
+    """A mark that is no token of the vocabulary ends nothing; a server that tells no tokens gets the marks' texts."""
+    vocabulary = {"<|im_end|>": [7], "<|endoftext|>": [1, 2, 3]}
+    for told, sent in ((vocabulary, ([7], None)), (None, (None, ["<|im_end|>", "<|endoftext|>"]))):
+        with serving(Elsewhere(vocabulary=told)) as there:
+            async with asking(there) as engine:
+                await engine.generate(ask_about(text="What?"), SAMPLING, "r")
+        assert (there.chats[0].get("stop_token_ids"), there.chats[0].get("stop")) == sent
+
+
 async def test_a_large_picture_is_encoded_and_sent_once() -> None:
     """However many requests show it at once: a server that keeps pictures is sent its name after that."""
     with serving(Elsewhere()) as there:

@@ -1,7 +1,6 @@
 """The same requests to vLLM in a worker's process and to `vllm serve` from a worker elsewhere."""
 
 import importlib.util
-import random
 from pathlib import Path
 
 import pytest
@@ -62,7 +61,7 @@ async def _play(redis: Redis, job_id: str, number: int) -> dict[str, Response]:
 async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
     redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
 ) -> None:
-    """Word for word, with as many tokens of prompts and answers; and the server dies twice in the middle of more.
+    """Word for word, with as many tokens of prompts and answers; and the server dies in the middle of more.
 
     What the server was sent are lossless pictures of the rasters that the worker's own engine gets as they are.
     """
@@ -80,15 +79,15 @@ async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
             assert {name: _told(response) for name, response in elsewhere.items()} == {
                 name: _told(response) for name, response in here.items()
             }
+            assert len({response.turns[0].text for response in here.values()}) > 1
             more = [make_request(f"more-{n}", image(n % 4), f"Question {n}?", sampling=GREEDY) for n in range(40)]
             job_id = await submit_requests(redis, *more)
-            for moment in sorted(random.Random(5).sample(range(1, 36), 2)):
-                await until_recorded(redis, job_id, moment, seconds=120)
-                there.kill()
-                there.start()
+            await until_recorded(redis, job_id, 9, seconds=120)
+            there.kill()
+            there.start()
             answered = await _play(redis, job_id, len(more))
         counts = (await job_of(redis, job_id)).request_counts
-    assert (len(answered), counts.completed, counts.failed, there.lives) == (40, 40, 0, 3)
+    assert (len(answered), counts.completed, counts.failed, there.lives) == (40, 40, 0, 2)
     (info,) = {response.engine.model_dump_json() for response in elsewhere.values() if response.engine}
     assert '"dialect":"vllm"' in info and '"not_sent":[]' in info
 
