@@ -153,6 +153,10 @@ class JobUsage(Contract):
     rasters: int = Field(default=0, description="different ones among them: as many as had to be rendered")
     slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
     slowest_seconds: float = Field(default=0.0, description="of rendering")
+    microdollars: int = Field(
+        default=0,
+        description="what servers elsewhere are paid, in millionths of a US dollar, by the catalogue's prices",
+    )
 
 
 class Job(Contract):
@@ -310,6 +314,12 @@ class Usage(Contract):
     visual_tokens: tuple[int, ...] = Field(
         default=(), description="of each raster, in the prompt's order; empty where the engine does not say"
     )
+    reasoning_tokens: int | None = Field(
+        default=None, exclude_if=_is_none, description="those of the completion that a server elsewhere only thought"
+    )
+    dollars: float | None = Field(
+        default=None, exclude_if=_is_none, description="US dollars, by the prices that the catalogue's entry states"
+    )
 
 
 class Timings(Contract):
@@ -338,16 +348,33 @@ class TurnResponse(Contract):
     logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=_is_none)
     usage: Usage = Usage()
     timings: Timings = Timings()
+    served_as: str | None = Field(
+        default=None, exclude_if=_is_none, description="what a server elsewhere called the model that answered"
+    )
+
+
+class RemoteInfo(Contract):
+    """How a server elsewhere was asked."""
+
+    endpoint: str
+    model: str = Field(description="its name there")
+    dialect: str = Field(examples=["vllm", "openai"])
+    pictures: str = Field(description="files that rasters were sent as", examples=["png", "jpeg:95:444"])
+    detail: str | None = Field(default=None, description="what was said of each picture")
+    not_sent: tuple[str, ...] = Field(
+        default=(), description="parameters of the sampling that the server refuses or does not know"
+    )
 
 
 class EngineInfo(Contract):
     """What generated a response."""
 
-    name: str = Field(examples=["vllm", "simulated"])
+    name: str = Field(examples=["vllm", "remote", "simulated"])
     version: str
     model_revision: str | None = None
     device: str = "cpu"
     simulated: bool = False
+    remote: RemoteInfo | None = Field(default=None, exclude_if=_is_none)
 
 
 class Failure(Contract):

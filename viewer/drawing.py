@@ -17,6 +17,7 @@ from tiling.recipes import Recipe
 from tiling.sources import Level, Source
 from tiling.sources.base import Pixels
 from tiling.views import View
+from viewer.errors import BusyError
 from viewer.pictures import Picture
 from viewer.wishes import Wish
 
@@ -54,13 +55,15 @@ def recipe_of(picture: Picture, region: Region, size: Size) -> Recipe:
     return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan)
 
 
-def overview_of(picture: Picture) -> Overview:
-    """Decode a flat picture once, all of it. Raises TilingError subclasses."""
+def overview_of(picture: Picture, is_wanted: Callable[[], bool] = lambda: True) -> Overview:
+    """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
     level = overview_level(picture)
     recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
     made: list[Painted] = []
     for each in plan_passes(picture.path, picture.reading, [recipe]):
-        each.run(made.append)
+        each.run(made.append, is_wanted)
+    if not made:
+        raise BusyError(f"nobody waits for '{picture.name}' any more")
     return Overview(made[0].pixels, level)
 
 

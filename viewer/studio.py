@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -91,11 +92,17 @@ class Studio:
         return await self.crew.do(partial(self._of_file, replace(picture, file=file, reading=reading), wish))
 
     async def _overview(self, picture: Picture) -> Overview:
+        is_wanted = threading.Event()
+        is_wanted.set()
+
         def make() -> Overview:
             with self.pictures.naming(picture.name, picture.path):
-                return overview_of(picture)
+                return overview_of(picture, is_wanted.is_set)
 
-        return await self.crew.do(make)
+        try:
+            return await self.crew.do(make)
+        finally:
+            is_wanted.clear()  # who looked has gone: it may take minutes, and a thread that others wait for
 
     def _of_overview(self, picture: Picture, overview: Overview, wish: Wish) -> Answer:
         if recorded := self._recorded(picture, wish):

@@ -165,8 +165,10 @@ class BundlePlayer:
         outcome = Outcome()
         try:
             await self._play_chat(lease, request, priority, outcome)
-        except (TilingError, EngineError) as error:
+        except TilingError as error:
             outcome.failure = make_failure(error, retryable=False)
+        except EngineError as error:
+            outcome.failure = make_failure(error, retryable=error.is_retryable)
         except EngineDeadError as error:
             if not lease.probation:
                 raise
@@ -195,7 +197,8 @@ class BundlePlayer:
         async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
             player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
-            async with self._slots.of(lease.bundle.priority), self._keeper.place():
+            shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
+            async with self._slots.of(lease.bundle.priority), self._keeper.place(shown):
                 self.running += 1
                 try:
                     await player.play()

@@ -17,6 +17,10 @@ from tests.tiling.pictures import textured
 from tests.viewer.test_pictures import shown
 from tests.viewer.viewing import Viewing, viewing
 from tests.waiting import async_wait_until, wait_until
+from viewer.drawing import overview_of
+from viewer.errors import BusyError
+from viewer.pictures import Pictures
+from viewer.settings import ViewerSettings
 
 FLAT = (5000, 3300)
 """Pixels of a picture that is large, and flat."""
@@ -131,6 +135,16 @@ def test_answers_that_nobody_takes_are_counted_and_bounded(tmp_path: Path) -> No
             assert (told.status_code, "have not taken" in told.text) == (503, True)
         wait_until(lambda: running.count("held_bytes") == 0, timeout=30, what="the end of their connections")
         assert running.get("a.png", "9,9,99,99/max/0/default.png").is_success
+
+
+def test_a_picture_that_nobody_waits_for_is_not_decoded_to_its_end(narrow: Viewing) -> None:
+    """The file is left at its first rows."""
+    settings = ViewerSettings.read(["--home", str(narrow.home)], {})
+    picture = Pictures(settings.root, narrow.home / "none").find("flat.png")
+    looks: list[bool] = []
+    with pytest.raises(BusyError):
+        overview_of(picture, lambda: bool(looks.append(True)))
+    assert looks == [True]
 
 
 def test_ending_gives_up_a_pyramid_that_is_being_made(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.decoding import GrowingText
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.places import places
-from workers.engines.primers import Primers, worth
+from workers.engines.places import Places, places
+from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_answers import Answer, sampling_params
@@ -73,7 +73,7 @@ class VllmEngine:
         return self._phases.read()
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, of a model with recurrent states."""
         if self._llm is None:
             return None
@@ -175,10 +175,10 @@ class VllmEngine:
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
     ) -> tuple[Answer, tuple[int, ...]]:
         llm, steering = self._llm, sampling.steering  # the engine may be stopped while this waits
-        primed = await self._primers.prime(chat, priority)
-        prompt = await render(llm, self._entry, chat, steering.template if steering else None)
-        shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        answer = await self._generate(llm, prompt, sampling, request_id, priority=primed.priority, grow=grow)
+        async with self._primers.primed(chat, priority) as primed:
+            prompt = await render(llm, self._entry, chat, steering.template if steering else None)
+            shown = visual_tokens(prompt)  # before the engine takes the prompt over
+            answer = await self._generate(llm, prompt, sampling, request_id, priority=primed.priority, grow=grow)
         if (answer.output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
         return answer, shown
@@ -193,8 +193,9 @@ class VllmEngine:
         sampling = Sampling(temperature=0.0, max_tokens=1)
         name = f"primer-{self._primers.count}"
         self._count(await self._generate(llm, prompt, sampling, name, priority=priority))
-        block = int(llm.vllm_config.cache_config.block_size)
-        return end // block * block
+        cache = llm.vllm_config.cache_config
+        unit = int(cache.prefix_match_unit or cache.block_size)
+        return end // unit * unit
 
     async def _generate(
         self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, *, priority: int, grow: Grow | None = None
@@ -274,7 +275,7 @@ class VllmEngine:
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
-            self._primers = Primers(self._prefill, worth(self._entry, batched))
+            self._primers = Primers.of(self._entry, batched, self._prefill)
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
