@@ -16,6 +16,9 @@ BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
 ]
 FINAL_BATCH: frozenset[BatchStatus] = frozenset({"failed", "completed", "expired", "cancelled"})
+KEPT_SECONDS = 30 * 24 * 3600
+"""How long a batch that has ended can be looked at, and its files where nothing else is asked for."""
+
 _WORKING_SECONDS = 60
 
 
@@ -136,9 +139,14 @@ class BatchRegistry:
         """Return the ids of the batches that are to be worked on."""
         return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches()))
 
-    async def close(self, batch_id: str) -> None:
-        """Work on a batch no more; it stays to be read for as long as clients may look for it."""
-        await self._redis.srem(self._keys.open_batches(), batch_id)
+    async def close(self, batch: StoredBatch) -> None:
+        """Work on a batch no more; it stays to be read for `KEPT_SECONDS`."""
+        async with self._redis.pipeline() as pipeline:
+            pipeline.srem(self._keys.open_batches(), batch.id)
+            pipeline.expire(self._keys.batch(batch.id), KEPT_SECONDS)
+            ended = (time.time() - 2 * KEPT_SECONDS) * 1_000_000
+            pipeline.zremrangebyscore(self._keys.batches(batch.owner), "-inf", ended)
+            await pipeline.execute()
 
     async def open_job(self, batch: StoredBatch) -> None:
         """Make the job of a batch, which stands in no list; safe to repeat."""
