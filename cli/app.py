@@ -123,6 +123,7 @@ COMMANDS = {
         _DATA,
         "Make the demo data set, import, check a data set, list the data root, show samples.",
     ),
+    "keys": Listed("cli.commands.keys", _DATA, "Make API keys, list them, and revoke them."),
     "pyramids": Listed(
         "cli.commands.pyramids", _DATA, "List the pyramids that were made of flat images, and delete those of no use."
     ),

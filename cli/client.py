@@ -1,5 +1,6 @@
 """An HTTP client of the gateway: the routes that the commands need, and problem documents as clear errors."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -8,7 +9,7 @@ from typing import Any
 import httpx
 
 from catalogue.names import did_you_mean
-from cli.errors import GatewayUnreachableError, ProblemError
+from cli.errors import ArgumentError, GatewayUnreachableError, ProblemError
 from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobSpec, JobSummary
 
@@ -23,7 +24,7 @@ class Client:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT)
+        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT, headers=key_header())
         self._named = ""
 
     def __enter__(self) -> "Client":
@@ -134,6 +135,14 @@ class Client:
             name, self._named = self._named, ""  # the list of jobs may be a problem, too
             close = did_you_mean(name, [job.id for job in self.jobs(_RECENT_JOBS)])
             raise ProblemError(f"{error}{close or '; `gigavqa jobs` lists them'}", error.status) from error
+
+
+def key_header() -> dict[str, str]:
+    """The header that every request has: the key of GIGAVQA_API_KEY, if there is one. Raises ArgumentError."""
+    key = os.environ.get("GIGAVQA_API_KEY", "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ArgumentError("GIGAVQA_API_KEY holds characters that no key has")
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def raise_for_problem(response: httpx.Response) -> None:

@@ -62,10 +62,16 @@ def complete_jobs(incomplete: str) -> list[str]:
     """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
     import httpx
 
+    from cli.client import key_header
+
     def ids() -> Iterable[str]:
         url = os.environ.get("GIGAVQA_URL", DEFAULT_URL).rstrip("/")
         try:
-            found = httpx.get(f"{url}/v1/jobs", timeout=_PATIENCE_SECONDS).raise_for_status().json()["data"]
+            found = (
+                httpx.get(f"{url}/v1/jobs", headers=key_header(), timeout=_PATIENCE_SECONDS)
+                .raise_for_status()
+                .json()["data"]
+            )
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
             return []
         return ["latest", *(str(job["id"]) for job in found)]

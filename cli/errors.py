@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
-from jobs.errors import JobsError, SettingsInvalidError
+from jobs.errors import JobsError, KeyNotFoundError, SettingsInvalidError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
@@ -83,7 +83,15 @@ EXPECTED = (
 )
 """What a user can run into; everything else is a fault of the program."""
 
-_INPUTS = (CatalogueError, EvaluationError, SettingsInvalidError, TilingError, WorkerError, UnicodeDecodeError)
+_INPUTS = (
+    CatalogueError,
+    EvaluationError,
+    KeyNotFoundError,
+    SettingsInvalidError,
+    TilingError,
+    WorkerError,
+    UnicodeDecodeError,
+)
 _FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 

@@ -29,9 +29,10 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `shift_seconds` leaves the choice to the workers.
+    """What is to run.
 
-    Without a `viewer_port` there is no viewer.
+    `engine_arguments` are `NAME=VALUE`, `remote_arguments` those of workers that ask a server elsewhere. None as
+    `shift_seconds` leaves the choice to the workers. Without a `viewer_port` there is no viewer.
     """
 
     home: Home
@@ -42,6 +43,7 @@ class StackOptions:
     allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
+    remote_arguments: tuple[str, ...] = ()
     shift_seconds: float | None = None
     viewer_port: int | None = None
 
@@ -208,7 +210,7 @@ def _viewer_url(options: StackOptions) -> str | None:
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    settings = ["--engine", options.engine]
+    settings = ["--engine", options.engine, *options.remote_arguments]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
     settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:

@@ -45,6 +45,11 @@ class Home(ProcessSettings):
         validation_alias="results_uri",
         description="where Parquet parts of responses go: a folder or any fsspec address",
     )
+    uploads: Annotated[Folder, Spelt("uploads", "FOLDER", "`uploads` in the home")] = Field(
+        default_factory=_below("uploads"),
+        validation_alias="gigavqa_uploads",
+        description="pictures and files that clients sent; workers on other machines need it, too",
+    )
 
     @property
     def server(self) -> Path:

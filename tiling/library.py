@@ -179,6 +179,8 @@ class Library:
 
         error: BaseException = CancelledError()
         try:
+            if len(missing) == 1 and self._find(each.recipes[0]):  # another worker made it since this was planned
+                return
             if is_wanted():
                 with self._lock:
                     self._passes += 1

@@ -39,11 +39,26 @@ Unauthenticated = Annotated[
     typer.Option(
         "--allow-unauthenticated",
         envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
-        help="Let --host be reached from other machines, though whoever connects may do everything.",
+        help="Let --host be reached from other machines without keys, though whoever connects may do everything.",
     ),
 ]
 Engine = Annotated[
-    Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
+    Literal["vllm", "remote", "simulated"],
+    typer.Option(
+        help="`remote` asks a server that runs already; `simulated` answers nothing real: for tests of scale only."
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="With --engine remote: any OpenAI-compatible server, `/v1` included."),
+]
+RemoteModels = Annotated[
+    list[str] | None,
+    typer.Option("--remote-model", metavar="[ID=]NAME", help="What that server calls a model (repeatable)."),
+]
+ApiKeyVariable = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The variable that has the key for it (OPENAI_API_KEY, if that is set)."),
 ]
 EngineArguments = Annotated[
     list[str] | None,
@@ -92,6 +107,9 @@ def up(
     allow_unauthenticated: Unauthenticated = False,
     engine: Engine = "vllm",
     engine_arg: EngineArguments = None,
+    endpoint: Endpoint = None,
+    remote_model: RemoteModels = None,
+    api_key_env: ApiKeyVariable = None,
     workers: Workers = None,
     gpus: Gpus = None,
     shift: Shift = None,
@@ -104,6 +122,7 @@ def up(
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
     machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
+    On another address than 127.0.0.1 the gateway asks for keys (`gigavqa keys create` makes the first).
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -111,9 +130,11 @@ def up(
     gigavqa up --model demo-qwen3-vl
     gigavqa up --model qwen3-vl-8b --gpus all
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --gpus 0,1,4,5,6,7
-    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0 --allow-unauthenticated
+    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
+    gigavqa up --model qwen3-vl-8b --engine remote --endpoint http://10.0.0.7:8000/v1
+    gigavqa up --model gpt-4.1 --engine remote --endpoint https://api.openai.com/v1
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
@@ -123,6 +144,7 @@ def up(
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
     entries = preflight.served_entries(home, model, _announce)
+    remote = preflight.remote_arguments(engine, entries, preflight.Elsewhere(endpoint, remote_model or [], api_key_env))
     crews = staff(entries, Wanted(workers, gpus, engine), arguments)
     for line in tell_shares(crews) if any(crew.devices for crew in crews) else ():
         _announce(line)
@@ -135,6 +157,7 @@ def up(
         allow_unauthenticated=allow_unauthenticated,
         engine=engine,
         engine_arguments=tuple(engine_arg or ()),
+        remote_arguments=remote,
         shift_seconds=shift,
         viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
     )

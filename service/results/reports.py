@@ -31,6 +31,7 @@ from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
+from service.http.auth import CurrentCaller
 from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
@@ -210,10 +211,14 @@ _Form = Annotated[
     responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_report(
-    registry: Registry, reports: CurrentReports, job_id: JobId, form: _Form = "json", if_none_match: IfNoneMatch = None
+    registry: Registry,
+    reports: CurrentReports,
+    job_id: JobId,
+    form: _Form = "json",
+    if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report(await found_jobs(registry, [job_id]), reports, form, if_none_match)
+    return await _report([await registry.get(job_id)], reports, form, if_none_match)
 
 
 @router.get(
@@ -223,7 +228,9 @@ async def get_report(
     responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
 )
 async def get_joint_report(
+    *,
     registry: Registry,
+    caller: CurrentCaller,
     reports: CurrentReports,
     jobs: Annotated[
         list[str],
@@ -239,7 +246,7 @@ async def get_joint_report(
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(await found_jobs(registry, jobs), reports, form, if_none_match)
+    return await _report(await found_jobs(registry, caller, jobs), reports, form, if_none_match)
 
 
 async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:

@@ -14,6 +14,7 @@ from jobs.errors import (
     JobNotRetryableError,
     JobTooLargeError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
@@ -26,6 +27,7 @@ from service.errors import (
     SubmissionInvalidError,
 )
 from service.http import examples
+from service.http.auth import CurrentCaller
 from service.http.openapi import example, problems
 from service.http.parameters import JobId, Registry, part
 from service.submission.queueing import Submissions
@@ -44,6 +46,7 @@ _SUBMISSION_PROBLEMS = problems(
     BodyTimeoutError,
     MediaTypeUnsupportedError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
     body=True,
 )
@@ -78,6 +81,7 @@ class Deletion(BaseModel):
 )
 async def submit_job(
     submissions: CurrentSubmissions,
+    caller: CurrentCaller,
     response: Response,
     spec: Annotated[
         SubmittedSpec,
@@ -99,7 +103,7 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await submissions.submit(spec.spec(), idempotency_key)
+    job, created = await submissions.submit(spec.spec(), idempotency_key, caller.as_owner)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
@@ -112,12 +116,16 @@ async def submit_job(
 )
 async def list_jobs(
     registry: Registry,
+    caller: CurrentCaller,
     after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     status: Annotated[JobStatus | None, Query(description="only jobs in this status")] = None,
 ) -> JobList:
-    """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address."""
-    found = await registry.list(after, limit + 1, status)
+    """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address.
+
+    Where keys are asked for, those of the key's owner; all with the role `operate`.
+    """
+    found = await registry.list(after, limit + 1, status, None if caller.sees_all else caller.owner)
     page = found[:limit]
     return JobList(data=page, has_more=len(found) > limit, last_id=page[-1].id if page else None)
 
@@ -157,6 +165,7 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
             DatasetChangedError,
             SubmissionInvalidError,
             QueueFullError,
+            QuotaExceededError,
             ServerUnavailableError,
         ),
     },

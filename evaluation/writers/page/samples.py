@@ -191,8 +191,8 @@ def _part(part: PartOutcome, texts: Texts) -> list[Any]:
 
 
 def _spent(spent: Spent) -> list[float]:
-    """Tokens, and seconds to a hundredth."""
-    return [round(number, 2) or 0 for number in spent] if any(spent) else []
+    """Tokens, and seconds to a hundredth; no dollars."""
+    return [round(number, 2) or 0 for number in spent[:-1]] if any(spent) else []
 
 
 def _told(fields: dict[str, Any]) -> dict[str, Any]:
