@@ -18,7 +18,7 @@ def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) 
     gigavqa watch
     gigavqa watch latest --json | jq .request_counts
     """
-    with Client(url) as gateway, leaving(job := gateway.job(job_id)):
+    with Client(url) as gateway, leaving(job := gateway.job(gateway.named(job_id))):
         job = follow(gateway, job)
     say_next(job)
     if json:
