@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Generic, Literal, TypedDict, TypeVar
 from uuid import uuid4
@@ -44,6 +44,12 @@ class JobFilter(TypedDict, total=False):
     """Which jobs to list; all when nothing is given."""
 
     status: JobStatus | str
+    dataset: str
+    model: str
+    metadata: Mapping[str, str]
+    created_after: datetime
+    created_before: datetime
+    order: Literal["newest", "oldest"]
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,9 @@ def _given(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, Mapping):
+        return [f"{name}={inner}" for name, inner in value.items()]
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
 def _job(answer: httpx.Response) -> Job:

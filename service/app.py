@@ -14,7 +14,7 @@ from service.http.guard import Guard
 from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
-from service.operations import instrumentation, inventory, probes
+from service.operations import contents, instrumentation, inventory, plans, probes
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
 from service.results import following, reports, responses, verdicts
@@ -46,7 +46,18 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
-    for noun in (jobs, responses, following, reports, verdicts, inventory, probes, instrumentation):
+    for noun in (
+        jobs,
+        responses,
+        following,
+        reports,
+        verdicts,
+        inventory,
+        contents,
+        plans,
+        probes,
+        instrumentation,
+    ):
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.

@@ -17,6 +17,7 @@ from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
 from service.operations.background import Background
+from service.operations.contents import Pictures
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
@@ -71,6 +72,8 @@ class Gateway:
             self._datasets,
             self._submissions,
             Fleet(self._redis),
+            Pictures(self._settings.data, self._settings.header_threads),
+            previews,
             tallies,
             Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
         )

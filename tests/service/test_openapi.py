@@ -10,8 +10,10 @@ from evaluation.report import Report
 from jobs.models import Job, JobSpec
 from service.app import create_app
 from service.http import examples
+from service.operations.contents import ImageList, SampleDetail, SampleList
 from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
-from service.operations.probes import Health, Index, Readiness
+from service.operations.plans import PlanList
+from service.operations.probes import Health, Index, Readiness, Version
 from service.results.responses import ResultLine
 from service.results.verdicts import VerdictLine
 from service.settings import Settings
@@ -37,6 +39,12 @@ OPERATIONS = {
     "GET /v1/workers",
     "GET /v1/datasets",
     "GET /v1/datasets/{name}",
+    "GET /v1/datasets/{name}/samples",
+    "GET /v1/datasets/{name}/samples/{sample_id}",
+    "GET /v1/datasets/{name}/images",
+    "GET /v1/previews/{key}",
+    "GET /v1/plans",
+    "GET /v1/version",
     "GET /healthz",
     "GET /readyz",
     "GET /metrics",
@@ -54,6 +62,11 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.WORKERS, WorkerList),
     (examples.DATASETS, DatasetList),
     (examples.DATASET, DatasetCard),
+    (examples.SAMPLES, SampleList),
+    (examples.SAMPLE, SampleDetail),
+    (examples.IMAGES, ImageList),
+    (examples.PLANS, PlanList),
+    (examples.VERSION, Version),
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),
