@@ -14,6 +14,7 @@ WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
 COPY service service
 COPY workers workers
+COPY viewer viewer
 COPY benchmarks benchmarks
 COPY evaluation evaluation
 COPY jobs jobs
@@ -38,8 +39,9 @@ VOLUME /var/lib/gigavqa
 EXPOSE 8470
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8470/healthz', timeout=2)"]
-# Its loopback cannot be reached from outside, so it listens on every address; and therefore refuses to start until it is
-# told who may connect: -e GIGAVQA_ALLOW_UNAUTHENTICATED=1 -p 127.0.0.1:8470:8470, or a network policy (docs/operating.md).
+# Its loopback cannot be reached from outside, so it listens on every address, and therefore asks for keys and does not
+# start before there is one: --entrypoint gigavqa ... keys create (docs/operating.md, The container); or, where a network
+# policy or -p 127.0.0.1:8470:8470 decides who connects, -e GIGAVQA_ALLOW_UNAUTHENTICATED=1.
 ENTRYPOINT ["python3", "-P", "-m", "service"]
 CMD ["--host", "0.0.0.0", "--port", "8470"]
 

@@ -1,15 +1,17 @@
 """One servable model, as its TOML file describes it."""
 
 import re
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveInt, model_validator
 
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
+
+_ELSEWHERE = "remote:"
 
 
 class Decoding(BaseModel):
@@ -33,18 +35,59 @@ class Gpus(BaseModel):
     memory_gib: PositiveInt = Field(description="memory of each")
 
 
+class Prices(BaseModel):
+    """US dollars for a million tokens, as somebody is billed; of cached ones as of others where nothing is said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt: NonNegativeFloat
+    cached: NonNegativeFloat | None = None
+    completion: NonNegativeFloat
+
+    def of(self, prompt: int, cached: int, completion: int) -> float:
+        """What so many tokens cost; those that were `cached` are part of the prompt's."""
+        cheap = self.prompt if self.cached is None else self.cached
+        return ((prompt - cached) * self.prompt + cached * cheap + completion * self.completion) / 1e6
+
+
+class RemoteTerms(BaseModel):
+    """How a server of somebody else's is asked for the model.
+
+    `endpoint` is where its vendor serves it: told to who looks for it, and asked by nobody who has not named it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    endpoint: str | None = None
+    key: str | None = Field(default=None, description="variable that the vendor's clients read the key from")
+    detail: Literal["auto", "low", "high", "original"] | None = Field(
+        default=None, description="sent with each picture, where the server's own choice would not be the budget's"
+    )
+    limit: Literal["max_tokens", "max_completion_tokens"] = Field(
+        default="max_tokens", description="name of the parameter that bounds an answer"
+    )
+    not_sent: frozenset[str] = Field(default=frozenset(), description="parameters that the server refuses or ignores")
+    extra: dict[str, Any] = Field(default={}, description="sent with every request as it stands")
+    prices: Prices | None = None
+
+
 class CatalogueEntry(BaseModel):
     """Weights, family, visual budget and arguments of one model.
 
-    `weights` is a Hugging Face id, a folder, or `built-in:NAME` for a checkpoint that this project builds from code.
-    `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the chat template. Code that comes with
-    weights from Hugging Face runs only where `trust_remote_code` allows it and `revision` pins the commit.
+    `weights` is a Hugging Face id, a folder, `built-in:NAME` for a checkpoint that this project builds from code, or
+    `remote:NAME` for a model that only servers of somebody else's have, under that name; `remote` says how those are
+    asked, also for the other models. `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the
+    chat template. Code that comes with weights from Hugging Face runs only where `trust_remote_code` allows it and
+    `revision` pins the commit.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")
     title: str
+    aliases: tuple[str, ...] = Field(
+        default=(), description="other names that chats may ask for it by, whatever their case"
+    )
     weights: str
     revision: str | None = None
     family: str
@@ -59,6 +102,7 @@ class CatalogueEntry(BaseModel):
     )
     decoding: Decoding = Decoding()
     engine: dict[str, Any] = {}
+    remote: RemoteTerms = RemoteTerms()
     chat_template: dict[str, Any] = {}
     trust_remote_code: bool = False
     random_weights: bool = Field(default=False, description="answers mean nothing; reports say so")
@@ -70,6 +114,16 @@ class CatalogueEntry(BaseModel):
     def known_family(self) -> Family | None:
         """What is known of the family that the entry names; None for one that only its operator knows."""
         return FAMILIES.get(self.family)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no weights can be had, so that only a server of somebody else's has the model."""
+        return self.weights.startswith(_ELSEWHERE)
+
+    @property
+    def remote_names(self) -> tuple[str, ...]:
+        """Names that a server may have for the model, unless its operator chose one of his own."""
+        return (self.weights.removeprefix(_ELSEWHERE),) if self.is_closed else (self.id, self.weights)
 
     def in_history(self, text: str) -> str:
         """What later turns of a chat with this model repeat of its own raw `text`; see `Marks.without_thought`."""

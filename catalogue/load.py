@@ -28,6 +28,16 @@ class Catalogue(Mapping[str, CatalogueEntry]):
     def __contains__(self, model_id: object) -> bool:
         return model_id in self._entries
 
+    def find(self, name: str) -> CatalogueEntry:
+        """The entry of this id, title, weights or alias, in whatever case it is written. Raises ModelUnknownError."""
+        if name in self._entries:
+            return self._entries[name]
+        wanted = name.lower()
+        for entry in self._entries.values():
+            if wanted in map(str.lower, (entry.id, entry.title, entry.weights, *entry.aliases)):
+                return entry
+        raise ModelUnknownError(self.lacks(name))
+
     def lacks(self, model_id: str) -> str:
         """Say that there is no such model, and which there are."""
         known = ", ".join(sorted(self._entries))

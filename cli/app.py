@@ -32,7 +32,12 @@ COMMANDS = {
     "up": Listed(
         "cli.commands.up",
         _RUN,
-        "Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.",
+        "Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.",
+    ),
+    "viewer": Listed(
+        "cli.commands.viewer",
+        _RUN,
+        "Serve the pictures of the data root by IIIF's Image API, and the page that shows evidence in them.",
     ),
     "workers": Listed(
         "cli.commands.workers",
@@ -118,6 +123,7 @@ COMMANDS = {
         _DATA,
         "Make the demo data set, import, check a data set, list the data root, show samples.",
     ),
+    "keys": Listed("cli.commands.keys", _DATA, "Make API keys, list them, and revoke them."),
     "pyramids": Listed(
         "cli.commands.pyramids", _DATA, "List the pyramids that were made of flat images, and delete those of no use."
     ),

@@ -1,15 +1,14 @@
 """What the shell offers after TAB: names of models, data sets, jobs and more. Quick, and silent whatever is wrong."""
 
-import os
 from collections.abc import Callable, Iterable
 
 import typer
 
 from catalogue.errors import CatalogueError
 from cli.errors import CommandError
+from gigavqa.errors import GigavqaError
+from gigavqa.places import address, headers
 
-DEFAULT_URL = "http://127.0.0.1:8470"
-"""Where the gateway is, unless told otherwise."""
 _PATIENCE_SECONDS = 0.5
 
 
@@ -17,7 +16,7 @@ def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """The names that begin as what stands there; none where they cannot be found."""
     try:
         return [name for name in names() if name.startswith(incomplete)]
-    except (CatalogueError, CommandError, OSError):
+    except (CatalogueError, CommandError, GigavqaError, OSError):
         return []  # the command itself says what is wrong; a line in the middle of a prompt helps nobody
 
 
@@ -63,9 +62,12 @@ def complete_jobs(incomplete: str) -> list[str]:
     import httpx
 
     def ids() -> Iterable[str]:
-        url = os.environ.get("GIGAVQA_URL", DEFAULT_URL).rstrip("/")
         try:
-            found = httpx.get(f"{url}/v1/jobs", timeout=_PATIENCE_SECONDS).raise_for_status().json()["data"]
+            found = (
+                httpx.get(f"{address()}/v1/jobs", headers=headers(), timeout=_PATIENCE_SECONDS)
+                .raise_for_status()
+                .json()["data"]
+            )
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
             return []
         return ["latest", *(str(job["id"]) for job in found)]

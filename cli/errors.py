@@ -8,7 +8,7 @@ from http import HTTPStatus
 from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
 from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
-from jobs.errors import JobsError, SettingsInvalidError
+from jobs.errors import JobsError, KeyNotFoundError, SettingsInvalidError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
@@ -74,6 +74,7 @@ EXPECTED = (
 _INPUTS = (
     CatalogueError,
     EvaluationError,
+    KeyNotFoundError,
     QuestionsError,
     SettingsInvalidError,
     TilingError,

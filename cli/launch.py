@@ -51,7 +51,7 @@ class Launched:
 def launched_service(models: Sequence[str], home: Home, port: int, options: Sequence[str] = ()) -> Iterator[Launched]:
     """Start a service for `models`, with further `options` of `up`, and end it; it never outlives this process."""
     private_folder(home.logs)
-    argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--port", str(port)]
+    argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--no-viewer", "--port", str(port)]
     for model in models:
         argv += ["--model", model]
     argv += options

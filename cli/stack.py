@@ -19,15 +19,21 @@ from jobs.connection import connect
 from jobs.errors import ServerUnavailableError
 from jobs.fleet import Fleet, WorkerStatus
 from jobs.home import Home
+from jobs.hosts import is_loopback
 from jobs.server import ServerProcess, ensure_server, start_server
 
+VIEWER_URL = "GIGAVQA_VIEWER_URL"
 _POLL_SECONDS = 0.1
 _LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run. `engine_arguments` are `NAME=VALUE`; None as `shift_seconds` leaves the choice to the workers."""
+    """What is to run.
+
+    `engine_arguments` are `NAME=VALUE`, `remote_arguments` those of workers that ask a server elsewhere. None as
+    `shift_seconds` leaves the choice to the workers. Without a `viewer_port` there is no viewer.
+    """
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
@@ -37,7 +43,14 @@ class StackOptions:
     allow_unauthenticated: bool = False
     engine: str = "vllm"
     engine_arguments: tuple[str, ...] = ()
+    remote_arguments: tuple[str, ...] = ()
     shift_seconds: float | None = None
+    viewer_port: int | None = None
+
+    @property
+    def viewer_host(self) -> str:
+        """Where the viewer listens, which asks nobody for a key: on this machine alone, unless anybody may connect."""
+        return self.host if self.allow_unauthenticated or is_loopback(self.host) else "127.0.0.1"
 
 
 class Stack:
@@ -45,9 +58,13 @@ class Stack:
 
     def __init__(self, options: StackOptions, redis_url: str, announce: Announce) -> None:
         self.url = f"http://{_reachable(options.host)}:{options.port}"
+        self.viewer_url = _viewer_url(options)
+        self._viewer_here = f"http://{_reachable(options.viewer_host)}:{options.viewer_port}"
         self.redis_url = redis_url
         logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
-        self.gateway = Supervised(_gateway(options, environment), logs, announce)
+        shown = {VIEWER_URL: self.viewer_url} if self.viewer_url else {}
+        self.gateway = Supervised(_gateway(options, environment | shown), logs, announce)
+        self.viewers = [Supervised(program, logs, announce) for program in _viewers(options, environment | shown)]
         self.workers = [Supervised(program, logs, announce) for program in _workers(options, environment)]
         self._models = [crew.models for crew in options.crews]
         self._warm = {models: asyncio.Event() for models in self._models}
@@ -58,17 +75,20 @@ class Stack:
         Of workers for the same models one starts first: what it compiles and reads, the others find in caches.
         """
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.gateway.run())
+            for supervised in (self.gateway, *self.viewers):
+                group.create_task(supervised.run())
             for position, worker in enumerate(self.workers):
                 is_first = self._models[position] not in self._models[:position]
                 group.create_task(worker.run() if is_first else self._run_warm(worker, self._models[position]))
 
     async def wait_for_gateway(self) -> None:
-        """Return when the gateway answers. Raises ProcessFailedError when it ends before."""
+        """Return when the gateway answers, and the viewer. Raises ProcessFailedError when one ends before."""
+        places = [(self.gateway, self.url), *((viewer, self._viewer_here) for viewer in self.viewers)]
         async with httpx.AsyncClient(timeout=5.0) as http:
-            while not await _answers(http, f"{self.url}/healthz"):
-                self.gateway.require_first_start()
-                await asyncio.sleep(_POLL_SECONDS)
+            for supervised, address in places:
+                while not await _answers(http, f"{address}/healthz"):
+                    supervised.require_first_start()
+                    await asyncio.sleep(_POLL_SECONDS)
 
     async def wait_for_workers(self, look: Callable[[Sequence[WorkerStatus]], None]) -> None:
         """Return when every worker has loaded a model; `look` is shown what they announce meanwhile.
@@ -86,13 +106,13 @@ class Stack:
             await redis.aclose()
 
     async def stop(self) -> None:
-        """End the workers, which hand back or finish their work, then the gateway."""
+        """End the workers, which hand back or finish their work, then the gateway and the viewer."""
         await asyncio.gather(*(worker.stop() for worker in self.workers))
-        await self.gateway.stop()
+        await asyncio.gather(*(supervised.stop() for supervised in (self.gateway, *self.viewers)))
 
     def kill(self) -> None:
         """End everything without grace: leases expire, and nothing recorded is lost."""
-        for supervised in (self.gateway, *self.workers):
+        for supervised in (self.gateway, *self.viewers, *self.workers):
             supervised.kill()
 
     async def _run_warm(self, worker: Supervised, models: tuple[str, ...]) -> None:
@@ -173,8 +193,24 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
     return Program("gateway", argv, environment, grace_seconds=20.0)
 
 
+def _viewers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
+    """The evidence viewer, if there is to be one."""
+    if options.viewer_port is None:
+        return
+    argv = [sys.executable, "-P", "-m", "viewer", "--host", options.viewer_host, "--port", str(options.viewer_port)]
+    argv += ["--allow-unauthenticated"] if options.allow_unauthenticated else []
+    yield Program("viewer", argv, environment, grace_seconds=20.0)
+
+
+def _viewer_url(options: StackOptions) -> str | None:
+    """Where browsers find the viewer: what the operator says, who may have put a proxy before it, goes first."""
+    if options.viewer_port is None:
+        return None
+    return os.environ.get(VIEWER_URL) or f"http://{_reachable(options.viewer_host)}:{options.viewer_port}"
+
+
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    settings = ["--engine", options.engine]
+    settings = ["--engine", options.engine, *options.remote_arguments]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
     settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
     for crew in options.crews:

@@ -13,7 +13,7 @@ class Spent(NamedTuple):
     """What one reply took, over all its turns; `cached_tokens` of the prompts came from the prefix cache.
 
     Seconds are of waiting (for a worker, then in the engine), of rendering its views, of reading the prompts and of
-    writing the answers.
+    writing the answers; `dollars` go to whoever runs the engine, where the catalogue says what it costs.
     """
 
     prompt_tokens: int = 0
@@ -23,6 +23,7 @@ class Spent(NamedTuple):
     rendering: float = 0.0
     prefill: float = 0.0
     decode: float = 0.0
+    dollars: float = 0.0
 
     @classmethod
     def of(cls, response: Response) -> "Spent":
@@ -36,10 +37,11 @@ class Spent(NamedTuple):
             rendering=response.rendering_seconds,
             prefill=sum(turn.timings.prefill for turn in turns),
             decode=sum(turn.timings.decode for turn in turns),
+            dollars=sum(turn.usage.dollars or 0.0 for turn in turns),
         )
 
 
-_COUNTS = 3  # fields of Spent before those in seconds
+_COUNTS = 3  # fields of Spent before those in seconds, and in dollars
 _NANO = 1_000_000_000
 
 
@@ -58,6 +60,7 @@ class Work(BaseModel):
     rendering_seconds: float = 0.0
     prefill_seconds: float = 0.0
     decode_seconds: float = 0.0
+    dollars: float = Field(default=0.0, description="what engines elsewhere are paid, by the catalogue's prices")
     slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
     slowest_seconds: float = Field(default=0.0, description="of rendering")
     first_at: datetime | None = Field(default=None, description="when the first response was recorded")
@@ -65,7 +68,7 @@ class Work(BaseModel):
 
 
 class WorkTally:
-    """Sums up what replies took as they stream past: seconds in whole nanoseconds, so that no order changes a digit."""
+    """Sums up what replies took as they stream past: in whole billionths, so that no order changes a digit."""
 
     def __init__(self) -> None:
         self._requests = self._views = 0
@@ -77,7 +80,7 @@ class WorkTally:
     def add(self, spent: Spent, rasters: tuple[RasterRecord, ...], created: float) -> None:
         """Count what one reply took; `created` is in seconds since 1970, 0 where nobody recorded it."""
         self._requests += 1
-        whole = (*spent[:_COUNTS], *(round(seconds * _NANO) for seconds in spent[_COUNTS:]))
+        whole = (*spent[:_COUNTS], *(round(number * _NANO) for number in spent[_COUNTS:]))
         self._spent = [*map(add, self._spent, whole)]
         self._views += len(rasters)
         self._rasters.update(raster.key for raster in rasters)
@@ -123,6 +126,7 @@ class WorkTally:
             rendering_seconds=_rounded(spent.rendering),
             prefill_seconds=_rounded(spent.prefill),
             decode_seconds=_rounded(spent.decode),
+            dollars=_rounded(spent.dollars),
             slowest_image=image or None,
             slowest_seconds=_rounded(seconds),
             first_at=None if first is None else datetime.fromtimestamp(first, UTC),
@@ -130,6 +134,6 @@ class WorkTally:
         )
 
 
-def _rounded(seconds: float) -> float:
-    """Microseconds."""
-    return round(seconds, 6)
+def _rounded(number: float) -> float:
+    """Microseconds, and millionths of a dollar."""
+    return round(number, 6)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import httpx
 from httpx_sse import EventSource
 
-from gigavqa import calls, frames
+from gigavqa import calls, frames, places
 from gigavqa.asking import Question, Questions, other_root
 from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Place, Watch
@@ -24,9 +24,9 @@ class AsyncClient:
     """One gateway; use as an asynchronous context manager. Settings and errors are those of `Client`."""
 
     def __init__(self, url: str | None = None, api_key: str | None = None, *, patience: float = 60.0) -> None:
-        self.url = calls.address(url)
+        self.url = places.address(url)
         self._contact = Contact(self.url, patience)
-        self._http = httpx.AsyncClient(base_url=self.url, timeout=calls.TIMEOUT, headers=calls.headers(api_key))
+        self._http = httpx.AsyncClient(base_url=self.url, timeout=calls.TIMEOUT, headers=places.headers(api_key))
 
     async def __aenter__(self) -> "AsyncClient":
         return self

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any, Generic, Literal, TypedDict, TypeVar
 from uuid import uuid4
 
@@ -18,8 +16,6 @@ from jobs.fleet import WorkerStatus
 from jobs.models import Condition, Job, JobSpec, JobStatus, JobSummary, RequestCounts, Response, UnreadableResponse
 from jobs.stored import read_response
 
-DEFAULT_URL = "http://127.0.0.1:8470"
-"""Where the gateway is, unless told otherwise."""
 _PAGE = 100
 TIMEOUT = httpx.Timeout(10.0, read=300.0)
 EVENTS_SILENCE = 60.0
@@ -61,23 +57,6 @@ class Call(Generic[Answer]):
     read: Callable[[httpx.Response], Answer]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     repeatable: bool = True
-
-
-def address(url: str | None) -> str:
-    """The gateway's address: the one that is given, else GIGAVQA_URL, else this machine's."""
-    return (url or os.environ.get("GIGAVQA_URL") or DEFAULT_URL).rstrip("/")
-
-
-def headers(api_key: str | None = None) -> dict[str, str]:
-    """The headers of every request: who asks, and the key that is given, else that of GIGAVQA_API_KEY, if any.
-
-    Raises GigavqaError for a key that cannot stand in a header.
-    """
-    key = (os.environ.get("GIGAVQA_API_KEY", "") if api_key is None else api_key).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise GigavqaError("GIGAVQA_API_KEY holds characters that no key has")
-    agent = {"User-Agent": f"gigavqa/{version('gigavqa')}"}
-    return {**agent, "Authorization": f"Bearer {key}"} if key else agent
 
 
 def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:

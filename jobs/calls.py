@@ -118,10 +118,27 @@ class Calls:
         self._scripts: dict[str, Any] = {}
 
     async def create(
-        self, job_id: str, *, spec: str, summary: str, digest: str, idempotency: str, ttl_seconds: int
-    ) -> tuple[Literal["new", "same", "conflict"], str]:
-        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job."""
-        found, known_id = await self._run("create", job_id, spec, digest, idempotency, ttl_seconds, summary)
+        self,
+        job_id: str,
+        *,
+        spec: str,
+        summary: str,
+        digest: str,
+        idempotency: str,
+        ttl_seconds: int,
+        owner: str,
+        owners_limits: tuple[int | None, int | None],
+        waiting_limit: int | None,
+    ) -> tuple[Literal["new", "same", "conflict", "waiting", "quota"], str]:
+        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job.
+
+        `owners_limits` are the most requests in the queue and the most waiting jobs of the owner's.
+        """
+        queued, waiting = map(_or_empty, owners_limits)
+        most = _or_empty(waiting_limit)
+        found, known_id = await self._run(
+            "create", job_id, spec, digest, idempotency, ttl_seconds, summary, owner, queued, most, waiting
+        )
         return found.decode(), known_id.decode()
 
     async def fail(self, job_id: str, errors: str) -> None:
@@ -145,13 +162,35 @@ class Calls:
         await self._run("index", *job_ids)
 
     async def reserve(self, job_id: str, *, num_requests: int, limit: int, dataset_digest: str) -> str:
-        """Keep room for a whole job; returns its status, `missing`, or `full`."""
+        """Keep room for a whole job; returns its status, `missing`, `full`, or `quota` where its owner has no more."""
         return str((await self._run("reserve", job_id, num_requests, limit, dataset_digest)).decode())
 
     async def append(self, job_id: str, bundles: Iterable[Packed]) -> str | None:
         """Append bundles to a job that is `validating`, each once; returns the job's status."""
         status = await self._run("append", job_id, *(part for bundle in bundles for part in bundle))
         return status.decode() if status else None
+
+    async def open(self, job_id: str, *, spec: str, kind: str, owner: str, owners_limit: int | None) -> None:
+        """Make a job that stands in no list, in status `validating`; safe to repeat."""
+        await self._run("open", job_id, spec, kind, owner, _or_empty(owners_limit))
+
+    async def ask(
+        self,
+        bundle: Packed,
+        job_id: str,
+        *,
+        limit: int,
+        spec: str,
+        until: float,
+        kind: str,
+        channel: str,
+        owner: str,
+        owners_limit: int | None,
+    ) -> str:
+        """Queue a job of one bundle that is in no list, with its room; returns `asked`, `full`, or `quota`."""
+        told = (spec, until, kind, channel, owner, _or_empty(owners_limit))
+        status = await self._run("ask", job_id, bundle.num_requests, limit, *told, *bundle)
+        return str(status.decode())
 
     async def start(self, job_id: str) -> None:
         """Put a job in progress, all of whose bundles are appended."""
@@ -162,7 +201,7 @@ class Calls:
     ) -> str:
         """Queue what failed or was not answered again; a call repeated under its `token` changes nothing more.
 
-        Returns `reopened`, `nothing`, `full`, `missing`, or the status of a job that cannot be reopened.
+        Returns `reopened`, `nothing`, `full`, `quota`, `missing`, or the status of a job that cannot be reopened.
         """
         parts: list[_Argument] = []
         for bundle, request_ids in bundles:
@@ -239,10 +278,41 @@ class Calls:
         """Replace texts that a part holds by pointers into it; returns how many point to the part now."""
         return int(await self._run("sunk", job_id, part, seal, to_json([*entries])))
 
+    async def rate(self, key: str, limit: int) -> tuple[bool, int, int, int]:
+        """Count a request of so many a minute; returns whether it may pass, how many more may, and microseconds.
+
+        These are until one may pass, and until as many may as ever.
+        """
+        admitted, remaining, retry, reset = await self._run("rate", key, limit)
+        return bool(admitted), remaining, retry, reset
+
+    async def stream(self, key: str, token: str, limit: int, milliseconds: int) -> bool:
+        """Count a stream as open for so long, unless `limit` are; 0 is no limit."""
+        return bool(await self._run("stream", key, token, limit, milliseconds))
+
+    async def keep_file(
+        self, file_id: str, owner: str, told: str, *, num_bytes: int, limit: int | None, expires_at: int | None
+    ) -> bool:
+        """Show a file to its owner, and count it as kept for him; False where it would be over the limit."""
+        most, expires = _or_empty(limit), _or_empty(expires_at)
+        return bool(await self._run("keep_file", file_id, owner, told, num_bytes, most, expires))
+
+    async def drop_file(self, file_id: str) -> bool:
+        """Show and count a file no more; returns whether there was one."""
+        return bool(await self._run("drop_file", file_id))
+
+    async def add_batch(self, batch_id: str, owner: str, told: str, *, limit: int, owners_limit: int | None) -> str:
+        """Take a batch, to be worked on; returns `added`, or that too many are: `full`, or `quota`, of the owner's."""
+        return str((await self._run("add_batch", batch_id, owner, told, limit, _or_empty(owners_limit))).decode())
+
     async def _run(self, name: str, *arguments: _Argument) -> Any:
         if name not in self._scripts:
             self._scripts[name] = self._redis.register_script(_source(name, self._keys))
         return await self._scripts[name](args=arguments)
+
+
+def _or_empty(limit: int | None) -> _Argument:
+    return "" if limit is None else limit
 
 
 @cache
@@ -258,9 +328,12 @@ def _key_table(keys: Keys) -> str:
 
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
-    for of_all in (keys.jobs, keys.deleting, keys.recorded, keys.outstanding, keys.depth, keys.models, keys.unsunk):
+    lists = (keys.jobs, keys.chats, keys.deleting, keys.models, keys.unsunk, keys.expiring_files)
+    for of_all in (*lists, keys.recorded, keys.outstanding, keys.queued, keys.depth, keys.uploaded):
         yield of_all.__name__, [of_all()]
-    for of_one in (keys.job, keys.in_status, keys.owner, keys.room, keys.parked, *keys.parts_of_a_job):
+    of_jobs = (keys.job, keys.in_status, keys.jobs_of, *keys.parts_of_a_job)
+    of_uploads = (keys.file, keys.files, keys.batch, keys.batches, keys.open_batches)
+    for of_one in (*of_jobs, *of_uploads, keys.owner, keys.room, keys.parked):
         yield of_one.__name__, of_one(_MARK).split(_MARK)
     yield keys.response.__name__, keys.response(_MARK, "").split(_MARK)
 

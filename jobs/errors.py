@@ -41,6 +41,18 @@ class QueueFullError(JobsError):
         self.retry_after = retry_after
 
 
+class QuotaExceededError(QueueFullError):
+    """The owner or the key has as much as it may have of something at once; `retry_after` is in seconds."""
+
+
+class KeyInvalidError(JobsError):
+    """The API key is missing, unknown, expired or revoked."""
+
+
+class KeyNotFoundError(JobsError):
+    """There is no API key of this id."""
+
+
 class JobTooLargeError(JobsError):
     """The job has more requests than the queue may ever hold at once, so waiting does not help."""
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from jobs.settings import ProcessSettings, Spelt
 
@@ -11,6 +11,9 @@ from jobs.settings import ProcessSettings, Spelt
 def _absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
+
+Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>]+$")]
+"""Where browsers find something: http or https."""
 
 Folder = Annotated[Path, AfterValidator(_absolute)]
 
@@ -41,6 +44,11 @@ class Home(ProcessSettings):
         default_factory=lambda given: str(given["folder"] / "results"),
         validation_alias="results_uri",
         description="where Parquet parts of responses go: a folder or any fsspec address",
+    )
+    uploads: Annotated[Folder, Spelt("uploads", "FOLDER", "`uploads` in the home")] = Field(
+        default_factory=_below("uploads"),
+        validation_alias="gigavqa_uploads",
+        description="pictures and files that clients sent; workers on other machines need it, too",
     )
 
     @property

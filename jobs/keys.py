@@ -22,6 +22,10 @@ class Keys:
         """Sorted set of the ids of the jobs in a status, by time of creation as in `jobs`."""
         return f"{self.prefix}:jobs:{status}"
 
+    def jobs_of(self, owner_and_status: str) -> str:
+        """Sorted set of the ids of the jobs of an `OWNER`, or of those in a status, `OWNER:STATUS`, as in `jobs`."""
+        return f"{self.prefix}:jobs:of:{owner_and_status}"
+
     def recorded(self) -> str:
         """Hash of the numbers of responses that were ever recorded, by outcome."""
         return f"{self.prefix}:recorded"
@@ -38,9 +42,37 @@ class Keys:
         """Hash of the job id and the digest of the specification that this idempotency key stands for. Has a TTL."""
         return f"{self.prefix}:idempotency:{key}"
 
+    def owned_idempotency(self, owner: str, key: str) -> str:
+        """The same of an owner's key; owners have no colon in their names. Has a TTL."""
+        return f"{self.prefix}:idempotency-of:{owner}:{key}"
+
     def outstanding(self) -> str:
         """Number of requests that are reserved in the queue and not recorded, over all jobs."""
         return f"{self.prefix}:outstanding"
+
+    def queued(self) -> str:
+        """Hash of the part of `outstanding` that is of each owner's jobs."""
+        return f"{self.prefix}:queued"
+
+    def uploaded(self) -> str:
+        """Hash of the bytes of files that are kept for each owner."""
+        return f"{self.prefix}:uploaded"
+
+    def api_keys(self) -> str:
+        """Hash from the public part of each API key to what is known of it, with its digest, as JSON."""
+        return f"{self.prefix}:keys"
+
+    def api_keys_used(self) -> str:
+        """Hash of the second in which each API key was used last, to within minutes."""
+        return f"{self.prefix}:keys:used"
+
+    def rate(self, key_id: str) -> str:
+        """Until when the requests of an API key are paid for, in microseconds. Has a TTL."""
+        return f"{self.prefix}:rate:{key_id}"
+
+    def streams(self, key_id: str) -> str:
+        """Sorted set of the streams that are open with an API key by the ms until which they count. Has a TTL."""
+        return f"{self.prefix}:streams:{key_id}"
 
     def depth(self) -> str:
         """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""
@@ -121,6 +153,42 @@ class Keys:
     def parts(self, job_id: str) -> str:
         """Hash from the name of each Parquet part to its seal."""
         return f"{self.job(job_id)}:parts"
+
+    def chats(self) -> str:
+        """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
+        return f"{self.prefix}:chats"
+
+    def file(self, file_id: str) -> str:
+        """What is known of a file that a client uploaded, or a batch wrote."""
+        return f"{self.prefix}:file:{file_id}"
+
+    def files(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's files by time of creation in microseconds; of `*` all."""
+        return f"{self.prefix}:files:{owner}"
+
+    def expiring_files(self) -> str:
+        """Sorted set of the ids of the files that expire, by when, in seconds."""
+        return f"{self.prefix}:files-expiring"
+
+    def batch(self, batch_id: str) -> str:
+        """Hash of a batch: what is told of it, and when somebody asked that it be cancelled."""
+        return f"{self.prefix}:batch:{batch_id}"
+
+    def batches(self, owner: str) -> str:
+        """Sorted set of the ids of an owner's batches by time of creation in microseconds; of `*` all."""
+        return f"{self.prefix}:batches:{owner}"
+
+    def open_batches(self, owner: str) -> str:
+        """Set of the ids of an owner's batches that are to be worked on; of `*` all."""
+        return f"{self.prefix}:batches-open:{owner}"
+
+    def batch_worker(self, batch_id: str) -> str:
+        """Which gateway works on a batch. Has a TTL."""
+        return f"{self.prefix}:batch:{batch_id}:worker"
+
+    def listener(self, name: str) -> str:
+        """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
+        return f"{self.prefix}:listener:{name}"
 
     def response(self, job_id: str, request_id: str) -> str:
         """Hash of a response's metadata in short plain fields; its existence says that the request is recorded."""

@@ -16,6 +16,14 @@ FORM: Literal[2] = 2
 """Version of the form in which bundles and responses are kept; `jobs.stored` reads those before."""
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
+
+
 class Contract(BaseModel):
     """Base of everything that crosses between rooms."""
 
@@ -49,10 +57,42 @@ class Cell(Contract):
     condition: Condition
 
 
+class Structure(Contract):
+    """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it."""
+
+    json_schema: dict[str, JsonValue] | str | None = None
+    json_object: Literal[True] | None = None
+    regex: str | None = None
+    choice: tuple[str, ...] | None = None
+    grammar: str | None = None
+
+
+class Steering(Contract):
+    """What whoever chats may ask of generation beyond sampling; names as OpenAI and vLLM have them.
+
+    `logprobs` counts the likeliest tokens told beside each that is written; None tells none. `template` goes to the
+    model's chat template.
+    """
+
+    stop: tuple[str, ...] = ()
+    stop_token_ids: tuple[int, ...] = ()
+    bad_words: tuple[str, ...] = ()
+    min_tokens: int = 0
+    ignore_eos: bool = False
+    min_p: float = 0.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: dict[int, float] = Field(default_factory=dict)
+    logprobs: int | None = None
+    structure: Structure | None = None
+    template: dict[str, JsonValue] = Field(default_factory=dict)
+
+
 class Sampling(Decoding):
     """Sampling parameters of one request; `seed` makes its draws repeatable."""
 
     seed: int | None = None
+    steering: Steering | None = Field(default=None, exclude_if=_is_none)
 
 
 class JobSpec(Contract):
@@ -113,12 +153,17 @@ class JobUsage(Contract):
     rasters: int = Field(default=0, description="different ones among them: as many as had to be rendered")
     slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
     slowest_seconds: float = Field(default=0.0, description="of rendering")
+    microdollars: int = Field(
+        default=0,
+        description="what servers elsewhere are paid, in millionths of a US dollar, by the catalogue's prices",
+    )
 
 
 class Job(Contract):
     """A job as the registry knows it."""
 
     id: str
+    owner: str | None = Field(default=None, description="whose it is; null where keys were not asked for")
     spec: JobSpec
     status: JobStatus
     request_counts: RequestCounts = RequestCounts()
@@ -141,6 +186,7 @@ class JobSummary(Contract):
     """A job as lists show it."""
 
     id: str
+    owner: str | None = Field(default=None, description="whose it is; null where keys were not asked for")
     spec: SpecSummary
     status: JobStatus
     request_counts: RequestCounts = RequestCounts()
@@ -168,6 +214,13 @@ class Turn(Contract):
     def views(self) -> tuple[View, ...]:
         """All that it shows."""
         return tuple(part for part in self.parts if isinstance(part, View))
+
+
+class Said(Contract):
+    """A message that stood in a chat before its first turn: texts and views in their order."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | View, ...] = Field(min_length=1)
 
 
 class Labels(Contract):
@@ -200,8 +253,14 @@ class InferenceRequest(Labels):
     """One chat to play for one sample under one (model, protocol, condition, repeat)."""
 
     system: str | None = None
+    before: tuple[Said, ...] = Field(
+        default=(), exclude_if=_is_empty, description="what the chat held before its first turn, behind `system`"
+    )
     turns: tuple[Turn, ...] = Field(min_length=1)
     sampling: Sampling
+    listener: str | None = Field(
+        default=None, exclude_if=_is_none, description="channel on which its text is told as it grows"
+    )
 
     @property
     def id(self) -> str:
@@ -210,8 +269,9 @@ class InferenceRequest(Labels):
 
     @property
     def views(self) -> tuple[View, ...]:
-        """The views of all turns, in order."""
-        return tuple(view for turn in self.turns for view in turn.views)
+        """The views of all messages, in order."""
+        earlier = tuple(part for said in self.before for part in said.parts if isinstance(part, View))
+        return earlier + tuple(view for turn in self.turns for view in turn.views)
 
 
 class Stored(Contract):
@@ -259,6 +319,12 @@ class Usage(Contract):
     visual_tokens: tuple[int, ...] = Field(
         default=(), description="of each raster, in the prompt's order; empty where the engine does not say"
     )
+    reasoning_tokens: int | None = Field(
+        default=None, exclude_if=_is_none, description="those of the completion that a server elsewhere only thought"
+    )
+    dollars: float | None = Field(
+        default=None, exclude_if=_is_none, description="US dollars, by the prices that the catalogue's entry states"
+    )
 
 
 class Timings(Contract):
@@ -269,24 +335,51 @@ class Timings(Contract):
     decode: float = 0.0
 
 
+class TokenLogprob(Contract):
+    """A token of an answer, how likely it was, and the likeliest ones in its place, as OpenAI writes them."""
+
+    token: str
+    logprob: float
+    bytes: tuple[int, ...] | None = None
+    top_logprobs: tuple["TokenLogprob", ...] | None = Field(default=None, exclude_if=_is_none)
+
+
 class TurnResponse(Contract):
     """The raw answer to one turn."""
 
     text: str
     finish_reason: str
     asks: str | None = Field(default=None, description="what the turn asked for; None: the question")
+    logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=_is_none)
     usage: Usage = Usage()
     timings: Timings = Timings()
+    served_as: str | None = Field(
+        default=None, exclude_if=_is_none, description="what a server elsewhere called the model that answered"
+    )
+
+
+class RemoteInfo(Contract):
+    """How a server elsewhere was asked."""
+
+    endpoint: str
+    model: str = Field(description="its name there")
+    dialect: str = Field(examples=["vllm", "openai"])
+    pictures: str = Field(description="files that rasters were sent as", examples=["png", "jpeg:95:444"])
+    detail: str | None = Field(default=None, description="what was said of each picture")
+    not_sent: tuple[str, ...] = Field(
+        default=(), description="parameters of the sampling that the server refuses or does not know"
+    )
 
 
 class EngineInfo(Contract):
     """What generated a response."""
 
-    name: str = Field(examples=["vllm", "simulated"])
+    name: str = Field(examples=["vllm", "remote", "simulated"])
     version: str
     model_revision: str | None = None
     device: str = "cpu"
     simulated: bool = False
+    remote: RemoteInfo | None = Field(default=None, exclude_if=_is_none)
 
 
 class Failure(Contract):

@@ -12,11 +12,18 @@ from typing import Literal, NoReturn, TypeVar
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from jobs.access import NOBODY, Owner
 from jobs.calls import Calls, Claimed, Held, Lane, Packed, Retried, Wanted
 from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
 from jobs.crashes import Suspicion
-from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.errors import (
+    JobNotFoundError,
+    JobNotRetryableError,
+    JobTooLargeError,
+    QueueFullError,
+    QuotaExceededError,
+)
 from jobs.keys import KEYS, PRIORITIES, Keys
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
@@ -93,11 +100,20 @@ class JobQueue:
         await self.reserve(job_id, sum(len(bundle.requests) for bundle in bundles), dataset_digest)
         return await self.append(job_id, bundles)
 
-    async def require_room(self, num_requests: int) -> None:
+    async def require_room(self, num_requests: int, owner: Owner = NOBODY) -> None:
         """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
         outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)
         if outstanding + num_requests > self._limit:
             self._refuse("a job", num_requests)
+        if owner.name and owner.queued_requests is not None:
+            queued = int(await self._redis.hget(self._keys.queued(), owner.name) or 0)
+            if queued + num_requests > owner.queued_requests:
+                _refuse_owner("a job", num_requests, owner.queued_requests)
+
+    async def owner_of(self, job_id: str) -> Owner:
+        """Whose a job is, and how many requests of his may be in the queue: as it was when the job was submitted."""
+        name, limit = await self._redis.hmget(self._keys.job(job_id), ["owner", "queued_limit"])
+        return Owner(name.decode() if name else None, int(limit) if limit else None)
 
     async def reserve(self, job_id: str, num_requests: int, dataset_digest: str | None) -> None:
         """Keep room for a whole job, before any of its bundles is made; a job that has its room already keeps it.
@@ -107,7 +123,7 @@ class JobQueue:
         status = await self._calls.reserve(
             job_id, num_requests=num_requests, limit=self._limit, dataset_digest=dataset_digest or ""
         )
-        self._check_reserved(status, job_id, num_requests)
+        await self._check_reserved(status, job_id, num_requests)
 
     async def append(self, job_id: str, bundles: Iterable[Bundle]) -> Job:
         """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
@@ -138,7 +154,7 @@ class JobQueue:
             dataset_digest=dataset_digest or "",
             bundles=retried,
         )
-        self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))
+        await self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))
         if status in {"validating", "in_progress", "cancelling", "finalizing", "failed"}:
             raise JobNotRetryableError(f"job {job_id} is {status}; completed and cancelled jobs are retried")
         return await self._registry.get(job_id)
@@ -271,11 +287,13 @@ class JobQueue:
         lane = self._keys.queue(bundle.model, bundle.priority)
         return Packed(bundle.id, len(bundle.requests), bundle.model, lane, _shown(bundle), pack(bundle))
 
-    def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
+    async def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
         if status == "missing":
             raise JobNotFoundError(f"there is no job {job_id}")
         if status == "full":
             self._refuse(f"job {job_id}", requests)
+        if status == "quota":
+            _refuse_owner(f"job {job_id}", requests, (await self.owner_of(job_id)).queued_requests or 0)
 
     def _refuse(self, job: str, requests: int) -> NoReturn:
         if requests > self._limit:
@@ -372,3 +390,10 @@ def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
         deliveries=claimed.deliveries,
         mark=claimed.mark.decode(),
     )
+
+
+def _refuse_owner(job: str, requests: int, limit: int) -> NoReturn:
+    if requests > limit:
+        raise JobTooLargeError(f"{job} has {requests} requests; this key's owner may have {limit} in the queue")
+    message = f"{job}: its owner has no room for {requests} more requests in the queue (limit {limit})"
+    raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)

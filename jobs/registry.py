@@ -11,8 +11,15 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 
+from jobs.access import NOBODY, Owner
 from jobs.calls import Calls
-from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
+from jobs.errors import (
+    IdempotencyConflictError,
+    JobActiveError,
+    JobNotFoundError,
+    QueueFullError,
+    QuotaExceededError,
+)
 from jobs.keys import KEYS, Keys
 from jobs.models import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, JobUsage, RequestCounts, SpecSummary
 from jobs.parts import PartStore
@@ -24,8 +31,9 @@ IDEMPOTENCY_SECONDS = 24 * 3600
 _CHUNK = 1000
 _MOST_LOOKED_AT = 10_000
 _HEARTBEAT_SECONDS = 60
+_RETRY_AFTER_SECONDS = 10.0
 _TIMES = ("created_at", "in_progress_at", "finished_at")
-_SUMMARY_FIELDS = ("summary", "status", *RequestCounts.model_fields, *_TIMES)
+_SUMMARY_FIELDS = ("summary", "owner", "status", *RequestCounts.model_fields, *_TIMES)
 
 
 @dataclass(frozen=True)
@@ -89,28 +97,48 @@ class JobRegistry:
         self._keys = keys
         self._calls = Calls(redis, keys)
 
-    async def create(self, spec: JobSpec, idempotency_key: str | None = None) -> tuple[Job, bool]:
-        """Create a job in status `validating`; an idempotency key gives its earlier job and False.
+    async def create(
+        self,
+        spec: JobSpec,
+        idempotency_key: str | None = None,
+        owner: Owner = NOBODY,
+        *,
+        waiting_limit: int | None = None,
+    ) -> tuple[Job, bool]:
+        """Create a job in status `validating`; an idempotency key of the same owner gives its earlier job and False.
 
-        Raises IdempotencyConflictError when the key came with another specification.
+        With a `waiting_limit` the job is one that waits to be queued, and so many may, and so many of the owner's.
+        Raises IdempotencyConflictError when the key came with another specification,
+        QueueFullError and QuotaExceededError.
         """
         text, digest = _told(spec)
-        key = self._keys.idempotency(idempotency_key) if idempotency_key else ""
-        new_id = f"job_{secrets.token_hex(10)}"
-        summary = SpecSummary.of(spec).model_dump_json()
         found, job_id = await self._calls.create(
-            new_id, spec=text, summary=summary, digest=digest, idempotency=key, ttl_seconds=IDEMPOTENCY_SECONDS
+            f"job_{secrets.token_hex(10)}",
+            spec=text,
+            summary=SpecSummary.of(spec).model_dump_json(),
+            digest=digest,
+            idempotency=self._idempotency(idempotency_key, owner.name) if idempotency_key else "",
+            ttl_seconds=IDEMPOTENCY_SECONDS,
+            owner=owner.name or "",
+            owners_limits=(owner.queued_requests, None if waiting_limit is None else owner.waiting_jobs),
+            waiting_limit=waiting_limit,
         )
         if found == "conflict":
             raise _conflict(idempotency_key)
+        if found == "waiting":
+            message = f"{waiting_limit} jobs wait to be queued already, which is the limit"
+            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+        if found == "quota":
+            message = f"{owner.waiting_jobs} jobs of {owner.name} wait to be queued already, which is this key's limit"
+            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
         return await self.get(job_id), found == "new"
 
-    async def find(self, spec: JobSpec, idempotency_key: str) -> Job | None:
-        """Return the job that the key already stands for, or None.
+    async def find(self, spec: JobSpec, idempotency_key: str, owner: str | None = None) -> Job | None:
+        """Return the job that the owner's key already stands for, or None.
 
         Raises IdempotencyConflictError when the key came with another specification.
         """
-        job_id, digest = await self._redis.hmget(self._keys.idempotency(idempotency_key), ["job", "digest"])
+        job_id, digest = await self._redis.hmget(self._idempotency(idempotency_key, owner), ["job", "digest"])
         if not job_id or not await self._redis.exists(self._keys.job(job_id.decode())):
             return None
         if digest.decode() != _told(spec)[1]:
@@ -126,10 +154,18 @@ class JobRegistry:
         status = await self._redis.hget(self._keys.job(job_id), "status")
         return JobStatus(status.decode()) if status else None
 
-    async def page(self, wanted: "JobFilter", after: str | None = None, limit: int = 20) -> "JobPage":
+    async def owner(self, job_id: str) -> str | None:
+        """Return whose a job is; None where it is nobody's, and where there is no such job."""
+        owner = await self._redis.hget(self._keys.job(job_id), "owner")
+        return owner.decode() if owner else None
+
+    async def page(
+        self, wanted: "JobFilter", after: str | None = None, limit: int = 20, owner: str | None = None
+    ) -> "JobPage":
         """Return up to `limit` of the wanted jobs that come after the job `after`, and where the next page begins.
 
-        At most some ten thousand jobs are looked at for one page, which may be short for that. Raises JobNotFoundError.
+        All, or an owner's alone. At most some ten thousand jobs are looked at for one page, which may be short for it.
+        Raises JobNotFoundError.
         """
         found: list[JobSummary] = []
         looked_at = 0
@@ -137,6 +173,7 @@ class JobRegistry:
             after,
             _CHUNK if wanted.looks_inside else limit + 1 - len(found),
             wanted.status,
+            owner,
             oldest_first=wanted.oldest_first,
         ):
             for job in batch:
@@ -156,23 +193,24 @@ class JobRegistry:
         after: str | None = None,
         limit: int = 20,
         status: JobStatus | None = None,
+        owner: str | None = None,
         *,
         oldest_first: bool = False,
     ) -> Sequence[JobSummary]:
-        """Return up to `limit` jobs, all or those in one status, newest first, that come after the job `after`.
+        """Return up to `limit` jobs, newest first, that come after the job `after`; all, or those of an owner's alone.
 
-        Raises JobNotFoundError.
+        With a `status` those in it. Raises JobNotFoundError, also when `after` is not the owner's.
         """
-        among = self._keys.in_status(status) if status else self._keys.jobs()
-        newest = "+inf"
+        whole = self._keys.jobs_of(owner) if owner else self._keys.jobs()
+        among = self._among(status, owner) if status else whole
+        newest, oldest = "+inf", "-inf"
         if after is not None:
             # By its time of creation, because a job may have left the status since the page before.
-            created_at = await self._redis.zscore(self._keys.jobs(), after)
+            created_at = await self._redis.zscore(whole, after)
             if created_at is None:
                 raise JobNotFoundError(f"there is no job {after}")
-            newest = f"({int(created_at)}"
+            newest = oldest = f"({int(created_at)}"
         if oldest_first:
-            oldest = "-inf" if after is None else newest
             return await self._summaries(await self._redis.zrangebyscore(among, oldest, "+inf", 0, limit))
         return await self._summaries(await self._redis.zrevrangebyscore(among, newest, "-inf", 0, limit))
 
@@ -265,6 +303,12 @@ class JobRegistry:
         rows = await self._redis.xrange(self._keys.events(job_id), min=f"({after}", count=_CHUNK)
         return [_event(entry_id, fields) for entry_id, fields in rows]
 
+    def _among(self, status: JobStatus, owner: str | None) -> str:
+        return self._keys.jobs_of(f"{owner}:{status}") if owner else self._keys.in_status(status)
+
+    def _idempotency(self, key: str, owner: str | None) -> str:
+        return self._keys.owned_idempotency(owner, key) if owner else self._keys.idempotency(key)
+
     async def _summaries(self, job_ids: Sequence[bytes]) -> Sequence[JobSummary]:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for job_id in job_ids:
@@ -315,6 +359,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
 def _state(row: Mapping[str, bytes | None]) -> dict[str, Any]:
     """What a job and its summary say alike of how far it is."""
     return {
+        "owner": (row.get("owner") or b"").decode() or None,
         "status": JobStatus((row["status"] or b"").decode()),
         "request_counts": RequestCounts(**{name: int(row[name] or 0) for name in RequestCounts.model_fields}),
         **{name: _time(at) for name in _TIMES if (at := row.get(name)) is not None},

@@ -234,7 +234,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
         packed=pack(response),
-        sums=sums | {"views": len(rasters)},
+        sums=sums | {"views": len(rasters), "microdollars": round(1e6 * sum(usage.dollars or 0 for usage in usages))},
         rendering_seconds=response.rendering_seconds,
         image=rasters[0].view.image if rasters else "",
         rasters=[raster.key for raster in rasters],

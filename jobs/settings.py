@@ -18,7 +18,7 @@ from jobs.errors import SettingsInvalidError
 CONFIG = "GIGAVQA_CONFIG"
 """Names the settings file, which `--config` does, too."""
 
-TABLES = ("gateway", "worker")
+TABLES = ("gateway", "worker", "viewer")
 """Tables of the settings file, one for each kind of process; what all of them share stands above them."""
 
 

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
 from jobs.connection import connect
+from jobs.growth import Grow
 from jobs.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
@@ -88,7 +89,7 @@ class PacedEngine(SimulatedEngine):
         self.pictures: set[str] = set()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Answer after as long as it would take."""
         if not self._answering:
@@ -97,7 +98,7 @@ class PacedEngine(SimulatedEngine):
         try:
             await self._warm(chat[-1].rasters[0].key)
             await asyncio.sleep(ANSWER_SECONDS / self._pace)
-            return await super().generate(chat, sampling, request_id, priority)
+            return await super().generate(chat, sampling, request_id, priority, grow)
         finally:
             self._answering -= 1
             self.since = time.monotonic()

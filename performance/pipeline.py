@@ -131,7 +131,7 @@ def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens
 class _Worker:
     def __init__(self, pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> None:
         self._bounds = bounds
-        self._block = roofline.model.block_tokens
+        self._block = roofline.model.match_tokens
         self._answer_tokens = answer_tokens
         self._scheduler = Scheduler(roofline)
         self._is_stepping = False

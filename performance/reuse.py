@@ -7,8 +7,9 @@ workers (in one process, each with a connection, a library and an engine of its 
 budgets have an eighth of their sides, and so have the pixels of a token: every picture has the visual tokens of its
 native budget, and costs little to render. The engine is the simulated one on an H100, `speed` times as fast; it is the
 slow part, as it is in truth, so that what waits for it is ordered as it would be. Ideal is 1; the last column compares
-with what can be found again in blocks of 16 tokens (8B) or 784 (27B). "Too long" are requests that show more than the
-model's context holds; they are refused, and no part of what is unique. Some three minutes.
+with what can be found again in units of 16 tokens. "Too long" are requests that show more than the model's context
+holds; they are refused, and no part of what is unique. Eight workers are a machine, with one store of rasters on its
+disk: what one finds there that another made is no rendering. Some three minutes.
 """
 
 import argparse
@@ -41,14 +42,17 @@ from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.library import Library
 from tiling.roots import ImageRoot
+from tiling.store import RasterStore
 from workers.engines.engine import ContextExceededError
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.engines.simulation.roofline import Roofline
+from workers.leisure import WAITING_BYTES
 from workers.settings import WorkerSettings
 
 _REDUCED = 8
 _GIB = 2**30
 _MAX_REQUESTS = 64
+_WORKERS_OF_A_MACHINE = 8
 _POLL_SECONDS = 0.2
 ANSWER_TOKENS = {"qwen3-vl-8b": 100, "qwen3.5-27b": 500}
 """Of one turn; a model that thinks says more."""
@@ -72,6 +76,8 @@ class Done:
     too_long: int
     """Requests whose prompts are longer than the model's context; they are no part of the ideal."""
     renders: int
+    found: int
+    """Rasters that another worker of the machine had rendered."""
     encoder_runs: int
     encoded_tokens: int
     prefilled_tokens: int
@@ -82,9 +88,9 @@ class Done:
 
 
 def join(
-    asked: Asked, redis: Redis, home: Path, *, roofline: Roofline, speed: float, answer_tokens: int
+    name: str, asked: Asked, redis: Redis, machine: Path, *, roofline: Roofline, speed: float, answer_tokens: int
 ) -> Member[SimulatedEngine]:
-    """Make one worker of the fleet."""
+    """Make one worker of the fleet, which shares a folder with the others of its machine."""
     share = asked.entry.visual_budget.max_raster_pixels / 4096**2
     settings = WorkerSettings(
         max_requests=_MAX_REQUESTS,
@@ -94,10 +100,21 @@ def join(
         ahead_bytes=int(2 * _GIB * share),
         cache_bytes=int(_GIB * share),
     )
-    queue = JobQueue(redis, lease_seconds=settings.lease_seconds)
-    library = Library(asked.root, home, settings.cache_bytes)
+    # As long on the engines' clock as a real worker's; without it nothing finds the worker with its picture.
+    queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds / speed)
+    store = RasterStore(machine / "rasters", settings.raster_store_bytes)
+    library = Library(asked.root, machine / "pyramids", settings.cache_bytes, store)
     engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=answer_tokens)
-    return Member(home.name, redis, asked.entry, engine, library, queue=queue, settings=settings)
+    return Member(
+        name,
+        redis,
+        asked.entry,
+        engine,
+        library,
+        queue=queue,
+        settings=settings,
+        leisure_bytes=int(WAITING_BYTES * share),
+    )
 
 
 def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> Asked:
@@ -131,9 +148,10 @@ async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, 
                     stack.push_async_callback(client.aclose)
                 fleet = [
                     join(
+                        f"w{number}",
                         asked,
                         client,
-                        Path(folder, f"w{number}"),
+                        Path(folder, f"machine{number // _WORKERS_OF_A_MACHINE}"),
                         roofline=roofline,
                         speed=speed,
                         answer_tokens=answer_tokens,
@@ -181,19 +199,20 @@ def _done(
         seconds=seconds,
         too_long=len(asked.requests) - len(requests),
         renders=sum(member.library.stats().renders for member in fleet),
+        found=sum(member.library.stats().found for member in fleet),
         encoder_runs=sum(count.encoder_runs for count in counts),
         encoded_tokens=sum(count.encoded_tokens for count in counts),
         prefilled_tokens=sum(count.prefilled_tokens for count in counts),
         engine_seconds=sum(count.busy_seconds for count in counts),
         shown=ideal((request for _, request in asked.requests), tokens).rasters,
-        ideal=ideal(requests, tokens, answers, roofline.model.block_tokens),
+        ideal=ideal(requests, tokens, answers, roofline.model.match_tokens),
     )
 
 
 def main() -> None:
     arguments = _arguments()
-    heads = ["model", "workers", "too long", "renders", "encoder runs", "encoded tokens"]
-    heads += ["prefilled tokens", "in whole blocks"]
+    heads = ["model", "workers", "too long", "engines' seconds", "found on the disk"]
+    heads += ["renders", "encoder runs", "encoded tokens", "prefilled tokens", "in units"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for model in arguments.models:
         asked = ask(model, arguments.plan, arguments.files)
@@ -201,8 +220,9 @@ def main() -> None:
         for workers in arguments.workers:
             speed = arguments.speed / workers
             done = asyncio.run(play(asked, roofline, workers, speed, answer_tokens=answer))
-            print(f"| {model} | {workers} | {done.too_long} | {' | '.join(_ratios(done))} |", flush=True)
-        print(f"| {model} | unique | | {' | '.join(f'{unique:,}' for _, unique in _pairs(done))} |", flush=True)
+            told = [model, str(workers), str(done.too_long), f"{done.engine_seconds:.0f}", str(done.found)]
+            print(f"| {' | '.join(told + _ratios(done))} |", flush=True)
+        print(f"| {model} | unique | | | | {' | '.join(f'{unique:,}' for _, unique in _pairs(done))} |", flush=True)
         sent = done.ideal
         print(f"{sent.requests} requests, {sent.prompts:,} prompts of {sent.sent_tokens:,} tokens.", file=sys.stderr)
 

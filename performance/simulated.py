@@ -52,7 +52,7 @@ def play(roofline: Roofline, load: Load) -> Played:
 
 
 def _prompt(roofline: Roofline, number: int, tokens: int) -> Prompt:
-    prompt = Prompt(roofline.model.block_tokens)
+    prompt = Prompt(roofline.model.match_tokens)
     prompt.add_text(f"{number:04}" + "word" * (tokens - 1))
     return prompt
 
@@ -116,7 +116,7 @@ NATIVE = ("8b", "27b")
 def cold_first_token(model: str) -> float:
     """Seconds from a prompt of one new picture of T visual tokens and 200 of text to its first token, alone."""
     roofline = Roofline.of("h100", model)
-    prompt = Prompt(roofline.model.block_tokens)
+    prompt = Prompt(roofline.model.match_tokens)
     prompt.add_picture("new", T)
     prompt.add_text("word" * 200)
     scheduler = Scheduler(roofline)

@@ -7,7 +7,7 @@ import sys
 from jobs.connection import refuse_eviction
 from jobs.errors import ServerEvictsError, SettingsInvalidError
 from service.app import create_app
-from service.http.guard import require_protected
+from service.http.guard import asks_for_keys, require_protected
 from service.server import GatewayServer, configure_logging
 from service.settings import Settings
 
@@ -16,15 +16,18 @@ def main() -> int:
     """Read the settings, and serve; returns the exit status: 1 when it cannot go on, 2 for wrong settings."""
     try:
         settings = Settings.read(sys.argv[1:])
-        require_protected(settings.host, allow_unauthenticated=settings.allow_unauthenticated)
+        asks_for_keys(settings)
     except SettingsInvalidError as error:
         return _complain(error, 2)
     configure_logging()
     try:
         if settings.redis_url:
             asyncio.run(refuse_eviction(settings.redis_url))
+        require_protected(settings)
     except ServerEvictsError as error:
         return _complain(error, 1)
+    except SettingsInvalidError as error:
+        return _complain(error, 2)
     server = GatewayServer(create_app(settings), settings)
     gc.freeze()  # what was imported stays; to look through it each time would hold every answer for 50 to 300 ms
     server.run()

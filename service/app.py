@@ -9,12 +9,15 @@ from fastapi_offline import FastAPIOffline
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
 from service.gateway import Gateway
-from service.http.bodies import Bodies, Head
+from service.http.auth import Authentication
+from service.http.bodies import Bodies, Head, Streamed
 from service.http.guard import Guard
 from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
+from service.openai import batches, chats, files
 from service.operations import contents, instrumentation, inventory, plans, probes
+from service.operations.audit import Audit
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
 from service.results import following, reports, responses, verdicts
@@ -55,6 +58,9 @@ def create_app(settings: Settings) -> FastAPI:
         inventory,
         contents,
         plans,
+        chats,
+        files,
+        batches,
         probes,
         instrumentation,
     ):
@@ -63,8 +69,14 @@ def create_app(settings: Settings) -> FastAPI:
     # The last one is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5, exclude_content_types=_SENT_AS_THEY_ARE)
     app.add_middleware(Head)
-    app.add_middleware(Bodies, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+    streamed = {
+        chats.router.prefix: Streamed(settings.max_chat_bytes, "application/json"),
+        files.router.prefix: Streamed(settings.max_file_bytes, "multipart/form-data"),
+    }
+    app.add_middleware(Bodies, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)
+    app.add_middleware(Authentication, settings=settings)
     app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Audit, settings=settings, instrumentation=counted)
     app.add_middleware(Telemetry, instrumentation=counted)
     describe(app)
     return app

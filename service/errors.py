@@ -17,7 +17,9 @@ from jobs.errors import (
     JobNotFoundError,
     JobNotRetryableError,
     JobTooLargeError,
+    KeyInvalidError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
     TextMissingError,
 )
@@ -82,7 +84,45 @@ class BodyTimeoutError(ServiceError):
 
 
 class MediaTypeUnsupportedError(ServiceError):
-    """The body is not declared as JSON."""
+    """The body is not declared as what it must be: JSON nearly everywhere."""
+
+
+class ChatInvalidError(ServiceError):
+    """The chat cannot be had as asked; each finding names the part of the body."""
+
+
+class ContextTooSmallError(ServiceError):
+    """The chat is longer than the model's context."""
+
+
+class ModelUnservedError(ServiceError):
+    """No worker serves the model now; `retry_after` is in seconds."""
+
+    retry_after = 30.0
+
+
+class AnswerFailedError(ServiceError):
+    """The chat was played, and no answer came of it."""
+
+
+class FileMissingError(ServiceError):
+    """There is no file of this id."""
+
+
+class BatchMissingError(ServiceError):
+    """There is no batch of this id."""
+
+
+class FileInvalidError(ServiceError):
+    """The file cannot be taken as it was sent."""
+
+
+class BatchInvalidError(ServiceError):
+    """The batch cannot be had as asked."""
+
+
+class BatchEndedError(ServiceError):
+    """The batch has ended, so nothing of it can be cancelled."""
 
 
 class HostUntrustedError(ServiceError):
@@ -91,6 +131,22 @@ class HostUntrustedError(ServiceError):
 
 class ForeignOriginError(ServiceError):
     """A page of another site asks for a change."""
+
+
+class RoleMissingError(ServiceError):
+    """The key's role does not have this in it."""
+
+
+class RateExceededError(ServiceError):
+    """The key has had its requests of this minute; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class JobOfAnotherError(JobNotFoundError):
+    """The job is somebody else's, who is not told of: the answer is that there is none."""
 
 
 class ProblemKind(NamedTuple):
@@ -138,12 +194,27 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     BodyTooLargeError: ProblemKind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", "The body is too large"),
     BodyTimeoutError: ProblemKind(HTTPStatus.REQUEST_TIMEOUT, "body-timeout", "The body took too long"),
     MediaTypeUnsupportedError: ProblemKind(
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media-type-unsupported", "The body is not declared as JSON"
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "media-type-unsupported", "The body is not declared as what it must be"
     ),
+    ChatInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "chat-invalid", "The chat cannot be had as asked"),
+    ContextTooSmallError: ProblemKind(
+        HTTPStatus.BAD_REQUEST, "context-length-exceeded", "The chat is longer than the model's context"
+    ),
+    ModelUnservedError: ProblemKind(HTTPStatus.SERVICE_UNAVAILABLE, "model-unserved", "No worker serves the model now"),
+    AnswerFailedError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "answer-failed", "No answer came of the chat"),
+    FileMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "file-not-found", "No such file"),
+    BatchMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "batch-not-found", "No such batch"),
+    FileInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "file-invalid", "The file cannot be taken"),
+    BatchInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "batch-invalid", "The batch cannot be had as asked"),
+    BatchEndedError: ProblemKind(HTTPStatus.CONFLICT, "batch-ended", "The batch has ended"),
     HostUntrustedError: ProblemKind(
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
+    KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "invalid-api-key", "A valid key is needed"),
+    RoleMissingError: ProblemKind(HTTPStatus.FORBIDDEN, "role-missing", "The key's role does not allow this"),
+    RateExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "rate-exceeded", "The key's rate is exceeded"),
+    QuotaExceededError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "quota-exceeded", "The key's quota is used up"),
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
     AnnotationInvalidError: _RECORDS_WRONG,

@@ -1,23 +1,39 @@
 """Everything that the routes need, built once and taken down in reverse order."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
+from jobs.access import ApiKeys
+from jobs.batches import BatchRegistry
+from jobs.chats import Chats
 from jobs.connection import connect
 from jobs.errors import JobActiveError, JobNotFoundError
+from jobs.files import FileRegistry
 from jobs.fleet import Fleet
 from jobs.news import JobNews
 from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
+from jobs.quotas import STREAM_SECONDS, Quotas
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
+from service.http.guard import asks_for_keys
+from service.openai.batch_input import BatchReader
+from service.openai.batching import Batching
+from service.openai.composing import Composer
+from service.openai.conversations import Conversations
+from service.openai.fetching import Fetcher
+from service.openai.files import FileStore
+from service.openai.pictures import Pictures
+from service.openai.uploads import Uploads
 from service.operations.background import Background
-from service.operations.contents import Pictures
+from service.operations.contents import PictureHeaders
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
@@ -28,7 +44,22 @@ from service.settings import Settings
 from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
 
+log = logging.getLogger(__name__)
+
 _SINK_RESTART_SECONDS = 5.0
+_CHATS_RESTART_SECONDS = 0.5
+_CHATS_KEEP_SECONDS = 10.0
+
+
+class _OpenAI(NamedTuple):
+    """What answers OpenAI's clients."""
+
+    uploads: Uploads
+    files: FileStore
+    composer: Composer
+    conversations: Conversations
+    batches: BatchRegistry
+    batching: Batching
 
 
 class Gateway:
@@ -49,11 +80,14 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
+        self._keys = ApiKeys(self._redis)
+        self._quotas = Quotas(self._redis)
         self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
         self._models = Models(settings.catalogue)
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
+        self._openai = self._make_openai()
 
     @property
     def parts(self) -> Mapping[type, object]:
@@ -71,13 +105,43 @@ class Gateway:
             self._models,
             self._datasets,
             self._submissions,
+            self._keys,
+            self._quotas,
             Fleet(self._redis),
-            Pictures(self._settings.data, self._settings.header_threads),
+            PictureHeaders(self._settings.data, self._settings.header_threads),
             previews,
             tallies,
-            Reports(self._results, self._datasets, self._models.catalogue, previews, tallies),
+            Reports(
+                self._results,
+                self._datasets,
+                self._models.catalogue,
+                previews,
+                tallies,
+                viewer=self._settings.viewer_url,
+            ),
         )
-        return {type(part): part for part in parts}
+        return {type(part): part for part in (*parts, *self._openai)}
+
+    def _make_openai(self) -> "_OpenAI":
+        settings, uploads = self._settings, Uploads(self._settings.uploads)
+        files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
+        fetcher = Fetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
+        pictures = Pictures(settings.data, uploads, files, fetcher, settings.viewer_origins)
+        composer = Composer(self._models, Fleet(self._redis), pictures)
+        chats = Chats(self._redis, limit_requests=settings.queue_requests)
+        batches = BatchRegistry(self._redis)
+        batching = Batching(
+            registry=batches,
+            jobs=self._registry,
+            queue=self._queue,
+            results=self._results,
+            files=files,
+            uploads=uploads,
+            reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
+            bundle_requests=settings.bundle_requests,
+        )
+        conversations = Conversations(self._redis, chats, self._background)
+        return _OpenAI(uploads, files, composer, conversations, batches, batching)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -96,11 +160,29 @@ class Gateway:
         self._instrumentation.sink_failures.set_function(lambda: self._sink.errors)
         repeat("sink", self._sink.run_forever, _SINK_RESTART_SECONDS)
         repeat("followers", self._followers.run, settings.poll_seconds)
+        if not asks_for_keys(settings):
+            self._background.once("keys", self._tell_of_idle_keys)
+        repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)
+        openai = self._openai
+        repeat("chats", openai.conversations.run, _CHATS_RESTART_SECONDS)
+        repeat("waiting chats", openai.conversations.keep, _CHATS_KEEP_SECONDS)
+        self._background.once("ending chats", partial(openai.conversations.end_with, self._stopping))
+        repeat("batches", openai.batching.run, settings.resume_seconds)
+        repeat("uploads", self._prune, settings.trim_seconds)
+        repeat("files", openai.files.remove_expired, settings.trim_seconds)
         if settings.retention_days:
             repeat("retention", partial(self._forget, timedelta(days=settings.retention_days)), settings.trim_seconds)
+
+    async def _prune(self) -> None:
+        settings = self._settings
+        await asyncio.to_thread(self._openai.uploads.prune, settings.upload_bytes, 3600 * settings.upload_hours)
+
+    async def _tell_of_idle_keys(self) -> None:
+        if await self._keys.any_valid():
+            log.warning("there are API keys, and they are not asked for on %s; see --require-keys", self._settings.host)
 
     async def _forget(self, age: timedelta) -> None:
         for job_id in await self._registry.ended_before(datetime.now(UTC) - age):

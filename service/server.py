@@ -11,6 +11,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from service.settings import Settings
 
 _GRACE_SECONDS = 10
+MAX_HEAD_BYTES = 64 << 10
+"""Most bytes of a request's line and headers together."""
+
+_HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class GatewayServer(uvicorn.Server):
@@ -41,12 +45,23 @@ class GatewayServer(uvicorn.Server):
 
 
 def _timed(seconds: float) -> type[HttpToolsProtocol]:
-    """The protocol of connections that end when a request's head is not there after so long."""
+    """The protocol of connections that end when a request's head is not there after so long, or has no end."""
 
     class Timed(HttpToolsProtocol):
-        """uvicorn bounds idle connections between requests, and neither the first one nor a slow head."""
+        """uvicorn bounds idle connections between requests, and neither the first one nor a slow or a large head."""
 
         _head: asyncio.TimerHandle | None = None
+        _head_bytes = 0
+        _began = False
+
+        def data_received(self, data: bytes) -> None:
+            self._began = False
+            super().data_received(data)
+            # What came while a head is under way, but for what it began in: that may hold the end of a body, too.
+            self._head_bytes = self._head_bytes + len(data) if self._head and not self._began else 0
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self.transport.write(_HEAD_TOO_LARGE)
+                self.transport.close()
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
             super().connection_made(transport)
@@ -54,6 +69,7 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
+            self._began = True
             self._forget()
             self._head = self.loop.call_later(seconds, self.transport.close)
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.home import Home
+from jobs.home import Address, Home
 from jobs.settings import Listed, Spelt
 
 
@@ -23,13 +23,38 @@ class Settings(Home):
     host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8470, ge=0, le=65535, description="its port; 0 takes any free one")
     allow_unauthenticated: bool = Field(
-        default=False, description="listen beyond this machine though anybody who connects may do everything"
+        default=False,
+        description="listen beyond this machine without keys, though anybody who connects may do everything",
+    )
+    require_keys: bool = Field(
+        default=False, description="ask for API keys on this machine's own address, too, such as behind a proxy"
+    )
+    audit_log: Annotated[str | None, Spelt(metavar="FILE", default="stderr where keys are asked for")] = Field(
+        default=None, description="file, or `stderr`, that is told who changed what, and who was refused"
     )
     trusted_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("trusted-host", "NAME")] = Field(
         default=(),
         description="names that clients call the gateway by, besides `localhost` and addresses: `*.example.org`",
     )
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
+    max_chat_bytes: PositiveInt = Field(
+        default=256 << 20, description="largest body of a chat, pictures and all; without them `max_body_bytes` holds"
+    )
+    max_file_bytes: PositiveInt = Field(default=512 << 20, description="largest file that is uploaded")
+    upload_bytes: PositiveInt = Field(
+        default=32 << 30,
+        description="pictures of chats that are kept, the last used ones; and files of one owner",
+    )
+    upload_hours: float = Field(
+        default=48.0, gt=0, description="how long a picture of a chat is kept unused; longer than a batch may take"
+    )
+    image_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("image-host", "NAME")] = Field(
+        default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
+    )
+    viewer_origins: Annotated[Listed, AfterValidator(_lower), Spelt("viewer-origin", "ORIGIN")] = Field(
+        default=("http://127.0.0.1:8471", "http://localhost:8471"),
+        description="where this installation's pictures are served by IIIF, besides the gateway's own address",
+    )
     body_seconds: float = Field(
         default=30.0, gt=0, description="how long a request's head, and then its body, may take"
     )
@@ -50,5 +75,8 @@ class Settings(Home):
     trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
     retention_days: Annotated[float | None, Spelt(default="all are kept")] = Field(
         default=None, gt=0, description="days after its submission that a job which has ended is deleted"
+    )
+    viewer_url: Annotated[Address | None, Spelt(metavar="URL", default="none: pages have no links to one")] = Field(
+        default=None, description="address that browsers reach the evidence viewer by (docs/viewer.md)"
     )
     resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")

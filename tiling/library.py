@@ -1,11 +1,10 @@
 """The images under one root, and the rasters made of them: each unique raster is rendered once while it is kept."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,13 +13,13 @@ from tiling.cache import RasterCache
 from tiling.errors import TilingError
 from tiling.geometry import Size
 from tiling.ingest import Ledger, make_pyramid, pyramid_path
-from tiling.levels import LARGE_PIXELS, Reading, reading_of
+from tiling.known import known_identity, known_reading, naming
+from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Painted, Pass, plan_passes
 from tiling.pyramid import Progress
-from tiling.recipes import Identity, Recipe, identify, plan_raster
+from tiling.recipes import Recipe, plan_raster
 from tiling.rendering import Raster, make_raster
 from tiling.roots import ImageRoot
-from tiling.sources import open_source
 from tiling.store import RasterStore
 from tiling.views import View
 
@@ -104,8 +103,8 @@ class Library:
         for look in looks:
             try:
                 path = self._root.locate(look.view.image)
-                with self._naming(look.view.image, path):
-                    recipe = plan_raster(_identify(path), look.view, budget, look.num_images)
+                with naming(look.view.image, path, self._pyramids):
+                    recipe = plan_raster(known_identity(path), look.view, budget, look.num_images)
             except Exception as error:  # noqa: BLE001 - handed on to whoever waits
                 awaited.append(Awaited(look, 0, _failed(error)))
                 continue
@@ -145,15 +144,6 @@ class Library:
         cache = self._cache
         return LibraryStats(self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests)
 
-    @contextmanager
-    def _naming(self, image: str, path: Path) -> Iterator[None]:
-        # Errors become responses, whose readers have no business with where the data root lies.
-        try:
-            yield
-        except TilingError as error:
-            told = str(error).replace(str(path), image).replace(f"{self._pyramids}/", "the pyramid ")
-            raise type(error)(told) from error
-
     def _find(self, recipe: Recipe) -> bool:
         """Take a raster from the store, if it is there."""
         if self._store is None or not _is_worth_keeping(recipe.source_size, recipe.plan.raster.area):
@@ -170,8 +160,8 @@ class Library:
         pyramid = pyramid_path(recipes[0].digest, self._pyramids)
         file = pyramid if pyramid.exists() else path
         try:
-            with self._naming(recipes[0].view.image, path):
-                reading = _reading_of(file, *_times(file))
+            with naming(recipes[0].view.image, path, self._pyramids):
+                reading = known_reading(file)
                 return [partial(self._run, path, reading, each) for each in plan_passes(file, reading, recipes)]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
@@ -189,10 +179,12 @@ class Library:
 
         error: BaseException = CancelledError()
         try:
+            if len(missing) == 1 and self._find(each.recipes[0]):  # another worker made it since this was planned
+                return
             if is_wanted():
                 with self._lock:
                     self._passes += 1
-                with self._naming(each.recipes[0].view.image, path):
+                with naming(each.recipes[0].view.image, path, self._pyramids):
                     self._ledger.add(path, reading, each, each.run(deliver, is_wanted))
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
             error = raised
@@ -213,25 +205,3 @@ def _failed(error: Exception) -> "Future[Raster]":
     future: Future[Raster] = Future()
     future.set_exception(error)
     return future
-
-
-def _identify(path: Path) -> Identity:
-    return _identity_of(path, *_times(path))
-
-
-def _times(path: Path) -> tuple[int, int]:
-    stat = path.stat()
-    return stat.st_size, stat.st_mtime_ns
-
-
-@lru_cache(maxsize=4096)
-def _identity_of(path: Path, size_bytes: int, mtime_ns: int) -> Identity:
-    """Remembered for as long as the file's size and time stay the same."""
-    return identify(path)
-
-
-@lru_cache(maxsize=4096)
-def _reading_of(path: Path, size_bytes: int, mtime_ns: int) -> Reading:
-    """Remembered likewise."""
-    with open_source(path) as source:
-        return reading_of(source)

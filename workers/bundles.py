@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import count
 
+from jobs.growth import Teller
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
@@ -56,6 +57,50 @@ class Precedence:
                 del self._players[picture], self._numbers[picture]
 
 
+class Slots:
+    """Chats that are played at once. A free one goes to whoever waits longest on the interactive lane, if anybody does.
+
+    So a chat that somebody waits for stands behind those that are generated, and not behind those claimed ahead.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {lane: deque() for lane in _LANES}
+
+    @asynccontextmanager
+    async def of(self, lane: str) -> AsyncIterator[None]:
+        """Hold one, and wait for it."""
+        await self._take(lane)
+        try:
+            yield
+        finally:
+            self._give()
+
+    async def _take(self, lane: str) -> None:
+        if self._free and not any(self._waiting.values()):
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[lane].append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give()  # it was given just then
+            elif turn in self._waiting[lane]:
+                self._waiting[lane].remove(turn)
+            raise
+
+    def _give(self) -> None:
+        for lane in _LANES:
+            while self._waiting[lane]:
+                turn = self._waiting[lane].popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._free += 1
+
+
 class BundlePlayer:
     """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once.
 
@@ -68,6 +113,7 @@ class BundlePlayer:
         queue: JobQueue,
         results: ResultStore,
         keeper: EngineKeeper,
+        teller: Teller,
         preparation: Preparation,
         instruments: Instruments,
         max_requests: int,
@@ -76,11 +122,12 @@ class BundlePlayer:
         self._queue = queue
         self._results = results
         self._keeper = keeper
+        self._teller = teller
         self._preparation = preparation
         self._instruments = instruments
         self._in_history = in_history
         self._precedence = Precedence()
-        self._slots = asyncio.Semaphore(max_requests)
+        self._slots = Slots(max_requests)
         self.running = 0
         """Requests that are being played now."""
 
@@ -118,8 +165,10 @@ class BundlePlayer:
         outcome = Outcome()
         try:
             await self._play_chat(lease, request, priority, outcome)
-        except (TilingError, EngineError) as error:
+        except TilingError as error:
             outcome.failure = make_failure(error, retryable=False)
+        except EngineError as error:
+            outcome.failure = make_failure(error, retryable=error.is_retryable)
         except EngineDeadError as error:
             if not lease.probation:
                 raise
@@ -139,13 +188,17 @@ class BundlePlayer:
         on_recorded(1)
 
     async def _play_chat(self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome) -> None:
-        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
-            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority)
+        grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
 
-        async with self._preparation.rasters(request.views) as prepared:
+        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority, grow)
+
+        urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
+        async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
             outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
             player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
-            async with self._slots, self._keeper.place():
+            shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
+            async with self._slots.of(lease.bundle.priority), self._keeper.place(shown):
                 self.running += 1
                 try:
                     await player.play()

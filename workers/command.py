@@ -57,7 +57,7 @@ async def _run(settings: WorkerSettings) -> None:
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
-    library = Library(ImageRoot(settings.data), settings.pyramids, settings.cache_bytes, store)
+    library = Library(ImageRoot(settings.data, settings.uploads), settings.pyramids, settings.cache_bytes, store)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
     around = Surroundings(

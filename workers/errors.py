@@ -17,6 +17,10 @@ class EngineArgumentError(WorkerError):
     """An argument of the engine is none that it knows, or none that a command line may give."""
 
 
+class EndpointError(WorkerError):
+    """It is not said where, or with which key, a remote engine is to be asked."""
+
+
 class EngineNotInstalledError(WorkerError):
     """The package of the engine is not installed in this environment."""
 

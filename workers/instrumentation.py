@@ -67,6 +67,14 @@ class Instruments:
         self.primers = _Followed(
             "gigavqa_worker_primers", "Beginnings of prompts that the engine prefilled before the prompts.", registry
         )
+        self.retries = _Followed(
+            "gigavqa_worker_engine_retries",
+            "Requests sent again to an engine elsewhere that was away or had too much to do.",
+            registry,
+        )
+        self.dollars = Counter(
+            "gigavqa_worker_dollars", "What engines elsewhere are paid, by the catalogue's prices.", registry=registry
+        )
         self.prompt_tokens = Counter("gigavqa_worker_prompt_tokens", "Tokens of all prompts.", registry=registry)
         self.cached_tokens = Counter(
             "gigavqa_worker_cached_prompt_tokens", "Prompt tokens found in the prefix cache.", registry=registry
@@ -125,6 +133,7 @@ class Instruments:
             self.prompt_tokens.inc(turn.usage.prompt_tokens)
             self.cached_tokens.inc(turn.usage.cached_tokens)
             self.generated_tokens.inc(turn.usage.completion_tokens)
+            self.dollars.inc(turn.usage.dollars or 0)
 
     def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
         """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""
@@ -136,6 +145,7 @@ class Instruments:
         self.processed_rasters.follow(engine.processed_rasters, generation)
         self.encoder_runs.follow(engine.encoder_runs, generation)
         self.primers.follow(engine.primers, generation)
+        self.retries.follow(engine.retries, generation)
 
     def _count_raster(self, key: str) -> None:
         number = hash(key)  # eight bytes each, for as long as the worker lives

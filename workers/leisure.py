@@ -14,7 +14,8 @@ from workers.previews import Previews
 
 log = logging.getLogger(__name__)
 
-_WAITING_BYTES = 256 * 2**20
+WAITING_BYTES = 256 * 2**20
+"""Of rasters that wait for previews and for the disk before they are not put off any more."""
 
 
 class _ClosedError(Exception):
@@ -34,7 +35,7 @@ class Leisure:
         library: Library,
         counter: Counter,
         previews: Previews | None = None,
-        waiting_bytes: int = _WAITING_BYTES,
+        waiting_bytes: int = WAITING_BYTES,
     ) -> None:
         self._library = library
         self._counter = counter

@@ -81,6 +81,7 @@ class Player:
     def _chat(self, index: int) -> list[Message]:
         system = self._request.system
         chat = [Message("system", (system,))] if system is not None else []
+        chat += [Message(said.role, tuple(map(self._part, said.parts))) for said in self._request.before]
         for number, turn in enumerate(self._turns[: index + 1]):
             chat.append(Message("user", tuple(map(self._part, turn.parts))))
             if number < index:

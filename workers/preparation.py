@@ -12,6 +12,7 @@ from tiling.budgets.base import VisualBudget
 from tiling.helpers import give_way
 from tiling.library import Awaited, Library, Look
 from tiling.rendering import Raster
+from tiling.roots import UPLOAD
 from tiling.views import View
 from workers.leisure import Leisure
 
@@ -66,14 +67,15 @@ class Preparation:
         self._closed = False
 
     @asynccontextmanager
-    async def rasters(self, views: Sequence[View]) -> AsyncIterator[Prepared]:
+    async def rasters(self, views: Sequence[View], *, urgent: bool = False) -> AsyncIterator[Prepared]:
         """Hold the rasters of one request. Raises TilingError subclasses.
 
-        Waits, first come first served, until they fit beside what other requests hold.
+        Waits, first come first served, until they fit beside what other requests hold. What is urgent is begun at once,
+        whatever others may come to look at of the same image.
         """
         num_images = len(views) if self._budget.counts_images else 1
         looks = [Look(view, num_images) for view in views]
-        shared = await self._acquire(looks)
+        shared = await self._acquire(looks, urgent)
         try:
             started = time.monotonic()
             # Shielded: others may wait for the same raster when this request is cancelled.
@@ -87,47 +89,49 @@ class Preparation:
         self._closed = True
         self._threads.shutdown(wait=True)
 
-    async def _acquire(self, looks: Sequence[Look]) -> list[_Shared]:
+    async def _acquire(self, looks: Sequence[Look], urgent: bool) -> list[_Shared]:
         async with self._queue:
             while self._reserved and self._reserved + self._needed(looks) > self._limit:
                 self._freed.clear()
                 await self._freed.wait()
-            return [self._hold(look) for look in looks]
+            return [self._hold(look, urgent) for look in looks]
 
     def _needed(self, looks: Sequence[Look]) -> int:
         return self._largest * len({look for look in looks if look not in self._held})
 
-    def _hold(self, look: Look) -> _Shared:
+    def _hold(self, look: Look, urgent: bool) -> _Shared:
         if look not in self._held:
             self._held[look] = _Shared(asyncio.get_running_loop().create_future(), self._largest)
             self._reserved += self._largest
-            self._await(look)
+            self._await(look, urgent)
         entry = self._held[look]
         entry.users += 1
         return entry
 
-    def _await(self, look: Look) -> None:
+    def _await(self, look: Look, urgent: bool = False) -> None:
         others = self._waiting.setdefault(look.view.image, [])
         others.append(look)
         if len(others) == 1 and len(self._renderers) < self._num_threads:
-            renderer = asyncio.create_task(self._render_waiting(), name="renderer")
+            renderer = asyncio.create_task(self._render_waiting(urgent), name="renderer")
             self._renderers.add(renderer)
 
-    async def _render_waiting(self) -> None:
+    async def _render_waiting(self, urgent: bool) -> None:
         """Render image after image, until none waits."""
         try:
-            await asyncio.sleep(_GATHERING_SECONDS)
+            await asyncio.sleep(0 if urgent else _GATHERING_SECONDS)
             while self._waiting and not self._closed:
                 looks = [look for look in self._waiting.pop(next(iter(self._waiting))) if self._is_wanted(look)]
                 with self._leisure.renderings() if self._leisure else nullcontext():
-                    await self._render(looks)
+                    await self._render(looks, urgent)
         finally:
             self._renderers.discard(asyncio.current_task())
 
-    async def _render(self, looks: Sequence[Look]) -> None:
+    async def _render(self, looks: Sequence[Look], urgent: bool) -> None:
         loop = asyncio.get_running_loop()
+        # Its own threads give way to all else; what is in memory is there before they come to it.
+        threads = None if urgent else self._threads
         try:
-            awaited, work = await loop.run_in_executor(self._threads, self._library.plan, looks, self._budget)
+            awaited, work = await loop.run_in_executor(threads, self._library.plan, looks, self._budget)
         except Exception as error:  # noqa: BLE001 - handed on to everyone who waits
             for look in looks:
                 self._deliver(look, None, error)
@@ -148,7 +152,7 @@ class Preparation:
         """Pass on what became of a raster; called in the thread that made it."""
         error = future.exception()
         raster = None if error else awaited.result()
-        if raster and self._leisure:
+        if raster and self._leisure and not raster.view.image.startswith(UPLOAD):
             self._leisure.offer(raster)
         if not self._closed:
             loop.call_soon_threadsafe(self._deliver, awaited.look, raster, error)

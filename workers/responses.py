@@ -57,7 +57,8 @@ def raster_records(request: InferenceRequest, outcome: Outcome) -> tuple[RasterR
         counted = ()
     if counted != planned[: len(counted)]:
         log.warning("the engine made %s visual tokens of rasters that were planned with %s", counted, planned)
-    turns = [number for number, turn in enumerate(request.turns) for _ in turn.views][: len(planned)]
+    in_turns = [number for number, turn in enumerate(request.turns) for _ in turn.views]
+    turns = ([0] * (len(request.views) - len(in_turns)) + in_turns)[: len(planned)]
     return tuple(map(_raster_record, turns, outcome.rasters, counted + planned[len(counted) :]))
 
 

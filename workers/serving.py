@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from catalogue.load import load_catalogue
 from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
 from workers.checkpoints.build import PREFIX, ensure_checkpoint
+from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
 from workers.engines.engine import Engine
+from workers.engines.remote.server import RemoteSettings
+from workers.engines.remote_engine import RemoteEngine
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.engines.vllm_engine import VllmEngine
@@ -22,14 +26,14 @@ from workers.stage import Served
 def served_models(settings: WorkerSettings) -> list[Served]:
     """Resolve the models in the order in which they are named; builds checkpoints that come as code.
 
-    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError.
+    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError, EndpointError.
     """
     ids = list(dict.fromkeys(settings.models))
-    names = _names(ids, settings.models_from)
+    names = _names(ids, settings.models_from, "--model-from")
     catalogue = load_catalogue(settings.catalogue)
     chosen = parse_engine_arguments(settings.engine_args)
     entries = [_entry(model, names.get(model, model), catalogue, chosen) for model in ids]
-    makers = _simulated(entries, settings.speed) if settings.engine == "simulated" else _real(entries, settings)
+    makers = _MAKERS[settings.engine](entries, settings)
     return [Served(entry, make, _most_requests(entry, settings)) for entry, make in zip(entries, makers, strict=True)]
 
 
@@ -39,8 +43,8 @@ def _most_requests(entry: CatalogueEntry, settings: WorkerSettings) -> int:
     return settings.max_requests if said else int(entry.engine.get("max_num_seqs") or settings.max_requests)
 
 
-def _names(ids: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
-    """Map ids to what `--model-from` says they stand for."""
+def _names(ids: Sequence[str], sources: Sequence[str], argument: str) -> dict[str, str]:
+    """Map ids to what `argument` says they stand for."""
     names: dict[str, str] = {}
     for source in sources:
         model, separator, name = source.partition("=")
@@ -49,7 +53,7 @@ def _names(ids: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
         elif len(ids) == 1:
             names[ids[0]] = source
         else:
-            raise ModelsAmbiguousError(f"--model-from {source}: of {', '.join(ids)}, which? Say ID={source}")
+            raise ModelsAmbiguousError(f"{argument} {source}: of {', '.join(ids)}, which? Say ID={source}")
     return names
 
 
@@ -58,14 +62,38 @@ def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry], chose
     return entry.model_copy(update={"id": model, "engine": {**entry.engine, **chosen}})
 
 
-def _simulated(entries: Sequence[CatalogueEntry], speed: float) -> list[Callable[[], Engine]]:
+def _simulated(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
     def maker(entry: CatalogueEntry) -> Callable[[], Engine]:
-        return lambda: SimulatedEngine(entry, speed=speed)
+        return lambda: SimulatedEngine(entry, speed=settings.speed)
+
+    return [maker(entry) for entry in entries]
+
+
+def _remote(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
+    require_endpoint(entries, settings.endpoint)
+    names = _names([entry.id for entry in entries], settings.remote_models, "--remote-model")
+    key_name, key = read_key(settings.api_key_env)
+    common = RemoteSettings(
+        endpoint=str(settings.endpoint),
+        dialect=settings.remote_dialect,
+        key=key,
+        key_name=key_name,
+        pictures=settings.remote_pictures,
+        requests_a_minute=settings.requests_per_minute,
+        tokens_a_minute=settings.tokens_per_minute,
+        answer_seconds=settings.answer_seconds,
+        backoff_seconds=settings.backoff_seconds,
+    )
+
+    def maker(entry: CatalogueEntry) -> Callable[[], Engine]:
+        return lambda: RemoteEngine(entry, replace(common, name=names.get(entry.id)))
 
     return [maker(entry) for entry in entries]
 
 
 def _real(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
+    for entry in entries:
+        require_weights_to_be_had(entry)
     sleep_bytes = settings.sleep_bytes if len(entries) > 1 else 0
 
     def maker(entry: CatalogueEntry, weights: str) -> Callable[[], Engine]:
@@ -76,6 +104,13 @@ def _real(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[C
         # A local checkpoint's engine would take the whole process off the hub, and the other models with it.
         os.environ.setdefault("HF_HUB_OFFLINE", "0")
     return [maker(entry, each) for entry, each in zip(entries, weights, strict=True)]
+
+
+_MAKERS: Mapping[str, Callable[[Sequence[CatalogueEntry], WorkerSettings], list[Callable[[], Engine]]]] = {
+    "vllm": _real,
+    "remote": _remote,
+    "simulated": _simulated,
+}
 
 
 def _weights(entry: CatalogueEntry, home: Home) -> str:

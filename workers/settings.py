@@ -1,9 +1,20 @@
 """How a worker is set: what it serves, and what bounds it in requests, bytes and seconds."""
 
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 import psutil
-from pydantic import BeforeValidator, ByteSize, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
+from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from jobs.home import Home
@@ -17,6 +28,22 @@ _INTERACTIVE_SHIFT_SECONDS = 60.0
 def _lines(given: object) -> object:
     # Not by commas: the value of an engine's argument may be JSON.
     return tuple(filter(None, map(str.strip, given.splitlines()))) if isinstance(given, str) else given
+
+
+def _address(given: str | None) -> str | None:
+    """A server's address; one without a path gets the one of OpenAI's API."""
+    if given is None:
+        return None
+    try:
+        url = urlsplit(given)
+        is_whole = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole or url.query or url.fragment:
+        raise PydanticCustomError("address", "is to be an address such as http://127.0.0.1:8000/v1")
+    if "@" in url.netloc:
+        raise PydanticCustomError("address", "has a name or password in it; --api-key-env names a variable with a key")
+    return given.rstrip("/") + ("" if url.path.strip("/") else "/v1")
 
 
 def _interactive_shift(given: dict[str, Any]) -> float:
@@ -38,14 +65,43 @@ class WorkerSettings(Home):
         default=(),
         description="catalogue id, checkpoint folder or Hugging Face id to serve under ID; with several models say ID=",
     )
-    engine: Literal["vllm", "simulated"] = Field(
-        default="vllm", description="`simulated` answers nothing real: for tests of scale only"
+    engine: Literal["vllm", "remote", "simulated"] = Field(
+        default="vllm",
+        description="`remote` asks a server at `endpoint`; `simulated` answers nothing real: for tests of scale only",
     )
     engine_args: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_lines), Spelt("engine-arg", "NAME=VALUE")] = (
         Field(
             default=(),
             description="arguments of vLLM's AsyncEngineArgs, before those of the entries; one a line in the variable",
         )
+    )
+    endpoint: Annotated[str | None, AfterValidator(_address), Spelt(metavar="URL")] = Field(
+        default=None,
+        description="of the remote engine: any OpenAI-compatible server, `/v1` included where its addresses have it",
+    )
+    remote_models: Annotated[Listed, Spelt("remote-model", "[ID=]NAME")] = Field(
+        default=(), description="what the server calls a model, where that is neither its id nor its weights"
+    )
+    remote_dialect: Annotated[
+        Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"] | None,
+        Spelt(metavar="vllm|sglang|dynamo|openai|anthropic|google", default="what the server shows itself to be"),
+    ] = Field(default=None, description="what kind of server it is")
+    api_key_env: Annotated[str | None, Spelt(metavar="NAME", default="OPENAI_API_KEY, or no key")] = Field(
+        default=None, description="variable that the key for the endpoint is read from"
+    )
+    remote_pictures: Annotated[str, Spelt(metavar="png|jpeg:QUALITY:CHROMA")] = Field(
+        default="png",
+        pattern=r"^(png|jpeg:(100|[1-9]\d?):(444|422|420))$",
+        description="files that rasters are sent as: lossless, or such as jpeg:95:444",
+    )
+    requests_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+        default=0, description="requests that this worker sends the endpoint in a minute; 0: any number"
+    )
+    tokens_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+        default=0, description="tokens of prompts and answers between this worker and the endpoint in a minute"
+    )
+    answer_seconds: PositiveFloat = Field(
+        default=3600.0, description="an answer of the endpoint may take so long before it is asked for again"
     )
     speed: NonNegativeFloat = Field(default=1.0, description="of the simulated engine; 0 takes no time")
     metrics_host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(
@@ -115,5 +171,7 @@ class WorkerSettings(Home):
         default=5, description="attempts to start the engine again before the worker ends"
     )
     backoff_seconds: NonNegativeFloat = Field(
-        default=1.0, description="before the first of these attempts; doubled before each further one, up to 30 s"
+        default=1.0,
+        description="before the first of these attempts, and before a server elsewhere is asked again; doubled before "
+        "each further time, up to 30 s",
     )

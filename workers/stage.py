@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
+from jobs.growth import Teller
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from tiling.library import Library
@@ -66,6 +67,7 @@ class Stage:
             queue=queue,
             results=ResultStore(around.redis),
             keeper=keeper,
+            teller=Teller(around.redis),
             preparation=self._preparation,
             instruments=instruments,
             max_requests=settings.max_requests,

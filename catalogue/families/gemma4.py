@@ -1,6 +1,5 @@
 """Gemma 4: every picture is scaled, up or down, until its soft tokens fill the budget."""
 
-import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
@@ -8,15 +7,14 @@ from pydantic import PositiveInt
 from catalogue.families.family import THINKING, Config, Family, Marks
 from tiling.budgets.base import NativeBudget
 from tiling.budgets.resolver import Decision
-from tiling.errors import BudgetError
+from tiling.budgets.soft_tokens import fill
 from tiling.geometry import Size
 
 
 class Gemma4Budget(NativeBudget):
-    """`get_aspect_ratio_preserving_size` of Gemma 4: at most `max_soft_tokens`, one for `pooling` x `pooling` patches.
+    """`fill` with at most `max_soft_tokens`, one for `pooling` x `pooling` patches.
 
     The processor knows 70, 140, 280, 560 and 1120 soft tokens; 280 (803 pixels square) is published, 1120 the paper's.
-    Source: transformers, models/gemma4/image_processing_gemma4.py.
     """
 
     raster_factor: ClassVar[int] = 10
@@ -43,15 +41,8 @@ class Gemma4Budget(NativeBudget):
 
     def decide(self, size: Size, num_images: int = 1) -> Decision:
         """Scale to the budget's area, then round both sides down."""
-        scale = math.sqrt(self.max_pixels_kept / size.area)
-        width, height = (math.floor(scale * side / self.unit) * self.unit for side in size)
-        if height == 0:
-            height, width = self.unit, self._longest(size.width / size.height)
-        elif width == 0:
-            width, height = self.unit, self._longest(size.height / size.width)
-        if width * height > self.max_pixels_kept:
-            raise BudgetError(f"a picture of {size.width}x{size.height} exceeds Gemma's budget whatever its scale")
-        return Decision(Size(width, height), Size(width, height))
+        target = fill(size, self.max_soft_tokens, self.unit)
+        return Decision(target, target)
 
     def count_tokens(self, decision: Decision) -> int:
         """One token for each square of `unit` pixels."""
@@ -60,10 +51,6 @@ class Gemma4Budget(NativeBudget):
     def processor_kwargs(self) -> dict[str, Any]:
         """The budget is an argument of the processor."""
         return {"max_soft_tokens": self.max_soft_tokens}
-
-    def _longest(self, aspect: float) -> int:
-        """Long side of a picture whose short side is one unit, in pixels."""
-        return min(math.floor(aspect), self.max_soft_tokens) * self.unit
 
 
 def _declared(config: Config, processing: Config) -> Gemma4Budget:

@@ -5,10 +5,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from catalogue.families import deepseek_vl2, gemma4, glm4v, internvl, kimi_vl, minicpmv, phi4, qwen
+from catalogue.families import (
+    anthropic,
+    deepseek_vl2,
+    gemini,
+    gemma4,
+    glm4v,
+    internvl,
+    kimi_vl,
+    minicpmv,
+    openai,
+    phi4,
+    qwen,
+)
 from catalogue.families.family import Family
 
-_MODULES = (qwen, glm4v, internvl, gemma4, deepseek_vl2, minicpmv, phi4, kimi_vl)
+_MODULES = (qwen, glm4v, internvl, gemma4, deepseek_vl2, minicpmv, phi4, kimi_vl, openai, anthropic, gemini)
 
 FAMILIES: Mapping[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 """By name."""
@@ -24,7 +36,12 @@ AnyBudget = Annotated[
     | deepseek_vl2.DeepseekVL2Budget
     | minicpmv.MiniCPMVBudget
     | phi4.Phi4VisionBudget
-    | kimi_vl.KimiVLBudget,
+    | kimi_vl.KimiVLBudget
+    | openai.OpenAIPatchBudget
+    | openai.OpenAITileBudget
+    | anthropic.AnthropicBudget
+    | gemini.GeminiTileBudget
+    | gemini.GeminiSoftTokenBudget,
     Field(discriminator="kind"),
 ]
 """The visual budget of any family, told by its `kind`: as a catalogue entry holds it."""

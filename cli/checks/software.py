@@ -82,7 +82,8 @@ def attention() -> Diagnosis:
             return Diagnosis("attention", "ok", "vLLM chooses by the GPU")
         return Diagnosis("attention", "warn", "no engine is installed", "run `make setup`")
     families: dict[str, set[str]] = {}
-    for entry in load_catalogue(Home.from_environment().catalogue).values():
+    catalogue = load_catalogue(Home.from_environment().catalogue)
+    for entry in (each for each in catalogue.values() if not each.is_closed):
         backend = str(engine_arguments(entry, entry.weights, is_cpu=True)["attention_backend"])
         families.setdefault(backend, set()).add(entry.family)
     common, *rest = sorted(families, key=lambda backend: -len(families[backend]))

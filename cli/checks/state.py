@@ -11,6 +11,9 @@ from cli.preflight import require_free_port
 from jobs.errors import ServerUnavailableError
 from jobs.home import Home
 from jobs.server import server_binary
+from workers.elsewhere import read_key
+from workers.errors import EndpointError
+from workers.settings import WorkerSettings
 
 
 def server() -> Diagnosis:
@@ -47,6 +50,26 @@ def port(number: int) -> Diagnosis:
     except PortTakenError:
         return _who_listens(number)
     return Diagnosis("port", "ok", f"{number} is free")
+
+
+def endpoint() -> Diagnosis:
+    """The server elsewhere that workers are set to ask, if they are."""
+    settings = WorkerSettings.from_environment()
+    if settings.endpoint is None:
+        return Diagnosis("endpoint", "ok", "none: engines run here")
+    try:
+        name, key = read_key(settings.api_key_env)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        answer = httpx.get(f"{settings.endpoint}/models", headers=headers, timeout=5.0)
+    except EndpointError as error:
+        return Diagnosis("endpoint", "fail", str(error), "export it, or name another variable")
+    except httpx.TransportError as error:
+        advice = "workers wait for it; start it, or look at the address"
+        return Diagnosis("endpoint", "warn", f"{settings.endpoint} does not answer: {error}", advice)
+    told = f"{settings.endpoint} answers {answer.status_code}, {f'with the key in {name}' if key else 'without a key'}"
+    if answer.status_code in {401, 403}:
+        return Diagnosis("endpoint", "fail", told, "--api-key-env names the variable with the key")
+    return Diagnosis("endpoint", "ok" if answer.is_success else "warn", told)
 
 
 def _who_listens(number: int) -> Diagnosis:

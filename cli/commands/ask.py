@@ -10,7 +10,7 @@ import typer
 from cli.answers import Answers, show_answers, write_answers
 from cli.arguments import Url, parse_pair
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_models
+from cli.completion import complete_models
 from cli.console import err, out
 from cli.dataset_display import counted, lines_of
 from cli.errors import ArgumentError
@@ -23,6 +23,7 @@ from evaluation.datasets import Dataset
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.asking import Questions
 from gigavqa.errors import GatewayUnreachableError, QuestionsError
+from gigavqa.places import DEFAULT_URL
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 

@@ -9,9 +9,9 @@ from rich.table import Column, Table
 
 from cli.arguments import JobId, Json, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import out, print_json
 from cli.errors import ArgumentError
+from gigavqa.places import DEFAULT_URL
 from jobs.models import Job
 
 _WIDE = 100  # columns of a terminal that shows every column of the table of jobs

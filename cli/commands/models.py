@@ -134,7 +134,7 @@ def _row(entry: CatalogueEntry) -> list[str]:
         f"{published.nominal_visual_tokens:,}",
         f"{budget.effective_resolution:,}²",
         f"{entry.max_model_len:,}",
-        f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "-",
+        f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "elsewhere" if entry.is_closed else "-",
         entry.licence,
         entry.tested,
     ]

@@ -4,8 +4,8 @@ from typing import cast
 
 from cli.arguments import FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from gigavqa import calls
+from gigavqa.places import DEFAULT_URL
 
 
 def report(

@@ -11,9 +11,10 @@ import typer
 
 from cli.arguments import JobId, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_models
+from cli.completion import complete_models
 from cli.console import err, print_error
 from gigavqa.calls import ResultFilter
+from gigavqa.places import DEFAULT_URL
 
 
 def results(

@@ -6,10 +6,11 @@ import typer
 
 from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_datasets, complete_models, complete_plans
+from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, leaving, obstacles, require_success, say_next
+from gigavqa.places import DEFAULT_URL
 from jobs.models import Job
 
 DatasetName = Annotated[

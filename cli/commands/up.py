@@ -39,11 +39,26 @@ Unauthenticated = Annotated[
     typer.Option(
         "--allow-unauthenticated",
         envvar="GIGAVQA_ALLOW_UNAUTHENTICATED",
-        help="Let --host be reached from other machines, though whoever connects may do everything.",
+        help="Let --host be reached from other machines without keys, though whoever connects may do everything.",
     ),
 ]
 Engine = Annotated[
-    Literal["vllm", "simulated"], typer.Option(help="`simulated` answers nothing real: for tests of scale only.")
+    Literal["vllm", "remote", "simulated"],
+    typer.Option(
+        help="`remote` asks a server that runs already; `simulated` answers nothing real: for tests of scale only."
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="With --engine remote: any OpenAI-compatible server, `/v1` included."),
+]
+RemoteModels = Annotated[
+    list[str] | None,
+    typer.Option("--remote-model", metavar="[ID=]NAME", help="What that server calls a model (repeatable)."),
+]
+ApiKeyVariable = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The variable that has the key for it (OPENAI_API_KEY, if that is set)."),
 ]
 EngineArguments = Annotated[
     list[str] | None,
@@ -70,6 +85,13 @@ Gpus = Annotated[
         "as `nvidia-smi -L` lists them. Left out, each worker gets GPUs, and those that are left stay idle.",
     ),
 ]
+Viewer = Annotated[bool, typer.Option(help="Start the evidence viewer, too, to which reports link.")]
+ViewerPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535, help="Its port; 0 takes any free one. Left out, 8471, or any free one if it is taken."
+    ),
+]
 Shift = Annotated[
     float | None,
     typer.Option(
@@ -85,16 +107,22 @@ def up(
     allow_unauthenticated: Unauthenticated = False,
     engine: Engine = "vllm",
     engine_arg: EngineArguments = None,
+    endpoint: Endpoint = None,
+    remote_model: RemoteModels = None,
+    api_key_env: ApiKeyVariable = None,
     workers: Workers = None,
     gpus: Gpus = None,
     shift: Shift = None,
+    viewer: Viewer = True,
+    viewer_port: ViewerPort = None,
     json: Json = False,
 ) -> None:
-    """Start the embedded server, the gateway and the workers; restart what dies; end all on Ctrl-C.
+    """Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.
 
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
     machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
+    On another address than 127.0.0.1 the gateway asks for keys (`gigavqa keys create` makes the first).
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -102,9 +130,11 @@ def up(
     gigavqa up --model demo-qwen3-vl
     gigavqa up --model qwen3-vl-8b --gpus all
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --gpus 0,1,4,5,6,7
-    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0 --allow-unauthenticated
+    gigavqa up --model qwen3-vl-8b --model qwen2.5-vl-7b --host 0.0.0.0
     gigavqa up --model qwen3-vl-8b --model glm-4.5v --workers 1
     gigavqa up --model qwen3-vl-8b --engine-arg gpu_memory_utilization=0.8 --engine-arg tensor_parallel_size=2
+    gigavqa up --model qwen3-vl-8b --engine remote --endpoint http://10.0.0.7:8000/v1
+    gigavqa up --model gpt-4.1 --engine remote --endpoint https://api.openai.com/v1
     gigavqa up --model Qwen/Qwen3-VL-4B-Instruct
     gigavqa up --model ~/checkpoints/my-qwen3-vl --port 0 --json
     """
@@ -114,6 +144,7 @@ def up(
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
     entries = preflight.served_entries(home, model, _announce)
+    remote = preflight.remote_arguments(engine, entries, preflight.Elsewhere(endpoint, remote_model or [], api_key_env))
     crews = staff(entries, Wanted(workers, gpus, engine), arguments)
     for line in tell_shares(crews) if any(crew.devices for crew in crews) else ():
         _announce(line)
@@ -126,7 +157,9 @@ def up(
         allow_unauthenticated=allow_unauthenticated,
         engine=engine,
         engine_arguments=tuple(engine_arg or ()),
+        remote_arguments=remote,
         shift_seconds=shift,
+        viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
     )
     asyncio.run(_serve(options, json))
 
@@ -154,6 +187,8 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
+    if stack.viewer_url:
+        _announce(f"viewer   {stack.viewer_url}")
     _announce(f"logs     {options.home.logs}")
     with _starts(models) as look:
         await stack.wait_for_workers(look)
@@ -161,11 +196,13 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     if json:
         ready = {
             "url": stack.url,
+            "viewer_url": stack.viewer_url,
             "redis_url": stack.redis_url,
             "models": [entry.id for entry in options.entries],
             "home": str(options.home.folder),
             "logs": str(options.home.logs),
             "gateway_pid": stack.gateway.pid,
+            "viewer_pids": [viewer.pid for viewer in stack.viewers],
             "worker_pids": [worker.pid for worker in stack.workers],
             "workers": [_told(crew) for crew in options.crews],
         }

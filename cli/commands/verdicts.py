@@ -7,10 +7,10 @@ import typer
 
 from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import err
 from cli.errors import ArgumentError
 from evaluation.writers.verdicts import file_of
+from gigavqa.places import DEFAULT_URL
 
 
 def verdicts(

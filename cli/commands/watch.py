@@ -2,9 +2,9 @@
 
 from cli.arguments import JobId, Json, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import print_json
 from cli.following import follow, leaving, require_success, say_next
+from gigavqa.places import DEFAULT_URL
 
 
 def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) -> None:

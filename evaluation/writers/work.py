@@ -15,6 +15,8 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
         cached = f"{100 * work.cached_tokens / work.prompt_tokens:.0f} %"
         yield "Tokens read", f"{work.prompt_tokens:,}, of which {work.cached_tokens:,} ({cached}) from the prefix cache"
         yield "Tokens written", f"{work.completion_tokens:,}"
+    if work.dollars:
+        yield "Cost", f"{work.dollars:,.2f} US dollars, by the prices of the catalogue"
     if work.views:
         saved = work.views - work.rasters
         told = f": {saved:,} rendering{'s' if saved > 1 else ''} saved" if saved else ""

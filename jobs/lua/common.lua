@@ -28,10 +28,27 @@ local function emit(job, kind, status)
   call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
 end
 
+-- What a job is that stands in no list; nil for all others.
+local function hidden(job)
+  return call('HGET', key('job', job), 'hidden')
+end
+
+-- Tells whoever waits for a chat that there is more to be read of it.
+local function tell_listener(job)
+  local channel = call('HGET', key('job', job), 'channel')
+  if channel and channel ~= '' then call('PUBLISH', channel, cjson.encode({chat = job})) end
+end
+
 -- The job's place among those of its status; `before` is the status that it leaves.
 local function index_job(job, status, before)
+  local found = call('HMGET', key('job', job), 'created_at', 'owner', 'hidden')
+  local created, owner = found[1], found[2]
+  if found[3] then return end
   if before then call('ZREM', key('in_status', before), job) end
-  call('ZADD', key('in_status', status), call('HGET', key('job', job), 'created_at'), job)
+  call('ZADD', key('in_status', status), created, job)
+  if not owner then return end
+  if before then call('ZREM', key('jobs_of', owner .. ':' .. before), job) end
+  call('ZADD', key('jobs_of', owner .. ':' .. status), created, job)
 end
 
 local function set_status(job, status)
@@ -63,12 +80,34 @@ local function count_usage(job, sums, shown, seconds, image)
   end
 end
 
+-- Counts requests of a job among those outstanding, and among its owner's.
+local function take_room(job, requests)
+  call('INCRBY', key('outstanding'), requests)
+  local owner = call('HGET', key('job', job), 'owner')
+  if not owner then return end
+  if call('HINCRBY', key('queued'), owner, requests) <= 0 then call('HDEL', key('queued'), owner) end
+end
+
+-- Why so many requests have no room: `full` for all, `quota` for those of an owner, who may have `most`; nil when they
+-- have it.
+local function no_room(requests, limit, owner, most)
+  if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return 'full' end
+  if not most then return nil end
+  if tonumber(call('HGET', key('queued'), owner) or 0) + requests > most then return 'quota' end
+end
+
+-- The same of a job that is there.
+local function no_room_for(job, requests, limit)
+  local found = call('HMGET', key('job', job), 'owner', 'queued_limit')
+  return no_room(requests, limit, found[1], tonumber(found[2]))
+end
+
 -- Gives requests of the job's reservation back to the queue's limit.
 local function release(job, requests)
   requests = math.min(requests, number(job, 'reserved'))
   if requests > 0 then
     call('HINCRBY', key('job', job), 'reserved', -requests)
-    call('DECRBY', key('outstanding'), requests)
+    take_room(job, -requests)
   end
 end
 
@@ -122,6 +161,7 @@ local function finish(job, status)
   call('UNLINK', key('bundles', job), key('payloads', job), key('leased', job), key('suspects', job))
   call('HSET', key('job', job), 'finished_at', now(), 'open', 0)
   set_status(job, status)
+  if status ~= 'completed' then tell_listener(job) end
 end
 
 local function finish_if_all_done(job)

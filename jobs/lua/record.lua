@@ -10,6 +10,8 @@ local kept, accepted, outcomes, sums, rasters, bundles = {}, 0, {}, {}, {}, {}
 local slowest, slowest_image = 0, ''
 local response_prefix, results, texts, unsunk = key('response', job), key('results', job), key('texts', job), key('unsunk')
 
+local sinks = hidden(job) ~= 'chat' -- which is deleted before a part would be written
+
 local function add(counts, name, amount)
   counts[name] = (counts[name] or 0) + amount
 end
@@ -21,7 +23,7 @@ local function keep(told, packed)
   local cursor = call('XADD', results, '*', 'request', request)
   call('HSET', response, 'cursor', cursor, 'outcome', outcome, unpack(metadata))
   call('HSET', texts, request, packed)
-  call('XADD', unsunk, '*', 'job', job, 'request', request, 'cursor', cursor)
+  if sinks then call('XADD', unsunk, '*', 'job', job, 'request', request, 'cursor', cursor) end
   if outcome == 'failed' then count_failure(job, response, 1) end
   accepted = accepted + 1
   add(outcomes, outcome, 1)
@@ -63,4 +65,5 @@ if done == total or done - tonumber(n[4] or 0) >= step or at - tonumber(n[5] or 
   emit(job, 'progress')
 end
 finish_if_all_done(job)
+tell_listener(job)
 return kept

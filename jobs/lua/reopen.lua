@@ -22,7 +22,8 @@ while i <= #ARGV do
   i = last + 1
 end
 if requests == 0 then return 'nothing' end
-if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return 'full' end
+local refused = no_room_for(job, requests, limit)
+if refused then return refused end
 
 for _, bundle in ipairs(bundles) do
   for _, request in ipairs(bundle.failed) do
@@ -36,7 +37,7 @@ for _, bundle in ipairs(bundles) do
     enqueue_bundle(job, bundle.id, bundle.open, bundle.model, bundle.lane, bundle.image, bundle.payload)
   end
 end
-call('INCRBY', key('outstanding'), requests)
+take_room(job, requests)
 call('HSET', key('job', job), 'failed', number(job, 'failed') - failures)
 -- A job that was cancelled before all of it was queued has neither total, digest nor beginning.
 local total = number(job, 'completed') + number(job, 'failed') + requests

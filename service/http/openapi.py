@@ -1,15 +1,28 @@
 """The OpenAPI document: tags, problem documents of every operation, and what routes declare examples with."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 
-from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REQUEST_INVALID, HostUntrustedError, ProblemKind
+from jobs.errors import KeyInvalidError
+from service.errors import (
+    BODY_MALFORMED,
+    INTERNAL,
+    PROBLEM_KINDS,
+    REQUEST_INVALID,
+    ForeignOriginError,
+    HostUntrustedError,
+    ProblemKind,
+    RateExceededError,
+    RoleMissingError,
+)
 from service.http.examples import JOB_ID
-from service.http.problems import MEDIA_TYPE, ProblemDocument
+from service.http.problems import MEDIA_TYPE, OpenAIError, ProblemDocument, openai_error, openai_status
 
 VERSION = version("gigavqa")
 DESCRIPTION = (
@@ -22,16 +35,22 @@ TAGS = [
     {"name": "results", "description": "Raw responses, progress and reports of a job."},
     {"name": "models", "description": "The catalogue: what can be asked, and who serves it now."},
     {"name": "datasets", "description": "The data sets below the data root."},
+    {"name": "openai", "description": "What OpenAI's clients call: chats, files and batches, with OpenAI's errors."},
     {"name": "operations", "description": "Probes and instrumentation."},
 ]
 _SCHEMAS = "#/components/schemas"
+_SECURITY = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A key, where the gateway asks for one: gvq_..."},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same, by another header"},
+}
+_BODIES: dict[str, type[BaseModel]] = {}
 
 Responses = dict[int | str, dict[str, Any]]
 
 
 def problems(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
-    known = [PROBLEM_KINDS[error] for error in (*errors, HostUntrustedError)]
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
@@ -39,9 +58,33 @@ def problems(*errors: type[Exception], body: bool = False) -> Responses:
     return {status: _declared(alike) for status, alike in by_status.items()}
 
 
+def _of_all(errors: Sequence[type[Exception]]) -> Sequence[type[Exception]]:
+    """What every operation can be refused with, and each that changes something."""
+    changing = (RoleMissingError,) if ForeignOriginError in errors else ()
+    return (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
+
+
+def openai_errors(*errors: type[Exception], body: bool = False) -> Responses:
+    """Declare the same of an operation that OpenAI's clients call: their error objects."""
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
+    kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
+    by_status: dict[int, list[ProblemKind]] = {}
+    for kind in kinds:
+        by_status.setdefault(openai_status(kind), []).append(kind)
+    declared: Responses = {status: _declared_openai(alike) for status, alike in by_status.items()}
+    return declared | {"default": _declared_openai([])}
+
+
 def example(value: Any, media_type: str = "application/json", description: str = "Success") -> dict[str, Any]:
     """Declare what a successful answer looks like."""
     return {"description": description, "content": {media_type: {"example": value}}}
+
+
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Declare the body of a route that reads it by itself."""
+    _BODIES[model.__name__] = model
+    reference = {"$ref": f"{_SCHEMAS}/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": reference}}}}
 
 
 def describe(app: FastAPI) -> None:
@@ -59,10 +102,28 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schema = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
     )
-    schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+    components = schema.setdefault("components", {})
+    components["securitySchemes"] = _SECURITY
+    # The last one says that none may be enough: where keys are not asked for.
+    schema["security"] = [*({name: []} for name in _SECURITY), {}]
+    schemas = components.setdefault("schemas", {})
     problem = ProblemDocument.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
     schemas.update(problem.pop("$defs"), Problem=problem)
+    schemas["OpenAIError"] = OpenAIError.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+    schemas.update(schemas["OpenAIError"].pop("$defs"))
+    for name, model in _BODIES.items():
+        body = model.model_json_schema(ref_template=f"{_SCHEMAS}/{{model}}")
+        schemas.update(body.pop("$defs", {}), **{name: body})
     return schema
+
+
+def _declared_openai(kinds: list[ProblemKind]) -> dict[str, Any]:
+    examples = {kind.slug: {"summary": kind.title, "value": openai_error(kind, kind.title)} for kind in kinds}
+    content: dict[str, Any] = {"schema": {"$ref": f"{_SCHEMAS}/OpenAIError"}}
+    return {
+        "description": "; or ".join(kind.title for kind in kinds) or "Any other error",
+        "content": {"application/json": {**content, "examples": examples} if examples else content},
+    }
 
 
 def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:

@@ -14,11 +14,13 @@ from jobs.models import Job
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from service.errors import JobOfAnotherError
 from service.http import examples
+from service.http.auth import Caller, CurrentCaller
 from service.settings import Settings
 
 Part = TypeVar("Part")
-_JOB_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
+_JOB_ID = re.compile(r"(?!chat_|batch_)[A-Za-z0-9_]{1,64}")  # those are in no list, and OpenAI's clients ask for them
 
 CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
 """What the cursors of results and the ids of events look like."""
@@ -53,7 +55,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     """
     if not request.query_params:
         return
-    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    operation = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
     known = [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
     if unknown := sorted(set(request.query_params) - set(known)):
         there_are = f"there are {', '.join(known)}" if known else "there are none"
@@ -73,12 +75,26 @@ def checked_job_id(job_id: str) -> str:
     return job_id
 
 
-async def _job_id(job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])]) -> str:
-    return checked_job_id(job_id)
+async def require_visible(registry: JobRegistry, caller: Caller, job_id: str) -> str:
+    """Return the id of a job that is the caller's to see; raises JobNotFoundError, in the same words, for any other."""
+    checked_job_id(job_id)
+    if not caller.sees_all:
+        owner = await registry.owner(job_id)
+        if not caller.may_see(owner):
+            raise (JobNotFoundError if owner is None else JobOfAnotherError)(f"there is no job {job_id}")
+    return job_id
+
+
+async def _job_id(
+    registry: Registry,
+    caller: CurrentCaller,
+    job_id: Annotated[str, Path(description="id of the job", examples=[examples.JOB_ID])],
+) -> str:
+    return await require_visible(registry, caller, job_id)
 
 
 JobId = Annotated[str, Depends(_job_id)]
-"""The id of a job in the path."""
+"""The id of a job in the path, which is the caller's to see."""
 
 MOST_JOBS = 100
 """Most jobs that are read together."""
@@ -86,6 +102,7 @@ MOST_JOBS = 100
 IfNoneMatch = Annotated[str | None, Header(description="ETags of the answers that are known, or *")]
 
 
-async def found_jobs(registry: JobRegistry, job_ids: Iterable[str]) -> list[Job]:
+async def found_jobs(registry: JobRegistry, caller: Caller, job_ids: Iterable[str]) -> list[Job]:
     """The jobs that a query names, each once, in its order; raises JobNotFoundError."""
-    return [await registry.get(checked_job_id(job_id)) for job_id in dict.fromkeys(job_ids)]
+    wanted = dict.fromkeys(job_ids)
+    return [await registry.get(await require_visible(registry, caller, job_id)) for job_id in wanted]

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, cast
@@ -31,6 +32,19 @@ from service.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
+REFUSED_FOR = "gigavqa.refused_for"
+"""Where a request's scope names the class of the error that it was refused with."""
+
+_OPENAI_PATH = re.compile(
+    r"/v1/(chat|models|files|batches|completions|embeddings|responses|images|audio|uploads|moderations|assistants)(/|$)"
+)
+_OPENAI_TYPES: dict[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "authentication_error",
+    HTTPStatus.FORBIDDEN: "permission_error",
+    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
+}
+_SERVER_FAULTS = 500
+_MOST_TOLD = 10
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
 
@@ -51,6 +65,27 @@ class ProblemDocument(BaseModel):
     errors: tuple[Finding, ...] = ()
 
 
+class OpenAIErrorDetail(BaseModel):
+    """What is wrong, as OpenAI's clients show it."""
+
+    message: str
+    type: str = Field(examples=["invalid_request_error", "rate_limit_error", "server_error"])
+    param: str | None = Field(default=None, examples=["messages[0].content"])
+    code: str = Field(examples=["model_not_found"])
+
+
+class OpenAIError(BaseModel):
+    """An error, where OpenAI's clients call."""
+
+    error: OpenAIErrorDetail
+
+
+class OpenAIErrorResponse(Response):
+    """An error as OpenAI's clients read it."""
+
+    media_type = "application/json"
+
+
 class ProblemResponse(Response):
     """A problem document as a response."""
 
@@ -64,7 +99,7 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RedisError, _handle_known)
     app.add_exception_handler(RequestValidationError, _handle_validation)
     app.add_exception_handler(HTTPException, _handle_http)
-    app.add_exception_handler(Exception, _handle_unknown)
+    app.add_exception_handler(Exception, _handle_known)
 
 
 def request_id_of(scope: Scope) -> str:
@@ -78,9 +113,12 @@ def problem_response(
     detail: str,
     findings: Sequence[Finding] = (),
     headers: Mapping[str, str] | None = None,
-) -> ProblemResponse:
-    """Write the problem document of one request."""
+) -> Response:
+    """Write the problem document of one request; where OpenAI's clients call, their error object instead."""
     request_id = request_id_of(scope)
+    if speaks_openai(scope["path"]):
+        headers = {**(headers or {}), REQUEST_ID: request_id}
+        return OpenAIErrorResponse(_written(openai_error(kind, detail, findings)), openai_status(kind), headers)
     problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
@@ -92,9 +130,46 @@ def problem_response(
     )
     # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
     headers = {**(headers or {}), REQUEST_ID: request_id}
+    return ProblemResponse(_written(problem.model_dump(exclude_none=True)), kind.status, headers)
+
+
+def speaks_openai(path: str) -> bool:
+    """Whether what is called here is called by OpenAI's clients, also where there is nothing."""
+    return bool(_OPENAI_PATH.match(path))
+
+
+def openai_error(kind: ProblemKind, detail: str, findings: Sequence[Finding] = ()) -> dict[str, Any]:
+    """OpenAI's error object: clients show its message and nothing else."""
+    named = [(_parameter(finding), finding.detail) for finding in findings[:_MOST_TOLD]]
+    told = "; ".join(f"{parameter}: {said}" if parameter else said for parameter, said in named)
+    status = openai_status(kind)
+    return {
+        "error": {
+            "message": told if told and kind is REQUEST_INVALID else detail,
+            "type": _OPENAI_TYPES.get(status, "server_error" if status >= _SERVER_FAULTS else "invalid_request_error"),
+            "param": named[0][0] if named else None,
+            "code": kind.slug.replace("-", "_"),
+        }
+    }
+
+
+def openai_status(kind: ProblemKind) -> int:
+    """The status of OpenAI's error object."""
+    # Clients of OpenAI's know 400 for what is wrong in a body, as vLLM answers, too.
+    return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
+
+
+def _parameter(finding: Finding) -> str | None:
+    """`messages[0].content` for `#/messages/0/content`."""
+    if not finding.pointer:
+        return finding.parameter
+    parts = finding.pointer.removeprefix("#/").split("/")
+    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in parts).removeprefix(".")
+
+
+def _written(document: Mapping[str, Any]) -> bytes:
     # Half a pair of surrogates, which JSON can smuggle into a text, has no bytes.
-    text = json.dumps(problem.model_dump(exclude_none=True), ensure_ascii=False, separators=(",", ":"))
-    return ProblemResponse(text.encode("utf-8", "replace"), kind.status, headers)
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def findings_of(error: Exception) -> tuple[Finding, ...]:
@@ -109,13 +184,21 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     return ()
 
 
-async def _handle_known(request: Request, error: Exception) -> Response:
+def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | None = None) -> Response:
+    """Write the problem document of an error by the table; `scope` keeps the error's name, for the audit log."""
+    scope[REFUSED_FOR] = type(error).__name__
     kind = kind_of(error)
     if kind is INTERNAL:
-        return await _handle_unknown(request, error)
+        log.error("request %s failed", request_id_of(scope), exc_info=error)
+        detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
+        return problem_response(scope, INTERNAL, detail)
     retry_after = getattr(error, "retry_after", _SERVER_RETRY_SECONDS if kind.status == _UNAVAILABLE else None)
-    headers = None if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-    return problem_response(request.scope, kind, _detail(error), findings_of(error), headers)
+    retry = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
+    return problem_response(scope, kind, _detail(error), findings_of(error), {**(headers or {}), **retry})
+
+
+async def _handle_known(request: Request, error: Exception) -> Response:
+    return error_response(request.scope, error)
 
 
 def _detail(error: Exception) -> str:
@@ -130,10 +213,15 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     if items and items[0]["type"] == "json_invalid":
         detail = f"{items[0]['ctx']['error']}, at character {items[0]['loc'][1]}"
         return problem_response(request.scope, BODY_MALFORMED, detail)
-    findings = [_finding(item) for item in items[:MAX_FINDINGS]]
+    findings = validation_findings(cast(RequestValidationError, error))
     listed = "" if len(items) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = f"{len(items)} field{'s' if len(items) != 1 else ''} of the request cannot be accepted{listed}"
     return problem_response(request.scope, REQUEST_INVALID, detail, findings)
+
+
+def validation_findings(error: RequestValidationError) -> list[Finding]:
+    """Every field that is wrong, up to a bound."""
+    return [_finding(item) for item in error.errors()[:MAX_FINDINGS]]
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:
@@ -159,9 +247,3 @@ def _allowed(request: Request) -> str:
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     methods = {method for route in matching for method in getattr(route, "methods", ())}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-
-
-async def _handle_unknown(request: Request, error: Exception) -> Response:
-    log.error("request %s failed", request_id_of(request.scope), exc_info=error)
-    detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
-    return problem_response(request.scope, INTERNAL, detail)

@@ -79,7 +79,7 @@ class ImageList(BaseModel):
     last_id: str | None
 
 
-class Pictures:
+class PictureHeaders:
     """Looks at the headers of pictures below the data root, a page at a time; blocks."""
 
     def __init__(self, root: Path, num_threads: int) -> None:
@@ -164,7 +164,7 @@ async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> Sa
 )
 async def list_images(
     datasets: CurrentDatasets,
-    pictures: Annotated[Pictures, part(Pictures)],
+    pictures: Annotated[PictureHeaders, part(PictureHeaders)],
     name: str,
     *,
     after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,

@@ -23,7 +23,9 @@ from jobs.errors import ServerUnavailableError
 from jobs.fleet import Fleet
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
+from service.errors import RoleMissingError
 from service.http import examples
+from service.http.auth import Operators
 from service.http.openapi import example, problems
 from service.http.parameters import Queue, Registry, Workers, part
 from service.operations.inventory import CurrentModels, Models
@@ -91,6 +93,7 @@ class Instrumentation:
 
     def _count_failures(self) -> None:
         self.loop_failures = self._counter("background_failures", "Failed rounds of a background loop.", "loop")
+        self.audit_failures = self._counter("audit_failures", "Lines of the audit log that could not be written.")
         self.sink_failures = self._gauge("sink_failures", "Rounds of the results sink that were put off, since start.")
 
     def _counter(self, name: str, sentence: str, *labels: str) -> Counter:
@@ -108,9 +111,10 @@ CurrentInstrumentation = Annotated[Instrumentation, part(Instrumentation)]
     "/metrics",
     summary="Get the instrumentation",
     response_class=Response,
+    dependencies=[Operators],
     responses={
         200: example(examples.METRICS, "text/plain", "Prometheus' text format"),
-        **problems(ServerUnavailableError),
+        **problems(RoleMissingError, ServerUnavailableError),
     },
 )
 async def get_metrics(

@@ -20,12 +20,12 @@ from jobs.queue import QueueDepth
 from service.errors import DatasetNotFoundError
 from service.http import examples
 from service.http.freshness import Kept, stamp
-from service.http.openapi import example, problems
+from service.http.openapi import example, openai_errors, problems
 from service.http.parameters import Queue, Workers, part
 from service.operations.datasets import Datasets, DatasetSummary
 
 router = APIRouter(prefix="/v1")
-_SHOWN = frozenset({"id", "title", "family", "weights", "licence", "max_model_len", "random_weights"})
+_SHOWN = frozenset({"id", "title", "aliases", "family", "weights", "licence", "max_model_len", "random_weights"})
 
 
 class Models:
@@ -57,7 +57,10 @@ class ModelCard(BaseModel):
 
     id: str
     object: Literal["model"] = "model"
+    created: int = Field(default=0, description="OpenAI's clients want a time; the catalogue has none")
+    owned_by: str = Field(default="gigavqa", description="OpenAI's clients want a name")
     title: str
+    aliases: tuple[str, ...] = Field(default=(), description="other names that chats may ask for it by")
     family: str
     weights: str
     licence: str
@@ -83,7 +86,7 @@ class ModelList(BaseModel):
     "/models",
     tags=["models"],
     summary="List models",
-    responses={200: example(examples.MODELS), **problems(CatalogueError, ServerUnavailableError)},
+    responses={200: example(examples.MODELS), **openai_errors(CatalogueError, ServerUnavailableError)},
 )
 async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> ModelList:
     """List the catalogue with visual budgets, contexts, workers and backlogs."""
@@ -94,18 +97,18 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
 
 
 @router.get(
-    "/models/{model_id}",
+    "/models/{model_id:path}",
     tags=["models"],
     summary="Get a model",
     responses={
         200: example(examples.MODEL_CARD),
-        **problems(ModelUnknownError, CatalogueError, ServerUnavailableError),
+        **openai_errors(ModelUnknownError, CatalogueError, ServerUnavailableError),
     },
 )
 async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
     """Return one model of the catalogue."""
-    entry = (await asyncio.to_thread(models.catalogue))[model_id]
-    return _model_card(entry, await fleet.workers(), await queue.depth(model_id))
+    entry = (await asyncio.to_thread(models.catalogue)).find(model_id)
+    return _model_card(entry, await fleet.workers(), await queue.depth(entry.id))
 
 
 class WorkerList(BaseModel):

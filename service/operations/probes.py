@@ -16,6 +16,7 @@ from jobs.fleet import Fleet, WorkerStatus
 from jobs.models import FORM
 from jobs.registry import JobRegistry
 from service.http import examples
+from service.http.auth import CurrentCaller
 from service.http.openapi import VERSION, example, problems
 from service.http.parameters import CurrentSettings, Registry, Workers
 from service.operations.start import start_page
@@ -55,10 +56,10 @@ class Index(BaseModel):
         **problems(),
     },
 )
-async def get_index(request: Request) -> Index | Response:
+async def get_index(request: Request, settings: CurrentSettings) -> Index | Response:
     """List the addresses; a browser gets a page that lists the jobs live."""
     if "text/html" in request.headers.get("accept", ""):
-        return start_page()
+        return start_page(settings.viewer_url)
     return Index()
 
 
@@ -111,8 +112,14 @@ async def get_health() -> Health:
         **problems(),
     },
 )
-async def get_readiness(settings: CurrentSettings, registry: Registry, fleet: Workers, response: Response) -> Readiness:
-    """Check that the state server answers and takes what is written, and that the data root exists."""
+async def get_readiness(
+    settings: CurrentSettings, registry: Registry, fleet: Workers, caller: CurrentCaller, response: Response
+) -> Readiness:
+    """Check that the state server answers and takes what is written, and that the data root exists.
+
+    Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
+    why a check failed.
+    """
     server, statuses = await _look_at_server(registry, fleet)
     data = "ok" if settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
@@ -121,6 +128,9 @@ async def get_readiness(settings: CurrentSettings, registry: Registry, fleet: Wo
         workers=_count_states(statuses),
         loaded=Counter(status.loaded for status in statuses if status.loaded),
     )
+    if caller.is_anonymous:
+        checks = {name: "ok" if found == "ok" else "failed" for name, found in readiness.checks.items()}
+        readiness = readiness.model_copy(update={"checks": checks, "workers": {}, "loaded": {}})
     if not readiness.ready:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     return readiness

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import re
 from functools import cache
 from pathlib import Path
@@ -9,12 +10,17 @@ from pathlib import Path
 from starlette.responses import HTMLResponse
 
 _FILE = Path(__file__).with_name("start.html")
+_LINK = "<!-- viewer -->"
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
-def start_page() -> HTMLResponse:
-    """The page as an answer. What it shows it asks for itself, with a key where the gateway wants one."""
+def start_page(viewer: str | None) -> HTMLResponse:
+    """The page as an answer, with a link to the viewer where there is one.
+
+    What it shows it asks for itself, with a key where the gateway wants one.
+    """
     text, policy = _page()
+    text = text.replace(_LINK, f'<a href="{html.escape(viewer)}">pictures</a>' if viewer else "")
     headers = {
         "Content-Security-Policy": policy,
         "Referrer-Policy": "no-referrer",

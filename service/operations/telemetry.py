@@ -10,6 +10,8 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from jobs.access import without_secrets
+from service.http.auth import caller_of
 from service.http.problems import REQUEST_ID, request_id_of
 from service.operations.instrumentation import Instrumentation
 
@@ -44,8 +46,8 @@ class Telemetry:
         self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
         self.instrumentation.latency.labels(method, route).observe(answer.seconds)
         access_log.info(
-            "%s %s %d %.1f ms request_id=%s",
-            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope),
+            "%s %s %d %.1f ms request_id=%s key=%s",
+            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope), _key(scope),
         )  # fmt: skip
 
 
@@ -73,6 +75,11 @@ class _Answer:
         await self._send(message)
 
 
+def _key(scope: Scope) -> str:
+    key = caller_of(scope).key
+    return key.id if key else "-"
+
+
 def _request_id(scope: Scope) -> str:
     given = Headers(scope=scope).get(REQUEST_ID, "")
     return given if _ACCEPTED_ID.fullmatch(given) else uuid4().hex
@@ -80,7 +87,7 @@ def _request_id(scope: Scope) -> str:
 
 def _printable(path: str) -> str:
     # A path is decoded, so it can hold line ends and what steers a terminal.
-    return path.encode("unicode_escape").decode().replace(" ", "\\x20")
+    return without_secrets(path).encode("unicode_escape").decode().replace(" ", "\\x20")
 
 
 def _route(scope: Scope) -> str:

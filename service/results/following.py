@@ -11,11 +11,12 @@ from typing import Annotated
 from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from jobs.errors import JobNotFoundError, ServerUnavailableError
+from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError
 from jobs.models import JobStatus
 from jobs.news import JobNews, Mark
 from jobs.registry import JobEvent, JobRegistry
 from service.http import examples
+from service.http.auth import StreamPlace
 from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Stopping, part
 from service.operations.instrumentation import CurrentInstrumentation
@@ -117,9 +118,10 @@ def _is_final(event: JobEvent) -> bool:
     "",
     summary="Watch a job",
     response_class=EventSourceResponse,
+    dependencies=[StreamPlace],
     responses={
         200: example(examples.EVENTS, "text/event-stream", "Server-sent events, until the job is final"),
-        **problems(JobNotFoundError, ServerUnavailableError),
+        **problems(JobNotFoundError, QuotaExceededError, ServerUnavailableError),
     },
 )
 async def watch_job(

@@ -31,6 +31,7 @@ from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
+from service.http.auth import CurrentCaller
 from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
@@ -61,12 +62,15 @@ class Reports:
         catalogue: Callable[[], Catalogue],
         previews: PreviewStore,
         tallies: Tallies,
+        *,
+        viewer: str | None = None,
     ) -> None:
         self._results = results
         self._tallies = tallies
         self._datasets = datasets
         self._catalogue = catalogue
         self._previews = previews
+        self._viewer = viewer
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
@@ -102,7 +106,7 @@ class Reports:
         if self._lacking.intersection(job.id for job in jobs):
             states.append(secrets.token_hex(8))
         versions = versions_of(self._datasets.load(names[0])).values()
-        state = " ".join([*states, self._datasets.version(names[0]), *versions])
+        state = " ".join([*states, str(self._viewer), self._datasets.version(names[0]), *versions])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
     def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
@@ -118,7 +122,7 @@ class Reports:
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
         prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
-        return render_html(report, outcomes, self._previews.read)
+        return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
 
     def _verdicts(
         self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
@@ -207,10 +211,14 @@ _Form = Annotated[
     responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_report(
-    registry: Registry, reports: CurrentReports, job_id: JobId, form: _Form = "json", if_none_match: IfNoneMatch = None
+    registry: Registry,
+    reports: CurrentReports,
+    job_id: JobId,
+    form: _Form = "json",
+    if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report(await found_jobs(registry, [job_id]), reports, form, if_none_match)
+    return await _report([await registry.get(job_id)], reports, form, if_none_match)
 
 
 @router.get(
@@ -220,7 +228,9 @@ async def get_report(
     responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
 )
 async def get_joint_report(
+    *,
     registry: Registry,
+    caller: CurrentCaller,
     reports: CurrentReports,
     jobs: Annotated[
         list[str],
@@ -236,7 +246,7 @@ async def get_joint_report(
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(await found_jobs(registry, jobs), reports, form, if_none_match)
+    return await _report(await found_jobs(registry, caller, jobs), reports, form, if_none_match)
 
 
 async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:

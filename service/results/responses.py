@@ -8,11 +8,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
 from starlette.responses import StreamingResponse
 
-from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
+from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import KeptParts, ResultStore
 from service.http import examples
+from service.http.auth import StreamPlace
 from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
 from service.operations.instrumentation import CurrentInstrumentation
@@ -131,12 +132,13 @@ class ResultQuery(ResultFilter):
     "",
     summary="Stream a job's responses",
     response_class=NDJSONResponse,
+    dependencies=[StreamPlace],
     responses={
         200: {
             **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
             "model": StreamedLine,
         },
-        **problems(JobNotFoundError, TextMissingError, ServerUnavailableError),
+        **problems(JobNotFoundError, QuotaExceededError, TextMissingError, ServerUnavailableError),
     },
 )
 async def read_results(

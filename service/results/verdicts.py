@@ -10,10 +10,11 @@ from starlette.responses import StreamingResponse
 
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
 from evaluation.writers.verdicts import Form, Kind, Layout
-from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
+from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
 from jobs.models import Job
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
+from service.http.auth import CurrentCaller, StreamPlace
 from service.http.freshness import is_known, validators
 from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs
@@ -81,6 +82,7 @@ _PROBLEMS = (
     DatasetNotFoundError,
     DatasetInvalidError,
     AnnotationInvalidError,
+    QuotaExceededError,
     TextMissingError,
     ServerUnavailableError,
 )
@@ -90,6 +92,7 @@ _PROBLEMS = (
     "/jobs/{job_id}/verdicts",
     summary="Get the verdicts on a job's responses",
     response_class=NDJSONResponse,
+    dependencies=[StreamPlace],
     responses={**_RESPONSES, **problems(*_PROBLEMS)},
 )
 async def get_verdicts(
@@ -102,24 +105,27 @@ async def get_verdicts(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
-    return await _answer(await found_jobs(registry, [job_id]), reports, instrumentation, query, if_none_match)
+    return await _answer([await registry.get(job_id)], reports, instrumentation, query, if_none_match)
 
 
 @router.get(
     "/verdicts",
     summary="Get the verdicts on the responses of several jobs",
     response_class=NDJSONResponse,
+    dependencies=[StreamPlace],
     responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
 )
 async def get_joint_verdicts(
+    *,
     registry: Registry,
+    caller: CurrentCaller,
     reports: CurrentReports,
     instrumentation: CurrentInstrumentation,
     query: Annotated[JointQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
-    return await _answer(await found_jobs(registry, query.job), reports, instrumentation, query, if_none_match)
+    return await _answer(await found_jobs(registry, caller, query.job), reports, instrumentation, query, if_none_match)
 
 
 async def _answer(

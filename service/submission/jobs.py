@@ -15,6 +15,7 @@ from jobs.errors import (
     JobNotRetryableError,
     JobTooLargeError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
@@ -28,6 +29,7 @@ from service.errors import (
     SubmissionInvalidError,
 )
 from service.http import examples
+from service.http.auth import CurrentCaller
 from service.http.openapi import example, problems
 from service.http.parameters import CurrentSettings, JobId, Registry, part
 from service.submission.queueing import Submissions
@@ -46,6 +48,7 @@ _SUBMISSION_PROBLEMS = problems(
     BodyTimeoutError,
     MediaTypeUnsupportedError,
     QueueFullError,
+    QuotaExceededError,
     ServerUnavailableError,
     body=True,
 )
@@ -109,6 +112,7 @@ class Deletion(BaseModel):
 )
 async def submit_job(
     submissions: CurrentSubmissions,
+    caller: CurrentCaller,
     response: Response,
     spec: Annotated[
         SubmittedSpec,
@@ -130,7 +134,7 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await submissions.submit(spec.spec(), idempotency_key)
+    job, created = await submissions.submit(spec.spec(), idempotency_key, caller.as_owner)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job
@@ -141,12 +145,14 @@ async def submit_job(
     summary="List jobs",
     responses={200: example(examples.JOBS), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def list_jobs(registry: Registry, query: Annotated[JobQuery, Query()]) -> JobList:
+async def list_jobs(registry: Registry, caller: CurrentCaller, query: Annotated[JobQuery, Query()]) -> JobList:
     """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address.
 
-    A page may be short, or empty, and still have more behind it: looking through jobs is bounded, too.
+    Where keys are asked for, those of the key's owner; all with the role `operate`. A page may be short, or empty, and
+    still have more behind it: looking through jobs is bounded, too.
     """
-    page = await registry.page(query.wanted(), query.after, query.limit)
+    owner = None if caller.sees_all else caller.owner
+    page = await registry.page(query.wanted(), query.after, query.limit, owner)
     return JobList(data=list(page.jobs), has_more=page.more, last_id=page.last_id)
 
 
@@ -185,6 +191,7 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
             DatasetChangedError,
             SubmissionInvalidError,
             QueueFullError,
+            QuotaExceededError,
             ServerUnavailableError,
         ),
     },

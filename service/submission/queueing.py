@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
+from jobs.access import NOBODY, Owner
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
@@ -29,7 +30,6 @@ from service.submission.admission import (
 )
 
 _CHECKS_AT_A_TIME = 2
-_RETRY_AFTER_SECONDS = 10.0
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
 
 
@@ -61,24 +61,27 @@ class Submissions:
         self._in_hand: set[str] = set()
         self._resumed_once = False
 
-    async def submit(self, spec: JobSpec, idempotency_key: str | None) -> tuple[Job, bool]:
-        """Accept a job; the flag tells a new one from the one that the key already belongs to.
+    async def submit(self, spec: JobSpec, idempotency_key: str | None, owner: Owner = NOBODY) -> tuple[Job, bool]:
+        """Accept a job of an owner's; the flag tells a new one from the one that the key already belongs to.
 
         A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
-        Raises what Admission raises, QueueFullError and IdempotencyConflictError; nothing is then accepted.
+        Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
+        accepted.
         """
-        if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key)):
+        if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key, owner.name)):
             return earlier, False
         draft = await asyncio.to_thread(self._admission.draft, spec)
         if not self._is_small(draft):
-            await self._require_a_place()
-            job, created = await self._registry.create(spec, idempotency_key)
+            _require_possible(draft, owner)
+            job, created = await self._registry.create(
+                spec, idempotency_key, owner, waiting_limit=self._settings.waiting_jobs
+            )
             if created:
                 self._take_up(job.id)
             return job, created
-        await self._queue.require_room(draft.num_requests)
+        await self._queue.require_room(draft.num_requests, owner)
         checked = await self._check(draft)
-        job, created = await self._registry.create(spec, idempotency_key)
+        job, created = await self._registry.create(spec, idempotency_key, owner)
         if not created:
             return job, False
         return await self._enqueue_or_forget(job, checked), True
@@ -119,12 +122,6 @@ class Submissions:
         return (
             len(draft.expansion.samples) <= settings.inline_samples and draft.num_requests <= settings.inline_requests
         )
-
-    async def _require_a_place(self) -> None:
-        waiting = (await self._registry.count())[JobStatus.VALIDATING]
-        if waiting >= self._settings.waiting_jobs:
-            message = f"{waiting} jobs wait to be queued already (limit {self._settings.waiting_jobs})"
-            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
 
     async def _check(self, draft: Draft) -> CheckedDraft:
         async with self._checking:
@@ -182,7 +179,7 @@ class Submissions:
             if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
                 return
             with contextlib.suppress(QueueFullError):
-                await self._queue.require_room(full.num_requests)
+                await self._queue.require_room(full.num_requests, await self._queue.owner_of(full.job_id))
                 return
 
     def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
@@ -209,6 +206,13 @@ class _Full(NamedTuple):
     job_id: str
     num_requests: int
     retry_after: float
+
+
+def _require_possible(draft: Draft, owner: Owner) -> None:
+    """Raise JobTooLargeError for a job that would wait for ever."""
+    if owner.queued_requests is not None and draft.num_requests > owner.queued_requests:
+        limit = f"{owner.name} may have {owner.queued_requests} in the queue"
+        raise JobTooLargeError(f"the job has {draft.num_requests} requests; with this key {limit}")
 
 
 def _require_same_records(job: Job, draft: Draft) -> None:

@@ -37,7 +37,9 @@ class Service:
 def start_service(installation: Installation, *models: str, options: Sequence[str] = ()) -> Service:
     """Start `gigavqa up` on the simulated engine and wait for its line of readiness."""
     named = [part for model in models or (MODEL,) for part in ("--model", model)]
-    arguments = installation.command("up", "--engine", "simulated", "--port", "0", "--json", *named, *options)
+    arguments = installation.command(
+        "up", "--engine", "simulated", "--port", "0", "--json", "--no-viewer", *named, *options
+    )
     with (installation.home / "up.log").open("w") as log:
         process = subprocess.Popen(
             arguments, env=installation.environment, stdout=subprocess.PIPE, stderr=log, text=True

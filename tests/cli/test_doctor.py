@@ -11,9 +11,10 @@ from cli.checks import Diagnosis, hardware, software, state
 from cli.commands.doctor import check_one
 from jobs.server import start_server
 from tests.cli.installation import Installation
+from tests.workers.elsewhere import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
-CHECKS = SOFTWARE | {"CPU", "GPU", "data root", "disk", "port"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "data root", "disk", "endpoint", "port"}
 
 
 def test_doctor_looks_at_every_part(installation: Installation) -> None:
@@ -86,6 +87,22 @@ def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_
     assert finding.status == "fail"
     assert "allkeys-lru" in finding.found
     assert "noeviction" in finding.advice
+
+
+def test_the_server_elsewhere_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that answers, one that wants another key, and one that is away, which workers would wait for."""
+    with serving(Elsewhere(locked="Bearer right")) as there:
+        monkeypatch.setenv("GIGAVQA_WORKER_ENDPOINT", there.url)
+        monkeypatch.setenv("GIGAVQA_WORKER_API_KEY_ENV", "MY_KEY")
+        monkeypatch.setenv("MY_KEY", "right")
+        assert (state.endpoint().status, state.endpoint().found) == (
+            "ok",
+            f"{there.url} answers 200, with the key in MY_KEY",
+        )
+        monkeypatch.setenv("MY_KEY", "wrong")
+        assert state.endpoint().status == "fail"
+    finding = state.endpoint()
+    assert (finding.status, "workers wait for it" in finding.advice) == ("warn", True)
 
 
 def test_a_port_that_another_program_holds_is_a_warning() -> None:

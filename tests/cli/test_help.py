@@ -41,6 +41,9 @@ COMMANDS = (
     "dataset list",
     "dataset import",
     "dataset show",
+    "keys create",
+    "keys list",
+    "keys revoke",
     "pyramids list",
     "pyramids prune",
 )

@@ -20,7 +20,19 @@ def started_nothing(installation: Installation) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--engine", "nonsense"), "'vllm', 'simulated'"),
+        (("--engine", "nonsense"), "'vllm', 'remote', 'simulated'"),
+        (("--endpoint", "http://127.0.0.1:9/v1"), "--endpoint is for --engine remote"),
+        (("--engine", "remote"), "needs the address of a server: --endpoint http://HOST:PORT/v1"),
+        (("--engine", "remote", "--endpoint", "http://me:secret@x"), "--api-key-env names a variable with a key"),
+        (
+            ("--engine", "remote", "--endpoint", "x", "--api-key-env", "NO_KEY"),
+            "--endpoint: is to be an address such as",
+        ),
+        (
+            ("--engine", "remote", "--endpoint", "http://x", "--api-key-env", "NO_KEY"),
+            "NO_KEY: the variable",
+        ),
+        (("-m", "gpt-4.1"), "no weights of gpt-4.1 are to be had"),
         (("--engine-arg", "gpu_memory_utilisation=0.8"), "did you mean 'gpu_memory_utilization'"),
         (("--engine-arg", "max_model_len=10"), "models add"),
         (("--engine-arg", "seed"), "NAME=VALUE"),

@@ -25,6 +25,32 @@ def running(installation: Installation) -> Iterator[Service]:
     stop_service(service)
 
 
+def test_a_viewer_runs_beside_the_gateway_whose_pages_link_to_it(installation: Installation) -> None:
+    """It shows the data root's pictures; killed, it is started again at the same address."""
+    service = start_service(installation, options=("--viewer",))
+    try:
+        url = service.ready["viewer_url"]
+        submit(service)
+        page = service.installation.ok("report", "--format", "html")
+        assert f'"viewer":"{url}"' in page
+        viewer = find(service, "viewer")
+        assert viewer
+        assert service.ready["viewer_pids"] == [viewer.pid]
+        viewer.kill()
+        wait_until(lambda: (new := find(service, "viewer")) and new.pid != viewer.pid, what="a new viewer")
+        wait_until(lambda: shows(f"{url}/iiif/3/tiny%2Fimages%2Fplaza.png/info.json"), timeout=30, what="its answer")
+    finally:
+        stop_service(service)
+
+
+def shows(address: str) -> bool:
+    """Whether a viewer describes this picture."""
+    try:
+        return httpx.get(address).is_success
+    except httpx.TransportError:
+        return False
+
+
 def second_model(installation: Installation) -> str:
     """Add the demo's model to the catalogue under another id."""
     entry = load_catalogue()[MODEL].model_dump(mode="json", exclude_none=True) | {"id": "second"}

@@ -1,9 +1,12 @@
 """The report's page in a real browser: matrix, filters, permalinks and boxes; it asks nobody for anything."""
 
+import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -120,6 +123,36 @@ def test_the_page_opens_without_a_complaint_or_a_request(visit: Visit) -> None:
 
     assert visit.complaints == []
     assert [url for url in visit.requests if not url.startswith(("file:", "data:"))] == []
+
+
+def test_a_page_with_a_viewer_links_to_the_evidence_of_each_response(browser: Browser, tmp_path: Path) -> None:
+    """What is to be shown stands in the link: the picture by its content, boxes and rasters in its pixels."""
+    file = tmp_path / "report.html"
+    file.write_text(page(viewer="http://127.0.0.1:8471"), encoding="utf-8")
+    visit = Visit(browser, file, S2_OF_C1)
+    address, _, told = str(visit.tab.locator("#open .closer a").get_attribute("href")).partition("#")
+    assert address == "http://127.0.0.1:8471/view"
+    wish = json.loads(unquote(told))
+    assert (wish["image"], wish["digest"], wish["title"]) == (raster().view.image, raster().digest, "c1")
+    assert wish["seen"] == [{"region": [0, 0, *SIZE], "size": [640, 352], "caption": wish["seen"][0]["caption"]}]
+    boxes = {(kind, tuple(map(round, box))) for kind, _, box in wish["boxes"]}
+    assert ("read", (3000, 1800, 200, 120)) in boxes
+    assert {kind for kind, _ in boxes} >= {"true", "read"}
+    assert visit.complaints == []
+    visit.tab.close()
+
+
+def test_a_page_that_is_mailed_shows_the_surroundings_of_the_evidence(browser: Browser, files: dict[str, Path]) -> None:
+    """Cut out of the sharpest picture that the page holds, with the boxes over them."""
+    visit = Visit(browser, files["few"], S2_OF_C1)
+    crops = visit.tab.locator("#open .crops figure")
+    assert crops.count() > 1
+    assert visit.tab.locator("#open .closer").count() == 0
+    expect(crops.locator("svg.crop image").first).to_have_attribute("href", re.compile("^data:image/jpeg"))
+    around = [float(number) for number in str(crops.locator("svg.crop").last.get_attribute("viewBox")).split()]
+    assert around[0] < 3000 < around[0] + around[2]
+    assert visit.complaints == []
+    visit.tab.close()
 
 
 def test_text_of_a_model_runs_nothing(visit: Visit) -> None:

@@ -74,6 +74,16 @@ def test_a_reply_that_was_asked_for_again_took_both_times() -> None:
     assert work_of([again, failed]) == work_of([failed, again])
 
 
+def test_what_others_are_paid_is_summed_and_told() -> None:
+    """In dollars; nothing is said of a report whose engines were one's own."""
+    usage = Usage(prompt_tokens=100, completion_tokens=10, dollars=0.6)
+    paid = response("c1", "", turns=(TurnResponse(text="B", finish_reason="stop", usage=usage),) * 2)
+    report = build_report(DATASET, [paid, *given()[1:]], CATALOGUE)
+    assert report.work.dollars == 1.2
+    assert dict(work_lines(report))["Cost"] == "1.20 US dollars, by the prices of the catalogue"
+    assert "Cost" not in dict(work_lines(build_report(DATASET, given(), CATALOGUE)))
+
+
 def test_the_saving_is_told_in_words() -> None:
     """What was read and cached, shown and rendered, and how long it took."""
     told = dict(work_lines(build_report(DATASET, given(), CATALOGUE)))

@@ -4,10 +4,12 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from jobs.access import ApiKeys, Limits, Owner
 from jobs.fleet import Fleet, WorkerStatus
 from jobs.keys import KEYS, PRIORITIES
 from jobs.models import JobStatus
 from jobs.queue import JobQueue
+from jobs.quotas import Quotas
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
@@ -19,6 +21,11 @@ LASTING = {
     KEYS.recorded(),
     *(KEYS.in_status(status) for status in JobStatus),
     KEYS.outstanding(),
+    KEYS.queued(),
+    KEYS.api_keys(),
+    KEYS.api_keys_used(),
+    KEYS.jobs_of("ada"),
+    *(KEYS.jobs_of(f"ada:{status}") for status in JobStatus),
     KEYS.depth(),
     KEYS.models(),
     KEYS.unsunk(),
@@ -29,6 +36,15 @@ LASTING = {
 """Keys of the installation, whose number does not grow with its jobs."""
 
 
+ID = "an-api-key"
+
+
+def hidden(key: str) -> str:
+    """The name of a server's key, with `ID` in place of an API key's id, which is random."""
+    before = key.rpartition(":")[0]
+    return f"{before}:{ID}" if before in {KEYS.rate("")[:-1], KEYS.streams("")[:-1]} else key
+
+
 async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     """Make every kind of key; returns the ids of the jobs."""
     registry, queue, results = JobRegistry(redis, str(folder)), JobQueue(redis, max_attempts=1), ResultStore(redis)
@@ -37,7 +53,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     await queue.reopen(retried.id, make_bundles(retried.id, 2))
     for lease in await queue.claim([MODEL], "w", 10, 0):
         await results.record(answer(retried.id, lease.bundle.requests[0], failure="EngineError"), lease)
-    cancelled, _ = await registry.create(SPEC, "key")
+    cancelled, _ = await registry.create(SPEC, "key", Owner("ada", 100, 10))
     await queue.enqueue(cancelled.id, make_bundles(cancelled.id, 3, 2), "digest")
     (lease,) = await queue.claim([MODEL], "w", 1, 0)
     await queue.begin_probation(lease, "r0")
@@ -46,6 +62,12 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     await queue.hand_back(lease)
     failed, _ = await registry.create(SPEC)
     await registry.fail(failed.id, ["why"])
+    key, known = await ApiKeys(redis).create("test", "ada", "submit", limits=Limits(requests_a_minute=1))
+    await ApiKeys(redis).find(key)
+    quotas = Quotas(redis)
+    await quotas.pass_request(known)
+    await quotas.close_stream(await quotas.open_stream(known))
+    await quotas.open_stream(known)
     await Fleet(redis).announce(WorkerStatus(worker="w", models=(MODEL,), state="ready", since=NOW), ttl=60)
     return [retried.id, cancelled.id, failed.id]
 
@@ -64,7 +86,10 @@ async def test_deleting_a_job_leaves_none_of_its_keys(redis: Redis, tmp_path: Pa
     for job_id in jobs:
         await JobRegistry(redis, str(tmp_path)).delete(job_id)
     left = {key.decode() async for key in redis.scan_iter("*")}
-    assert left - LASTING == {KEYS.worker("w")}
+    of_the_key = {KEYS.rate(ID), KEYS.streams(ID)}
+    assert {hidden(key) for key in left - LASTING} == {KEYS.worker("w"), *of_the_key}
+    assert not [key for key in left if key.startswith(KEYS.jobs_of("ada"))]
+    assert not await redis.exists(KEYS.queued())
     assert await redis.zcard(KEYS.jobs()) == 0
     assert not [status for status in JobStatus if await redis.exists(KEYS.in_status(status))]
     assert await redis.get(KEYS.outstanding()) == b"0"

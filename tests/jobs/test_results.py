@@ -215,7 +215,7 @@ async def test_pages_follow_each_other_in_the_order_of_recording(redis: Redis) -
 
 
 async def test_a_job_sums_up_what_its_responses_took(redis: Redis) -> None:
-    """Tokens add up, a raster that two requests were shown counts once, and the slowest rendering is named."""
+    """Tokens and costs add up, a raster shown to two requests counts once, and the slowest rendering is named."""
     job_id, leases = await started(redis, 3)
     shown = {"r0": ("land", 0.5), "r1": ("land", 2.5), "r2": ("sea", 1.0)}
     for lease in leases:
@@ -223,10 +223,14 @@ async def test_a_job_sums_up_what_its_responses_took(redis: Redis) -> None:
         image, seconds = shown[request.id]
         record = raster(image)
         response = answer(job_id, request).model_copy(update={"rasters": (record,), "rendering_seconds": seconds})
+        (turn,) = response.turns
+        paid = turn.model_copy(update={"usage": turn.usage.model_copy(update={"dollars": 0.0012345})})
+        response = response.model_copy(update={"turns": (paid,)})
         assert await ResultStore(redis).record(response, lease)
         assert not await ResultStore(redis).record(response, lease)
     usage = (await JobRegistry(redis).get(job_id)).usage
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (270, 0, 6)
+    assert usage.microdollars == 3 * 1234
     assert (usage.views, usage.rasters, usage.slowest_image, usage.slowest_seconds) == (3, 2, "land", 2.5)
 
 

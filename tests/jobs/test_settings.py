@@ -12,9 +12,10 @@ from jobs.errors import SettingsInvalidError
 from jobs.home import Home
 from jobs.settings import Place, ProcessSettings
 from service.settings import Settings
+from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
 
-KINDS: tuple[type[ProcessSettings], ...] = (Settings, WorkerSettings)
+KINDS: tuple[type[ProcessSettings], ...] = (Settings, WorkerSettings, ViewerSettings)
 PAGE = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
 FILE = """
 home = "/srv/gigavqa"

@@ -72,6 +72,18 @@ def problem_of(response: httpx.Response, status: int, slug: str) -> dict[str, An
     return problem
 
 
+def openai_error_of(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The error of a request that OpenAI's clients make, checked for what every one must have."""
+    assert response.headers["content-type"] == "application/json", response.text
+    assert set(response.json()) == {"error"}
+    error: dict[str, Any] = response.json()["error"]
+    assert (response.status_code, error["code"]) == (status, code), error
+    assert error["message"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert response.headers["x-request-id"]
+    return error
+
+
 def settings_of(folder: Path, redis_url: str, **changes: Any) -> Settings:
     """Settings of a gateway whose every folder lies below `folder`."""
     environ = {"GIGAVQA_HOME": str(folder), "REDIS_URL": redis_url}

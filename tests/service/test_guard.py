@@ -10,6 +10,7 @@ from jobs.errors import SettingsInvalidError
 from service.http.guard import require_protected
 from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of
+from tests.service.tenants import make_key, revoke
 
 CROSS_SITE = [
     {"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"},
@@ -73,23 +74,31 @@ def test_trusted_hosts_come_as_a_list_with_commas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", ""])
-def test_listening_beyond_this_machine_must_be_asked_for_by_name(host: str) -> None:
-    """The error says why, and what to do instead."""
-    with pytest.raises(SettingsInvalidError, match="GIGAVQA_ALLOW_UNAUTHENTICATED=1"):
-        require_protected(host, allow_unauthenticated=False)
-    require_protected(host, allow_unauthenticated=True)
+def test_listening_beyond_this_machine_needs_a_key_or_permission_by_name(settings: Settings, host: str) -> None:
+    """The error says why, and what to do; a key that opens nothing any more is none."""
+    beyond = settings.model_copy(update={"host": host})
+    _, revoked = make_key(str(settings.redis_url), "ada", "operate")
+    revoke(str(settings.redis_url), revoked.id)
+    with pytest.raises(SettingsInvalidError, match=r"gigavqa keys create .* GIGAVQA_ALLOW_UNAUTHENTICATED=1"):
+        require_protected(beyond)
+    require_protected(beyond.model_copy(update={"allow_unauthenticated": True}))
+    make_key(str(settings.redis_url), "ada", "read")
+    require_protected(beyond)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
-def test_this_machine_alone_needs_no_permission(host: str) -> None:
-    """As it is by default."""
-    require_protected(host, allow_unauthenticated=False)
+def test_this_machine_alone_needs_no_permission(settings: Settings, host: str) -> None:
+    """As it is by default; unless keys are to be asked for there, too."""
+    alone = settings.model_copy(update={"host": host})
+    require_protected(alone)
+    with pytest.raises(SettingsInvalidError, match="there is none yet"):
+        require_protected(alone.model_copy(update={"require_keys": True}))
 
 
-def test_a_host_that_is_no_address_is_named() -> None:
+def test_a_host_that_is_no_address_is_named(settings: Settings) -> None:
     """Before anything starts."""
     with pytest.raises(SettingsInvalidError, match=r"no-such-host\.invalid"):
-        require_protected("no-such-host.invalid", allow_unauthenticated=False)
+        require_protected(settings.model_copy(update={"host": "no-such-host.invalid"}))
 
 
 def exchange(gateway: RunningGateway, *parts: bytes) -> bytes:
@@ -119,6 +128,14 @@ def test_a_head_that_does_not_come_ends_the_connection(start: Callable[..., Runn
     assert exchange(start(body_seconds=0.2), part) == b""
 
 
+@pytest.mark.parametrize("part", [b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ", b"GET /"])
+def test_a_head_without_end_is_cut_off(gateway: RunningGateway, part: bytes) -> None:
+    """The client is told, and the gateway holds no more of it; one of a size that browsers send is answered."""
+    answer = exchange(gateway, part, *[b"a" * 1000] * 67)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert gateway.client.get("/healthz", headers={"X-A": "a" * 30_000}).status_code == 200
+
+
 def test_connections_are_kept_between_requests(start: Callable[..., RunningGateway]) -> None:
     """The time for a head begins with it: a client that pauses longer than that goes on with the same connection."""
     gateway = start(body_seconds=0.2, keep_alive_seconds=20)
@@ -126,7 +143,10 @@ def test_connections_are_kept_between_requests(start: Callable[..., RunningGatew
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         for _ in range(2):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+            received = b""
+            while not received.endswith(b"}"):
+                received += connection.recv(65536)
+            assert received.startswith(b"HTTP/1.1 200 ")
             connection.settimeout(0.5)
             with pytest.raises(TimeoutError):
                 connection.recv(1)

@@ -102,6 +102,7 @@ def test_the_root_says_where_everything_is(gateway: RunningGateway) -> None:
     browser = gateway.client.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
     assert browser.headers["content-type"].startswith("text/html") and "<script>" in browser.text
     policy = browser.headers["content-security-policy"]
+    assert "pictures</a>" not in browser.text, "no viewer is known here"
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
 
 

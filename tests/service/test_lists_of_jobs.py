@@ -65,6 +65,6 @@ def test_a_job_tells_when_it_is_deleted_and_how_long_it_will_take(start: Callabl
     lifetime = datetime.fromisoformat(told["expires_at"]) - datetime.fromisoformat(told["created_at"])
     assert (lifetime, told["remaining_seconds"]) == (timedelta(days=7), None)
     play(gateway.redis_url, max_bundles=1)
-    assert gateway.job(job["id"])["remaining_seconds"] > 0
+    assert gateway.job(job["id"])["remaining_seconds"] >= 0
     play(gateway.redis_url)
     assert gateway.job(job["id"])["remaining_seconds"] is None

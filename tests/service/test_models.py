@@ -4,7 +4,7 @@ from pathlib import Path
 
 from catalogue.load import SHIPPED
 from tests.service.datasets import NAME, record, write_dataset
-from tests.service.gateways import MODEL, RunningGateway, problem_of
+from tests.service.gateways import MODEL, RunningGateway, openai_error_of, problem_of
 
 
 def test_the_catalogue_is_listed_with_budgets(gateway: RunningGateway) -> None:
@@ -24,7 +24,7 @@ def test_a_model_shows_its_backlog(gateway: RunningGateway) -> None:
 
 def test_an_entry_that_the_operator_adds_can_be_asked_for(gateway: RunningGateway) -> None:
     """The folder of entries is read again when it changes."""
-    problem_of(gateway.client.get("/v1/models/mine"), 404, "model-not-found")
+    openai_error_of(gateway.client.get("/v1/models/mine"), 404, "model_not_found")
     folder: Path = gateway.settings.catalogue
     folder.mkdir(parents=True)
     text = (SHIPPED / f"{MODEL}.toml").read_text().replace(f'id = "{MODEL}"', 'id = "mine"')

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.service.gateways import RunningGateway, problem_of
+from tests.service.gateways import RunningGateway, openai_error_of, problem_of
 from tests.waiting import wait_until
 
 
@@ -94,5 +94,5 @@ def test_a_broken_catalogue_is_named(gateway: RunningGateway) -> None:
     folder = gateway.settings.catalogue
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("id = 7")
-    problem = problem_of(gateway.client.get("/v1/models"), 500, "catalogue-invalid")
-    assert "broken.toml" in problem["detail"]
+    error = openai_error_of(gateway.client.get("/v1/models"), 500, "catalogue_invalid")
+    assert "broken.toml" in error["message"]

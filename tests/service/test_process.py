@@ -17,6 +17,7 @@ from jobs.server import start_server
 from service.settings import Settings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
+from tests.service.tenants import make_key
 from tests.service.workers import play
 from tests.waiting import wait_until
 
@@ -124,14 +125,22 @@ def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launc
         assert sorted(fields[b"bundle"] for _, fields in entries) == sorted(bundles)
 
 
-def test_a_gateway_does_not_listen_to_other_machines_unasked(launch: Launch, tmp_path: Path) -> None:
-    """Status 2 and one sentence; told by name that it may, it starts."""
+def test_a_gateway_does_not_listen_to_other_machines_unasked(
+    launch: Launch, tmp_path: Path, settings: Settings
+) -> None:
+    """Status 2 and one sentence; told by name that it may, or with a key, it starts, and then asks for the key."""
     process, _ = launch(GIGAVQA_HOST="0.0.0.0")
     assert process.wait(timeout=60) == 2
     (line,) = (tmp_path / "gateway.log").read_text().splitlines()
     assert "GIGAVQA_ALLOW_UNAUTHENTICATED=1" in line
     _, url = launch(GIGAVQA_HOST="0.0.0.0", GIGAVQA_ALLOW_UNAUTHENTICATED="1")
     wait_until(lambda: answers(url), timeout=60, what="readiness")
+    assert httpx.get(f"{url}/v1/jobs").status_code == 200
+    key, _ = make_key(str(settings.redis_url), "ada", "read")
+    _, url = launch(GIGAVQA_HOST="0.0.0.0")
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
+    assert httpx.get(f"{url}/v1/jobs").status_code == 401
+    assert httpx.get(f"{url}/v1/jobs", headers={"X-API-Key": key}).status_code == 200
 
 
 def test_wrong_settings_end_the_process_with_their_name(launch: Launch, tmp_path: Path) -> None:

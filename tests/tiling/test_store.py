@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.tiling.pictures import SMALL_BUDGET, textured
-from tiling.library import Library
+from tiling.library import Library, Look
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
@@ -65,6 +65,16 @@ def test_another_worker_finds_the_raster_with_its_provenance(data: Path, store: 
     ]
     stats = another.stats()
     assert (stats.found, stats.renders, stats.passes) == (1, 0, 0)
+
+
+def test_what_another_worker_kept_since_it_was_planned_is_not_rendered(data: Path, store: RasterStore) -> None:
+    """Two workers that come to a picture at once look again before they make what costs more than to read."""
+    one, another = worker(data, store), worker(data, store)
+    (awaited,), (work,) = another.plan([Look(crop(7))], SMALL_BUDGET)
+    made = kept(one, crop(7))
+    work(lambda: True)
+    assert np.array_equal(awaited.result().pixels, made.pixels)
+    assert (another.stats().renders, another.stats().found) == (0, 1)
 
 
 def test_found_pixels_are_read_only(data: Path, store: RasterStore) -> None:

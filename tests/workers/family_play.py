@@ -123,7 +123,7 @@ class Play:
     async def _caching(self) -> dict[str, Any]:
         """Ask long questions about two new pictures, one after the other and together, and play a chat about a third.
 
-        Returns prompt tokens, cached tokens and visual tokens of every turn, and the size of the cache's blocks.
+        Returns prompt tokens, cached tokens and visual tokens of every turn, and the unit that hits grow by.
         """
         names = ("land", "slide", "grid")
         one, other, third = (View(image=f"demo/images/{name}.png", region="pct:0,0,60,60") for name in names)
@@ -135,7 +135,7 @@ class Play:
             "serially": [turn for turns in serially for turn in turns],
             "together": [turn for turns in together for turn in turns],
             "chat": chat,
-            "block": config.cache_config.block_size,
+            "unit": config.cache_config.prefix_match_unit or config.cache_config.block_size,
             "cached": config.cache_config.enable_prefix_caching,
         }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
+from jobs.growth import Grow
 from jobs.models import Sampling, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
@@ -36,13 +37,13 @@ class MortalEngine(SimulatedEngine):
     """Dies of every prompt with the word poison, and takes with it what it was generating."""
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Die, or answer."""
         if "poison" in chat[-1].text:
             await self.stop()
             raise EngineDeadError("poison")
-        return await super().generate(chat, sampling, request_id, priority)
+        return await super().generate(chat, sampling, request_id, priority, grow)
 
 
 class Rig:

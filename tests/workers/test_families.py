@@ -175,5 +175,5 @@ def cached(played: dict[str, Any], entry: Path) -> bool:
 @pytest.fixture
 def step(played: dict[str, Any], entry: Path) -> int:
     """Tokens by which hits grow: a block, or two where the global layers' heads are twice as wide as the others'."""
-    block: int = played["caching"]["block"]
+    block: int = played["caching"]["unit"]
     return block * (2 if read_entry(entry).family == "gemma-4" else 1)

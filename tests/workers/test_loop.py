@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
+from jobs.growth import Grow
 from jobs.keys import KEYS
 from jobs.models import JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
@@ -71,11 +72,11 @@ class ThinkingEngine(SimulatedEngine):
     told: ClassVar[list[str]] = []
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Think and answer."""
         self.told.extend(message.text for message in chat if message.role == "assistant")
-        answer = await super().generate(chat, sampling, request_id, priority)
+        answer = await super().generate(chat, sampling, request_id, priority, grow)
         return answer.model_copy(update={"text": "<think>One, or two?</think>\n\nTwo."})
 
 

@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.growth import Grow
 from jobs.models import Sampling, TurnResponse
 from jobs.server import ServerProcess, start_server
 from tests.waiting import async_wait_until
@@ -33,11 +34,11 @@ class CountingEngine(SimulatedEngine):
         self.asked = Counter[str]()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Count, and answer."""
         self.asked[request_id] += 1
-        return await super().generate(chat, sampling, request_id, priority)
+        return await super().generate(chat, sampling, request_id, priority, grow)
 
 
 @pytest.fixture

@@ -1,16 +1,19 @@
 """An engine with few places plays no more chats at once, whatever the worker may play; counted by what runs."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from redis.asyncio import Redis
 
+from jobs.growth import Grow
 from jobs.models import Sampling, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import SETTINGS, running_worker
 from workers.engines.engine import EngineDeadError, Message
+from workers.engines.places import Places
 from workers.engines.simulated_engine import SimulatedEngine
 
 CHATS, PLACES = 6, 2
@@ -27,12 +30,12 @@ class CrowdedEngine(SimulatedEngine):
         self.most = 0
 
     @property
-    def places(self) -> int | None:
-        """Two."""
-        return PLACES
+    def places(self) -> Places | None:
+        """For two, and the one small view that they show."""
+        return Places(PLACES * 10_000 + 1000, 10_000)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Answer when others had time to come, too."""
         self._asked += 1
@@ -43,7 +46,7 @@ class CrowdedEngine(SimulatedEngine):
             if self._is_first:
                 await self.stop()
                 raise EngineDeadError("of old age")
-            return await super().generate(chat, sampling, request_id, priority)
+            return await super().generate(chat, sampling, request_id, priority, grow)
         finally:
             self._asked -= 1
 
@@ -60,3 +63,42 @@ async def test_chats_wait_for_a_place_also_in_the_engine_that_comes_next(
         await rig.until_final(job_id)
     assert SETTINGS.max_requests > CHATS > PLACES
     assert [engine.most for engine in engines] == [PLACES, PLACES]
+
+
+async def entered(room: Places, chats: Sequence[Mapping[str, int]]) -> list[bool]:
+    """Which of these chats have room beside those before them."""
+    async with AsyncExitStack() as stack:
+        tasks = [asyncio.create_task(stack.enter_async_context(room.hold(views))) for views in chats]
+        for _ in range(5 * len(tasks)):
+            await asyncio.sleep(0)
+        found = [task.done() for task in tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return found
+
+
+async def test_a_view_takes_room_once_and_each_chat_some_of_its_own() -> None:
+    """Of 100: six chats of ten each about one view of 40, or two about one of their own."""
+    same, others = [{"a": 40}] * 8, [{letter: 40} for letter in "abcd"]
+    assert sum(await entered(Places(100, 10), same)) == 6
+    assert await entered(Places(100, 10), others) == [True, True, False, False]
+
+
+async def test_large_chats_wait_for_others_and_go_before_those_that_came_later() -> None:
+    """One alone has room whatever it shows; what would fit beside it waits behind the next one that does not."""
+    large = {"a": 60, "b": 60, "c": 60}
+    assert await entered(Places(100, 10), [large, {}, {}]) == [True, False, False]
+    assert await entered(Places(100, 10), [{}, large, {}]) == [True, False, False]
+
+
+async def test_room_that_is_left_is_taken_by_the_next() -> None:
+    """Also when one of those that waited has given up."""
+    room = Places(100, 60)
+    async with room.hold({}):
+        given_up, next_one = (asyncio.create_task(room.hold({}).__aenter__()) for _ in range(2))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await asyncio.gather(given_up, return_exceptions=True)
+        assert not next_one.done()
+    await asyncio.wait_for(next_one, 10)

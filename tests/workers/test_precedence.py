@@ -7,6 +7,7 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from jobs.growth import Grow
 from jobs.models import Bundle, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
@@ -27,12 +28,12 @@ class NarrowEngine(SimulatedEngine):
         self._all_there = asyncio.Barrier(1 + OTHERS)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Answer, and note it."""
         if request_id.endswith("/0"):
             await self._all_there.wait()
-        answer = await super().generate(chat, sampling, request_id, priority)
+        answer = await super().generate(chat, sampling, request_id, priority, grow)
         self.answered.append(request_id.partition("/")[2])
         return answer
 

@@ -8,6 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
+from jobs.growth import Grow
 from jobs.models import JobStatus, Sampling, TurnResponse
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
@@ -62,7 +63,7 @@ class FragileEngine(NotedEngine):
         await super().start()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
         """Die."""
         await self.stop()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ async def test_a_hybrid_model_finds_a_prefix_from_the_first_question_on() -> Non
     answers = await asyncio.gather(*(engine.generate(chat, Sampling(), "r") for chat in chats))
     stats = await engine.stats()
     await engine.stop()
-    assert [answer.usage.cached_tokens for answer in answers] == [4097 // 784 * 784] * 3
+    assert [answer.usage.cached_tokens for answer in answers] == [4097 // 16 * 16] * 3
     assert (stats.primers, stats.encoder_runs) == (1, 1)
 
 
@@ -137,11 +138,17 @@ async def test_chats_that_begin_with_more_than_a_step_prefill_it_once() -> None:
 
 
 async def test_a_hybrid_model_has_places_for_chats_by_its_kv_cache() -> None:
-    """As many as views of the largest size fit; a model without recurrent states has as many as anybody asks."""
+    """Seventeen about one view of the largest size; a model without recurrent states has as many as anybody asks."""
     entries = load_catalogue()
     hybrid, other = (SimulatedEngine(entries[name], speed=0) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
-    assert hybrid.places == roofline_of(entries["qwen3.5-27b"]).kv_tokens // 16384 == 14
     assert other.places is None
+    room = hybrid.places
+    assert room is not None
+    async with AsyncExitStack() as stack:
+        for _ in range(17):
+            await stack.enter_async_context(room.hold({"k": 16384}))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(room.hold({"k": 16384}).__aenter__(), 0.01)
 
 
 async def test_a_hybrid_family_is_simulated_as_one() -> None:

@@ -19,7 +19,7 @@ HYBRID = Roofline.of("h100", "27b")
 
 def prompt(roofline: Roofline, *parts: str | tuple[str, int]) -> Prompt:
     """Lay out texts and pictures (key, tokens)."""
-    made = Prompt(roofline.model.block_tokens)
+    made = Prompt(roofline.model.match_tokens)
     for part in parts:
         if isinstance(part, str):
             made.add_text(part)
@@ -94,7 +94,7 @@ def test_chunks_of_a_prompt_cost_what_the_whole_costs() -> None:
 @pytest.mark.parametrize("block", [16, 32, 784])
 def test_prompts_share_names_of_blocks_up_to_where_they_differ(block: int) -> None:
     """Whatever the blocks' size: equal tokens have equal names, and no block after the first difference has."""
-    roofline = replace(ROOFLINE, model=replace(ROOFLINE.model, block_tokens=block))
+    roofline = replace(ROOFLINE, model=replace(ROOFLINE.model, block_tokens=block, match_tokens=block))
     one, other = (prompt(roofline, "Look: ", ("k", T), f"{word} " + "many words " * 500) for word in ("One", "Two"))
     shared = sum(a == b for a, b in zip(one.blocks, other.blocks, strict=True))
     assert one.blocks[:shared] == other.blocks[:shared]
@@ -238,7 +238,53 @@ def test_a_primer_lets_a_recurrent_model_find_a_prefix_at_once() -> None:
     """A prompt that ends where the shared prefix ends leaves its state there."""
     asked = Asked(HYBRID)
     asked.ask(("k", T))
-    assert asked.ask(("k", T), "One: how many?").cached == (T - 1) // 784 * 784
+    assert asked.ask(("k", T), "One: how many?").cached == (T - 1) // 16 * 16
+
+
+def test_a_recurrent_model_goes_on_from_the_last_unit_of_a_prompt() -> None:
+    """Of sixteen tokens, where vLLM matches those; else from its last whole block."""
+    question = "how many are there? " * 100
+    length = T + count_tokens(question)
+    for unit in (16, 784):
+        asked = Asked(replace(HYBRID, model=replace(HYBRID.model, match_tokens=unit)))
+        asked.ask(("k", T), question)
+        assert asked.ask(("k", T), question, "and now?").cached == (length - 1) // unit * unit
+
+
+def test_a_state_is_found_in_the_step_after_it_was_copied() -> None:
+    """Prompts that come together wait for it instead of computing what it stands for."""
+    asked = Asked(HYBRID)
+    first = asked.add(("k", 4000), "how many are there? " * 100, answer=10)
+    second = asked.add(("k", 4000), "how many are there? " * 100, "and now?")
+    asked.run()
+    assert second.cached == (first.prompt.tokens - 1) // 16 * 16
+    assert first.first_token is not None
+    assert second.first_token is not None
+    assert second.first_token > first.first_token
+
+
+def test_steps_of_a_recurrent_model_end_where_states_are_kept() -> None:
+    """At the last whole block of a prompt, and at its last unit."""
+    asked = Asked(HYBRID)
+    sequence = asked.add("many words " * 500, answer=10)
+    ends = []
+    while not sequence.is_decoding:
+        asked.step()
+        ends.append(sequence.computed)
+    assert ends == [784, 1488, 1500]
+
+
+def test_a_watermark_keeps_room_for_what_nobody_uses_now() -> None:
+    """Of sixty blocks, a view and eight short prompts with all their states take more, and a few at once do not."""
+    found = []
+    for watermark in (0.0, 0.6):
+        asked = Asked(replace(HYBRID, kv_tokens=784 * 60, watermark=watermark))
+        asked.ask(("k", 4000))
+        for word in "abcdefgh":
+            asked.add(word * 1200, answer=100)
+        asked.run()
+        found.append(asked.ask(("k", 4000), "How many?").cached)
+    assert found == [0, 3984]
 
 
 def test_recurrent_states_take_room() -> None:

@@ -26,7 +26,7 @@ class SlowEngine(SimulatedEngine):
     @property
     def phase(self) -> EnginePhase | None:
         """Half of the weights, for as long as it starts."""
-        return HALF_READ
+        return None if self.may_start.is_set() else HALF_READ
 
     async def start(self) -> None:
         """Wait."""

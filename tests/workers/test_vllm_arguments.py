@@ -31,6 +31,15 @@ def test_sliding_windows_keep_all_that_they_saw(entry: CatalogueEntry, *, is_cpu
     assert kept == (None if entry.family == "gemma-4" else 0)
 
 
+@pytest.mark.parametrize("is_cpu", [True, False])
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_prompts_are_matched_inside_blocks_for_linear_attention_alone(entry: CatalogueEntry, *, is_cpu: bool) -> None:
+    """Its blocks are as large as a state, and leave room for states that nobody uses now."""
+    told = engine_arguments(entry, "weights", is_cpu=is_cpu)
+    is_linear = entry.family == "qwen3.5"
+    assert (told.get("prefix_match_unit"), told.get("watermark")) == ((16, 0.3) if is_linear else (None, None))
+
+
 @pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
 def test_prompts_are_prefilled_in_parts_on_a_cpu_for_linear_attention_alone(entry: CatalogueEntry) -> None:
     """It has a prefix cache only then, and a worker that survives it; on a GPU all may be prefilled in parts."""

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
+from workers.engines.places import Places
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class EngineStats:
 
     `processed_rasters` counts what was made ready for the vision encoder, `encoder_runs` the rasters that went through
     it, and `primers` the beginnings of prompts that were asked for by themselves; their tokens count like all others.
+    `retries` counts what was sent again to an engine elsewhere, which was away or had too much to do.
     """
 
     running: int = 0
@@ -53,10 +56,14 @@ class EngineStats:
     processed_rasters: int = 0
     encoder_runs: int = 0
     primers: int = 0
+    retries: int = 0
 
 
 class EngineError(Exception):
     """The engine could not answer this prompt; others are not affected."""
+
+    is_retryable = False
+    """Whether asking again later may help."""
 
 
 class ContextExceededError(EngineError):
@@ -75,6 +82,10 @@ class EngineDeadError(Exception):
     """The engine is gone with everything that it was generating; a new one must be started."""
 
 
+class EngineClosedError(EngineDeadError):
+    """Whoever runs the engine refuses this worker, and would refuse each that it starts again."""
+
+
 class Engine(Protocol):
     """One model, loaded. All methods belong to one event loop."""
 
@@ -85,11 +96,14 @@ class Engine(Protocol):
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start is, where the engine tells it; None when it does not start."""
+        """How far the start is, where the engine tells it; None when it does not start.
+
+        An engine elsewhere that was there and is away tells that it waits for it: it comes back by itself.
+        """
         ...
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, as the engine knows once it has started; None for any number."""
         ...
 
@@ -98,10 +112,16 @@ class Engine(Protocol):
         ...
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
+        `grow` is told the text piece by piece, in whole characters; joined, the pieces are the answer's text.
         Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         ...

@@ -6,12 +6,14 @@ The engine of a worker of several models rests, asleep or ended, while another m
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, TurnResponse
-from workers.engines.engine import Engine, EngineDeadError, EngineStats, Message
+from workers.engines.engine import Engine, EngineClosedError, EngineDeadError, EngineStats, Message
+from workers.engines.places import Places
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
@@ -34,7 +36,7 @@ class EngineKeeper:
         self._engine = self._another()
         self._usable = asyncio.Event()
         self._restart: asyncio.Task[None] | None = None
-        self._places: asyncio.Semaphore | None = None
+        self._places: Places | None = None
         self.error: EngineLostError | None = None
         """Why there is no engine any more."""
         self.lost = asyncio.Event()
@@ -49,8 +51,8 @@ class EngineKeeper:
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start of the engine is that is not usable yet."""
-        return None if self._usable.is_set() else self._engine.phase
+        """How far the start of an engine is that is not usable yet, or what one elsewhere waits for."""
+        return self._engine.phase
 
     async def start(self) -> None:
         """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
@@ -77,31 +79,38 @@ class EngineKeeper:
         self._engine = self._another()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
-        """Answer the chat's last message, on the next engine when this one dies meanwhile.
+        """Answer the chat's last message, on the next engine when this one dies meanwhile; `grow` then hears it anew.
 
         Raises EngineError, EngineLostError, and EngineDeadError when engines died of it, or beside it, too often.
         """
         for death in range(1, self._settings.max_deaths + 1):
             engine = await self._running()
             try:
-                return await engine.generate(chat, sampling, request_id, priority)
+                return await engine.generate(chat, sampling, request_id, priority, grow)
+            except EngineClosedError as error:
+                self._lose(str(error))
             except EngineDeadError:
                 self._replace(engine)
                 if death == self._settings.max_deaths:
                     raise
-        raise AssertionError("max_deaths is at least 1")
+        raise self.error or AssertionError("max_deaths is at least 1")
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Hold one of the engine's places for chats, and wait for it. Raises EngineLostError."""
-        most = (await self._running()).places
-        if most is None:
+    async def place(self, views: Mapping[str, int]) -> AsyncIterator[None]:
+        """Hold the engine's place for a chat that shows these views, and wait for it. Raises EngineLostError."""
+        places = (await self._running()).places
+        if places is None:
             yield
             return
-        self._places = self._places or asyncio.Semaphore(most)
-        async with self._places:
+        self._places = self._places or places
+        async with self._places.hold(views):
             yield
 
     async def stats(self) -> EngineStats:
@@ -109,8 +118,8 @@ class EngineKeeper:
         return await self._engine.stats()
 
     async def check(self) -> None:
-        """Replace an engine that died while nobody asked it anything."""
-        if self._usable.is_set() and not await self._engine.healthy():
+        """Replace an engine that died while nobody asked it anything; one elsewhere that is away comes back."""
+        if self._usable.is_set() and self._engine.phase is None and not await self._engine.healthy():
             self._replace(self._engine)
 
     async def stop(self) -> None:
@@ -164,6 +173,9 @@ class EngineKeeper:
             self._instruments.engine_restarts.inc()
             break
         else:
-            self.error = EngineLostError(f"the engine died and did not start again in {attempt} attempts")
-            self.lost.set()
+            self._lose(f"the engine died and did not start again in {attempt} attempts")
         self._usable.set()
+
+    def _lose(self, why: str) -> None:
+        self.error = self.error or EngineLostError(why)
+        self.lost.set()

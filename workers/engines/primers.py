@@ -9,16 +9,20 @@ first two questions about a picture would both prefill it, and so would all that
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from catalogue.entry import CatalogueEntry
 from tiling.geometry import Size
 from workers.engines.engine import Message, PromptRaster
 
 _MOST_KNOWN = 10_000
+_AGAIN_AFTER = 4
+"""Prompts; each of them leaves up to two states, and a cache of 300 blocks has room for some 20 that nobody uses."""
 _Key = tuple[str, ...]
 Ask = Callable[[Sequence[Message], int], Awaitable[int]]
 """Prefills a chat up to the end of its last view, at a priority; returns how many tokens others will find of it."""
@@ -33,30 +37,73 @@ class Primed(NamedTuple):
     priority: int
 
 
-class Primers:
-    """The beginnings that an engine was asked for, each once however many chats begin with it."""
+class _Asked(NamedTuple):
+    """What asks for a beginning, or did, and after how many prompts."""
 
-    def __init__(self, ask: Ask, is_worth: IsWorth = lambda _: True) -> None:
+    task: "asyncio.Task[int]"
+    after: int
+
+
+@dataclass
+class _InUse:
+    """A beginning of so many prompts that are being answered."""
+
+    beginning: Sequence[Message]
+    priority: int
+    prompts: int = 0
+
+
+class Primers:
+    """The beginnings that an engine was asked for, each once however many chats wait for it.
+
+    Asking for what is there costs one short step, and tells the cache that it is in use. With `renewed` each chat asks,
+    and what prompts begin with that are being answered is asked for every few prompts: only the first turns of chats
+    look at a recurrent state of it, and the states that later ones leave would put it out.
+    """
+
+    def __init__(self, ask: Ask, is_worth: IsWorth = lambda _: True, *, renewed: bool = False) -> None:
         self._ask = ask
         self._is_worth = is_worth
-        self._asked: OrderedDict[_Key, asyncio.Task[int]] = OrderedDict()
+        self._renewed = renewed
+        self._asked: OrderedDict[_Key, _Asked] = OrderedDict()
+        self._in_use: dict[_Key, _InUse] = {}
+        self._prompts = 0
         self.count = 0
         """How many were asked for."""
 
-    async def prime(self, chat: Sequence[Message], priority: int) -> Primed:
-        """Return, when the engine has what `chat` begins with, how many tokens it will find; 0 if nothing is worth it.
+    @classmethod
+    def of(cls, entry: CatalogueEntry, batched_tokens: int, ask: Ask) -> Self:
+        """The primers of an entry's engine, whose steps prefill so many tokens."""
+        family = entry.known_family
+        return cls(ask, worth(entry, batched_tokens), renewed=family is not None and family.linear_attention)
 
-        What begins with several views goes right behind its primer: it is large, and others would put it out.
+    @asynccontextmanager
+    async def primed(self, chat: Sequence[Message], priority: int) -> AsyncIterator[Primed]:
+        """Tell, when the engine has what `chat` begins with, how many tokens it will find; 0 if nothing is worth it.
+
+        To be held until the chat is answered. What begins with several views goes right behind its primer: it is
+        large, and others would put it out.
 
         Raises what asking raises.
         """
+        self._prompts += 1
+        self._ask_again()
         found = 0
         last = asked_at = 2 * priority + 1
-        for beginning in filter(self._is_worth, beginnings(chat)):
+        begun = {_key(beginning): beginning for beginning in filter(self._is_worth, beginnings(chat))}
+        for key, beginning in begun.items():
             # Shielded: other chats may wait for the same one when this chat is cancelled.
-            found = await asyncio.shield(self._once(beginning, last))
+            found = await asyncio.shield(self._once(key, beginning, last, 1))
             asked_at = last - (len(beginning[-1].rasters) > 1)
-        return Primed(found, asked_at)
+        for key, beginning in begun.items():
+            self._in_use.setdefault(key, _InUse(beginning, last)).prompts += 1
+        try:
+            yield Primed(found, asked_at)
+        finally:
+            for key in begun:
+                self._in_use[key].prompts -= 1
+                if not self._in_use[key].prompts:
+                    del self._in_use[key]
 
     def forget(self, chat: Sequence[Message]) -> None:
         """Ask anew next time: the engine had no room to keep what `chat` begins with."""
@@ -67,19 +114,26 @@ class Primers:
         """Ask anew for everything: the engine lost its caches."""
         self._asked.clear()
 
-    def _once(self, beginning: Sequence[Message], priority: int) -> "asyncio.Task[int]":
-        key = _key(beginning)
-        if key not in self._asked:
+    def _ask_again(self) -> None:
+        for key, used in self._in_use.items():
+            self._once(key, used.beginning, used.priority, _AGAIN_AFTER)
+
+    def _once(self, key: _Key, beginning: Sequence[Message], priority: int, again: int) -> "asyncio.Task[int]":
+        """Ask for a beginning unless that is under way, or was done no more than `again` prompts ago."""
+        asked = self._asked.get(key)
+        if asked is None or (self._renewed and asked.task.done() and self._prompts - asked.after >= again):
             self.count += 1
-            self._asked[key] = asyncio.ensure_future(self._ask(beginning, priority))
-            self._asked[key].add_done_callback(lambda task: self._drop_failed(key, task))
+            asked = _Asked(asyncio.ensure_future(self._ask(beginning, priority)), self._prompts)
+            asked.task.add_done_callback(lambda task: self._drop_failed(key, task))
+            self._asked[key] = asked
         self._asked.move_to_end(key)
         while len(self._asked) > _MOST_KNOWN:
             self._asked.popitem(last=False)
-        return self._asked[key]
+        return asked.task
 
     def _drop_failed(self, key: _Key, task: "asyncio.Task[int]") -> None:
-        if (task.cancelled() or task.exception()) and self._asked.get(key) is task:
+        asked = self._asked.get(key)
+        if (task.cancelled() or task.exception()) and asked and asked.task is task:
             del self._asked[key]
 
 

@@ -14,16 +14,18 @@ from functools import lru_cache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
+from jobs.growth import Grow
 from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
-from workers.engines.places import places
-from workers.engines.primers import Primers, worth
+from workers.engines.places import Places, places
+from workers.engines.primers import Primers
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
 from workers.engines.simulation.scheduler import Sequence as Scheduled
+from workers.engines.vllm_arguments import RECURRENT
 
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
 _TIMER_SECONDS = 0.001
@@ -47,6 +49,7 @@ def roofline_of(entry: CatalogueEntry) -> Roofline:
         encoder_tokens=kept,
         kv_tokens=roofline.kv_tokens - (kept - batched) * model.embedding_bytes // model.kv_bytes,
         sequences=int(said.get("max_num_seqs") or roofline.sequences),
+        watermark=float(said.get("watermark", RECURRENT["watermark"] if model.state_bytes else 0)),
     )
 
 
@@ -56,6 +59,16 @@ class _Generation:
     text: str
     done: asyncio.Future[None]
     arrived: float
+    grow: Grow | None = None
+    told: int = 0
+
+    def tell(self, tokens: int) -> None:
+        """Tell what so many tokens of the answer say beyond what was told."""
+        if self.grow:
+            text = first_tokens(self.text, tokens)
+            if len(text) > self.told:
+                self.grow(self.told, text[self.told :], None)
+                self.told = len(text)
 
 
 class SimulatedEngine:
@@ -79,7 +92,7 @@ class SimulatedEngine:
         self._thought_tokens = thought_tokens
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
-        self._primers = Primers(self._prefill, worth(entry, self._roofline.batched_tokens))
+        self._primers = Primers.of(entry, self._roofline.batched_tokens, self._prefill)
         self._generations: dict[int, _Generation] = {}
         self._arrivals = 0
         self._work = asyncio.Event()
@@ -96,7 +109,7 @@ class SimulatedEngine:
         return None
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, of a model with recurrent states."""
         return places(self._entry, self._roofline.kv_tokens)
 
@@ -110,9 +123,17 @@ class SimulatedEngine:
         self._loop = asyncio.create_task(self._run(), name="simulated-engine")
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
-        """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError."""
+        """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError.
+
+        `grow` hears the first of the answer's tokens when it is made, and what each further step makes.
+        """
         if not await self.healthy():
             raise EngineDeadError("the simulated engine is not running")
         prompt = self._prompt(chat)
@@ -120,11 +141,12 @@ class SimulatedEngine:
             context = self._entry.max_model_len
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        primed = await self._primers.prime(chat, priority)
-        answer = first_tokens(_answer(chat, sampling, prompt.digest), sampling.max_tokens)
+        answer = first_tokens(_cut(_answer(chat, sampling, prompt.digest), sampling), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
-        generation = self._generation(prompt, primed.priority, tokens, answer)
-        await self._play(generation)
+        async with self._primers.primed(chat, priority) as primed:
+            generation = self._generation(prompt, primed.priority, tokens, answer)
+            generation.grow = grow
+            await self._play(generation)
         if generation.scheduled.cached < primed.tokens:
             self._primers.forget(chat)
         return _turn(generation, sampling)
@@ -187,8 +209,8 @@ class SimulatedEngine:
         """Keep what is made of `chat` up to the end of its last view; returns how many tokens others will find."""
         prompt = self._prompt(chat, is_answered=False)
         await self._play(self._generation(prompt, priority))
-        block = self._roofline.model.block_tokens
-        return prompt.pictures[-1].end // block * block
+        unit = self._roofline.model.match_tokens
+        return prompt.pictures[-1].end // unit * unit
 
     def _generation(self, prompt: Prompt, priority: int, tokens: int = 1, answer: str = "") -> _Generation:
         self._arrivals += 1
@@ -203,7 +225,7 @@ class SimulatedEngine:
     def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> Prompt:
         shown = [raster for message in chat for raster in message.rasters]
         visual = {raster.key: self._visual_tokens(raster.pixels.shape[:2], len(shown)) for raster in shown}
-        return prompt_of(chat, visual, self._roofline.model.block_tokens, is_answered=is_answered)
+        return prompt_of(chat, visual, self._roofline.model.match_tokens, is_answered=is_answered)
 
     def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
         height, width = shape
@@ -225,7 +247,11 @@ class SimulatedEngine:
             self._finish_step()
 
     def _finish_step(self) -> None:
-        for ended in self._scheduler.finish(time.monotonic()):
+        ended_now = self._scheduler.finish(time.monotonic())
+        for generation in self._generations.values():
+            if generation.grow:
+                generation.tell(generation.scheduled.decoded - self._thought_tokens)
+        for ended in ended_now:
             generation = self._generations.pop(ended.arrival)
             if not generation.done.done():
                 generation.done.set_result(None)
@@ -244,6 +270,12 @@ def _turn(generation: _Generation, sampling: Sampling) -> TurnResponse:
         ),
         timings=Timings(queued=begun - generation.arrived, prefill=first - begun, decode=now - first),
     )
+
+
+def _cut(text: str, sampling: Sampling) -> str:
+    """What stands before the first of the texts that are to stop it."""
+    stops = sampling.steering.stop if sampling.steering else ()
+    return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 
 def _answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:

@@ -18,6 +18,12 @@ from workers.errors import EngineArgumentError
 
 _MAX_RASTERS = 64  # per prompt; the largest that is known has 37 (36 regions of a slide and the slide itself)
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
+RECURRENT: dict[str, Any] = {
+    "prefix_match_unit": 16,  # a block is as large as a state, 784 tokens with Qwen3.5-27B, and always of so many
+    "watermark": 0.3,  # for what nobody uses now: states of views, and of chats between two turns
+}
+"""What families of linear attention find again of earlier prompts rests on: docs/decisions/2026-11-22-engine-caches.md
+has the figures."""
 _OWN = frozenset(
     {
         "model",
@@ -51,6 +57,7 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
         # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
         "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
+        **(RECURRENT if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
         **entry.engine,
         "hf_overrides": entry.visual_budget.config_overrides() | entry.engine.get("hf_overrides", {}),

@@ -9,19 +9,23 @@ import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import aclosing
 from importlib import metadata
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
+from jobs.growth import Grow
+from jobs.models import EngineInfo, Sampling, Steering, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
+from workers.engines.decoding import GrowingText
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.places import places
-from workers.engines.primers import Primers, worth
+from workers.engines.places import Places, places
+from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
+from workers.engines.vllm_answers import Answer, sampling_params
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 from workers.engines.vllm_prompts import end_of_views, render, visual_tokens
 from workers.engines.vllm_refusals import refusal
@@ -69,7 +73,7 @@ class VllmEngine:
         return self._phases.read()
 
     @property
-    def places(self) -> int | None:
+    def places(self) -> Places | None:
         """How many chats may be played at once, of a model with recurrent states."""
         if self._llm is None:
             return None
@@ -90,10 +94,16 @@ class VllmEngine:
         gc.freeze()  # vLLM's modules stay: to look through them each time would hold the event loop
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
+        `grow` is told the text piece by piece.
         Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         import vllm.v1.engine.exceptions as dead
@@ -103,14 +113,14 @@ class VllmEngine:
             raise EngineDeadError("the engine is not running")
         started = time.monotonic()
         try:
-            output, shown = await self._answer(chat, sampling, request_id, priority)
+            answer, shown = await self._answer(chat, sampling, request_id, priority, grow)
         except dead.EngineDeadError as error:
             raise EngineDeadError("vLLM's engine process is gone") from error
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
             raise refusal(error, self._entry.max_model_len) from error
-        return self._turn(output, shown, time.monotonic() - started)
+        return self._turn(answer, shown, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now, from vLLM's own figures and from the answers given."""
@@ -162,16 +172,16 @@ class VllmEngine:
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
     async def _answer(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int
-    ) -> tuple[Any, tuple[int, ...]]:
-        llm = self._llm  # the engine may be stopped while this waits
-        primed = await self._primers.prime(chat, priority)
-        prompt = await render(llm, self._entry, chat)
-        shown = visual_tokens(prompt)  # before the engine takes the prompt over
-        output = await self._generate(llm, prompt, sampling, request_id, primed.priority)
-        if (output.num_cached_tokens or 0) < primed.tokens:
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
+    ) -> tuple[Answer, tuple[int, ...]]:
+        llm, steering = self._llm, sampling.steering  # the engine may be stopped while this waits
+        async with self._primers.primed(chat, priority) as primed:
+            prompt = await render(llm, self._entry, chat, steering.template if steering else None)
+            shown = visual_tokens(prompt)  # before the engine takes the prompt over
+            answer = await self._generate(llm, prompt, sampling, request_id, priority=primed.priority, grow=grow)
+        if (answer.output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
-        return output, shown
+        return answer, shown
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
         """Have the engine keep what it makes of `chat` up to the end of its last view; returns the tokens it keeps."""
@@ -181,21 +191,26 @@ class VllmEngine:
         # One token more, since of each prompt at least the last token is always prefilled.
         prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
         sampling = Sampling(temperature=0.0, max_tokens=1)
-        self._count(await self._generate(llm, prompt, sampling, f"primer-{self._primers.count}", priority))
-        block = int(llm.vllm_config.cache_config.block_size)
-        return end // block * block
+        name = f"primer-{self._primers.count}"
+        self._count(await self._generate(llm, prompt, sampling, name, priority=priority))
+        cache = llm.vllm_config.cache_config
+        unit = int(cache.prefix_match_unit or cache.block_size)
+        return end // unit * unit
 
-    async def _generate(self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, priority: int) -> Any:
-        from vllm.sampling_params import RequestOutputKind, SamplingParams
-
-        params = SamplingParams(
-            **sampling.model_dump(),
-            output_kind=RequestOutputKind.FINAL_ONLY,
-            stop_token_ids=self._end_ids,
-            # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew; see `_text`.
-            detokenize=False,
-        )
-        return [o async for o in llm.generate(prompt, params, request_id, priority=priority)][-1]
+    async def _generate(
+        self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, *, priority: int, grow: Grow | None = None
+    ) -> Answer:
+        """Have an answer generated; its text is followed while it grows for `grow`, and for the texts that stop it."""
+        steering = sampling.steering or Steering()
+        growing = GrowingText(self._decode, steering.stop) if grow or steering.stop else None
+        params = sampling_params(sampling, self._end_ids, pieces=growing is not None)
+        answer = Answer(growing, steering.logprobs or 0)
+        async with aclosing(llm.generate(prompt, params, request_id, priority=priority)) as outputs:
+            async for output in outputs:
+                answer.take(output, self._decode, grow)
+                if answer.is_stopped:
+                    break  # which aborts it
+        return answer
 
     async def _survive(self, call: Awaitable[object]) -> None:
         import vllm.v1.engine.exceptions as dead
@@ -205,34 +220,34 @@ class VllmEngine:
         except (dead.EngineDeadError, RuntimeError, OSError) as error:
             raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
 
-    def _turn(self, output: Any, shown: tuple[int, ...], seconds: float) -> TurnResponse:
-        answer, metrics = output.outputs[0], output.metrics
-        usage = self._count(output).model_copy(update={"visual_tokens": shown})
+    def _turn(self, answer: Answer, shown: tuple[int, ...], seconds: float) -> TurnResponse:
+        metrics = answer.output.metrics
+        usage = self._count(answer).model_copy(update={"visual_tokens": shown})
         prefill = metrics.first_token_ts - metrics.scheduled_ts
         decode = metrics.last_token_ts - metrics.first_token_ts
         return TurnResponse(
-            text=self._text(answer),
-            finish_reason=answer.finish_reason or "unknown",
+            text=answer.text(self._decode),
+            finish_reason=answer.finish_reason,
+            logprobs=answer.logprobs,
             usage=usage,
             timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
         )
 
-    def _count(self, output: Any) -> Usage:
+    def _count(self, answer: Answer) -> Usage:
         usage = Usage(
-            prompt_tokens=len(output.prompt_token_ids),
-            completion_tokens=len(output.outputs[0].token_ids),
-            cached_tokens=output.num_cached_tokens or 0,
+            prompt_tokens=len(answer.output.prompt_token_ids),
+            completion_tokens=len(answer.tokens),
+            cached_tokens=answer.output.num_cached_tokens or 0,
         )
         self._prompt_tokens += usage.prompt_tokens
         self._cached_tokens += usage.cached_tokens
         self._generated_tokens += usage.completion_tokens
         return usage
 
-    def _text(self, answer: Any) -> str:
-        """What the model wrote: its marks belong to it, the token that ended its turn does not."""
-        written = answer.token_ids[:-1] if answer.finish_reason == "stop" else answer.token_ids
+    def _decode(self, tokens: Sequence[int]) -> str:
+        """What tokens say, marks of thoughts and boxes included."""
         text = self._tokenizer.decode(
-            list(written),
+            list(tokens),
             skip_special_tokens=False,
             clean_up_tokenization_spaces=False,
             spaces_between_special_tokens=False,
@@ -260,7 +275,7 @@ class VllmEngine:
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
-            self._primers = Primers(self._prefill, worth(self._entry, batched))
+            self._primers = Primers.of(self._entry, batched, self._prefill)
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]

@@ -1,22 +1,26 @@
 """Prompts as vLLM takes them: a chat written by the model's own template, its rasters under their keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from pydantic import JsonValue
 
 from catalogue.entry import CatalogueEntry
 from workers.engines.engine import Message, PromptRaster
 
 
-async def render(llm: Any, entry: CatalogueEntry, chat: Sequence[Message]) -> Any:
+async def render(
+    llm: Any, entry: CatalogueEntry, chat: Sequence[Message], asked: Mapping[str, JsonValue] | None = None
+) -> Any:
     """Write a chat up to where the model is to answer; a raster that vLLM knows by its key is not processed again.
 
-    The prompt goes to the engine right away, or never: it holds the pixels of a raster that the engine has not got yet,
-    and prompts that are rendered after it rely on that.
+    `asked` goes to the template beside what the entry says. The prompt goes to the engine right away, or never: it
+    holds the pixels of a raster that the engine has not got yet, and prompts that are rendered after it rely on that.
     """
     from vllm.renderers.params import ChatParams
 
     # Without add_generation_prompt the assistant's header would be missing, silently.
-    template = {"add_generation_prompt": True, **entry.chat_template}
+    template = {"add_generation_prompt": True, **entry.chat_template, **(asked or {})}
     picture = _pillow if entry.visual_budget.pillow_only else _tensor
     messages = [_message(message, picture) for message in chat]
     _, (prompt,) = await llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))

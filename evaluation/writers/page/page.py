@@ -36,8 +36,11 @@ def render_html(
     outcomes: Iterable[SampleOutcome] = (),
     preview: Preview = lambda key: None,
     most: int = DETAILED_SAMPLES,
+    viewer: str | None = None,
 ) -> str:
     """Write a report as a page; `preview` returns the JPEG of a raster's key, or None.
+
+    `viewer` is the address of the evidence viewer, to which every sample then links.
 
     At most `most` samples are shown in detail, and a bounded number of responses; long texts are shortened in their
     middle, and pictures stand in the file once each, up to a limit of bytes. The page says what it leaves out.
@@ -63,7 +66,10 @@ def render_html(
         responses=sum(origin.responses for origin in report.provenance),
         responses_shown=sum(map(len, found.values())),
         models=len({cell.model for cell in report.cells}),
-        data=_json(describe(found, [cell.key for cell in report.cells], titles_of_models(report))),
+        data=_json(
+            describe(found, [cell.key for cell in report.cells], titles_of_models(report))
+            | {"viewer": viewer and viewer.rstrip("/")}
+        ),
         pictures=_json(_encoded(pictures(found, preview))),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,

@@ -2,8 +2,8 @@
 
 let pictures = null; // decoded when first needed
 const pictureOf = (key) => (pictures ??= JSON.parse(byId("pictures").textContent))[key];
-const layers = { true: true, read: true, local: true };
-const LAYERS = { true: "the truth", read: "the model's answer", local: "local evidence" };
+const layers = { true: true, read: true, local: true, zoom: true };
+const LAYERS = { true: "the truth", read: "the model's answer", local: "local evidence", zoom: "zooms of the chat" };
 
 // --- pictures ------------------------------------------------------------------------------------------------------
 
@@ -13,7 +13,10 @@ const boxesOn = (view, sample, response) => {
   const seen = new Set();
   const truths = sample.responses.flatMap((one) => one.parts).flatMap((part) => part.true.map((box) => ["true", part.name, inPixels(box)]));
   const read = response.parts.flatMap((part) => part.boxes.map((box) => ["read", part.name, inPixels(box)]));
-  const local = !view.full ? [] : sample.views.filter((other) => !other.full && other.image === image).map((other) => ["local", "", other.region]);
+  const zooms = new Set(response.zooms ?? []);
+  const onlyZooms = (at) => sample.responses.every((one) => !one.views?.includes(at) || one.zooms?.includes(at));
+  const local = !view.full ? [] : [...sample.views.entries()].filter(([at, other]) => !other.full && other.image === image && (zooms.has(at) || !onlyZooms(at)))
+    .map(([at, other]) => [zooms.has(at) ? "zoom" : "local", "", other.region]);
   return [...local, ...(first ? [...truths, ...read] : [])].filter(([kind, name, box]) => {
     const known = `${kind} ${name} ${box}`;
     return !seen.has(known) && seen.add(known);
@@ -47,6 +50,46 @@ const showLayers = () => {
   for (const box of document.querySelectorAll("[data-layer]")) box.checked = layers[box.dataset.layer];
 };
 
+// Where the evidence viewer shows all of it; what it is to show stands behind `#`, which no server is sent.
+const MOST_BOXES = 1000;
+const closerOf = (sample, response) => {
+  const shown = new Set(response.views ?? []);
+  return unique(sample.views.map((view) => view.image)).map((image) => {
+    const view = { ...sample.views.find((one) => one.image === image), full: true };
+    const told = [["Question", textOf(sample.question)], ["Truth", sample.truth],
+      [`${nameOf(CELLS[response.cell])} answered`, `${response.value ?? ""} (${OUTCOMES[response.outcome]})`]];
+    const seen = sample.views.filter((one, at) => one.image === image && shown.has(at)).map(({ region, size, caption }) => ({ region, size, caption }));
+    const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES) };
+    return el("a", { href: `${DATA.viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`, target: "_blank", rel: "noopener" }, `Look closer at ${image}`);
+  });
+};
+
+// The surroundings of each box, of the sharpest picture that holds them: all that a page can show by itself, when it is mailed.
+const MOST_CROPS = 6;
+const cropsOf = (sample, response) => {
+  const first = sample.views.find((view) => view.first);
+  if (!first) return [];
+  const boxes = boxesOn({ ...first, full: true }, sample, response);
+  const pictures = sample.views.filter((view) => view.first && pictureOf(view.key));
+  const holds = ({ region: [x, y, width, height] }, box) => x <= box[0] && y <= box[1] && x + width >= box[0] + box[2] && y + height >= box[1] + box[3];
+  return boxes.filter(([kind]) => kind === "true" || kind === "read").slice(0, MOST_CROPS).map(([kind, name, box]) => {
+    const [view] = pictures.filter((one) => holds(one, box)).sort((one, other) => one.region[2] - other.region[2]);
+    if (!view) return null;
+    const side = 2.5 * Math.max(box[2], box[3], view.region[2] / 40);
+    const region = [box[0] + box[2] / 2 - side / 2, box[1] + box[3] / 2 - side / 2, side, side];
+    const [x, y, width, height] = view.region;
+    const picture = svg("svg", { viewBox: region.join(" "), class: "crop", role: "img", "aria-label": `${LAYERS[kind]} ${name}` },
+      svg("image", { href: pictureOf(view.key), x, y, width, height, preserveAspectRatio: "none" }));
+    return el("figure", {}, el("span", { class: "frame" }, picture, overlay({ region }, boxes)), el("figcaption", {}, `${name} ${LAYERS[kind]}`.trim()));
+  });
+};
+
+const evidenceOf = (sample, response) => {
+  const crops = cropsOf(sample, response).filter(Boolean);
+  return [DATA.viewer ? el("p", { class: "closer" }, closerOf(sample, response)) : null,
+    crops.length ? [el("h4", {}, "Around the evidence"), el("div", { class: "crops" }, crops)] : null];
+};
+
 const picturesOf = (sample, response) => {
   if (!sample.views.length) return null;
   const shown = new Set(response.views ?? []);
@@ -59,7 +102,8 @@ const picturesOf = (sample, response) => {
       const button = el("button", { type: "button", class: "picture", disabled: !pictureOf(view.key), "aria-label": `Enlarge: ${view.caption}` }, frame(view, boxes, view.caption));
       button.addEventListener("click", () => enlarge(view, boxes));
       return el("figure", { class: isShown ? null : "other" }, button, el("figcaption", {}, isShown ? null : el("b", {}, "in other responses: "), view.caption));
-    })));
+    })),
+    evidenceOf(sample, response));
 };
 
 // --- response ------------------------------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ def _sample(
                     "cell": cells[CellKey(one.model, one.protocol, one.condition)],
                     "job": jobs.index(one.job_id),
                     "views": [at[raster.key] for raster in one.rasters],
+                    "zooms": [at[raster.key] for raster in one.rasters if raster.turn and raster.view.region != "full"],
                     **_response(one, texts),
                 }
             )
@@ -149,6 +150,7 @@ def _view(raster: RasterRecord, image: str | None) -> dict[str, Any]:
         "key": raster.key,
         "image": raster.view.image,
         "first": raster.view.image == image,
+        "digest": raster.digest,
         "full": full,
         "source": source,
         "size": size,
@@ -189,8 +191,8 @@ def _part(part: PartOutcome, texts: Texts) -> list[Any]:
 
 
 def _spent(spent: Spent) -> list[float]:
-    """Tokens, and seconds to a hundredth."""
-    return [round(number, 2) or 0 for number in spent] if any(spent) else []
+    """Tokens, and seconds to a hundredth; no dollars."""
+    return [round(number, 2) or 0 for number in spent[:-1]] if any(spent) else []
 
 
 def _told(fields: dict[str, Any]) -> dict[str, Any]:

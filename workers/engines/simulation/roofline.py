@@ -44,6 +44,8 @@ class Model:
     kv_tokens: int
     """What the KV cache of one GPU of 80 GB holds, with `gpu_memory_utilization` 0.92."""
     block_tokens: int = 16
+    match_tokens: int = 16
+    """What a prefix is found again in, at most a block: vLLM's `prefix_match_unit`."""
     embedding_bytes: int = 32_768
     """What the vision encoder makes of one visual token, in the cache of embeddings."""
     state_bytes: int = 0
@@ -108,6 +110,8 @@ class Roofline:
     """Tokens of one step, as `max_num_batched_tokens`; so many visual tokens are encoded in one step, too."""
     encoder_tokens: int = 32_768
     """Visual tokens whose embeddings are kept; vLLM takes `max_num_batched_tokens`."""
+    watermark: float = 0.0
+    """Share of the KV cache that prompts which are begun leave to what is cached, as vLLM's `watermark`."""
     sequences: int = 1024
     """Sequences in one step, as `max_num_seqs`."""
 

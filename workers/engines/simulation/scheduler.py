@@ -6,26 +6,12 @@ its whole prompt and its answer fit, so that nothing that runs is ever put back.
 
 from bisect import insort
 from dataclasses import dataclass, field, replace
-from math import ceil, inf
+from math import inf
 
 from workers.engines.simulation.encoder_cache import EncoderCache
-from workers.engines.simulation.kv_pool import KvPool
-from workers.engines.simulation.prompts import Picture, Prompt, count_tokens, first_tokens
+from workers.engines.simulation.prefix_cache import Held, PrefixCache
+from workers.engines.simulation.prompts import Picture, Prompt, first_tokens
 from workers.engines.simulation.roofline import Roofline, Work
-
-
-@dataclass
-class Held:
-    """What a running sequence holds of the caches."""
-
-    names: list[int] = field(default_factory=list)
-    unnamed: int = 0
-    """Reserved blocks without a name."""
-    seen: int = 0
-    """Blocks of the prompt that are named, or never will be."""
-    pictures: list[Picture] = field(default_factory=list)
-    states: list[int] = field(default_factory=list)
-    """After how many blocks a recurrent state is still to be kept."""
 
 
 @dataclass(order=True)
@@ -46,6 +32,8 @@ class Sequence:
     scheduled: float | None = field(compare=False, default=None)
     first_token: float | None = field(compare=False, default=None)
     held: Held = field(compare=False, default_factory=Held)
+    pictures: list[Picture] = field(compare=False, default_factory=list)
+    """Those whose embeddings it holds."""
 
     @property
     def is_decoding(self) -> bool:
@@ -77,10 +65,7 @@ class Scheduler:
         self.waiting: list[Sequence] = []
         self.running: list[Sequence] = []
         self._roofline = roofline
-        self._block = roofline.model.block_tokens
-        self._state = roofline.model.state_blocks
-        # A recurrent state is named by the negative of the block that it follows.
-        self._pool = KvPool(roofline.kv_tokens // self._block, lambda name: 1 if name >= 0 else self._state)
+        self._prefixes = PrefixCache(roofline)
         self._encoder = EncoderCache(roofline.encoder_tokens)
         self._repeats = 1
 
@@ -102,6 +87,7 @@ class Scheduler:
         Steps in which the same sequences do nothing but decode are taken together, as long as they take no more than
         `most_seconds` (one at least).
         """
+        self._prefixes.begin_step()
         decoding = [sequence for sequence in self.running if sequence.is_decoding]
         batch = _Batch(self._roofline.batched_tokens - len(decoding), self._roofline.batched_tokens)
         if len(decoding) < len(self.running):
@@ -121,7 +107,6 @@ class Scheduler:
                 sequence.decoded += self._repeats
             else:
                 self._release_pictures(sequence)
-                self._keep_states(sequence)
                 if not sequence.is_decoding:
                     continue
                 sequence.first_token, sequence.decoded = now, 1
@@ -129,42 +114,27 @@ class Scheduler:
                 ended.append(sequence)
         for sequence in ended:
             self.running.remove(sequence)
-            self._name_answer(sequence)
-            self._let_go(sequence)
+            # The last token is told and not computed.
+            self._let_go(sequence, first_tokens(sequence.answer, sequence.answer_tokens - 1))
             self.counts.generated_tokens += sequence.answer_tokens
         return ended
 
     def _admit(self, sequence: Sequence, batch: "_Batch", now: float) -> bool:
         """Move the first waiting sequence into the KV cache and begin its prompt; False when something is full."""
-        prompt, held = sequence.prompt, sequence.held
-        last = (prompt.tokens - 1) // self._block  # the last token is always computed
-        cached = shared = self._pool.count_prefix(prompt.blocks, last)
-        names = prompt.blocks[:cached]
-        if self._state:
-            cached = self._stateful(names)
-            names = [-prompt.blocks[cached - 1], *prompt.blocks[:cached]] if cached else []
-            held.states = [end for end in sorted({shared, last}) if end > cached]
-        blocks = ceil((prompt.tokens + sequence.answer_tokens) / self._block) - cached
-        blocks += self._state
-        if self.running and not self._pool.fits(blocks, names):
+        held = self._prefixes.enter(sequence.prompt, sequence.answer_tokens, alone=not self.running)
+        if held is None:
             return False
-        self._pool.hold(names)
-        self._pool.reserve(blocks)
-        held.names, held.unnamed, held.seen = names, blocks, cached
-        sequence.computed = sequence.cached = cached * self._block
+        sequence.held = held
+        sequence.computed = sequence.cached = held.found
         if not self._prefill(sequence, batch):
             self._let_go(sequence)
             return False
         sequence.scheduled = now
         self.waiting.pop(0)
         self.running.append(sequence)
-        self.counts.prompt_tokens += prompt.tokens
+        self.counts.prompt_tokens += sequence.prompt.tokens
         self.counts.cached_tokens += sequence.cached
         return True
-
-    def _stateful(self, names: list[int]) -> int:
-        """The longest of these cached prefixes behind which a recurrent state was kept, in blocks."""
-        return next((end for end in range(len(names), 0, -1) if -names[end - 1] in self._pool), 0)
 
     def _prefill(self, sequence: Sequence, batch: "_Batch") -> int:
         """Compute as much of a prompt as the step has room for, and encode the pictures in it."""
@@ -174,16 +144,16 @@ class Scheduler:
                 break
             if picture.end > start and not self._see(sequence, picture, batch):
                 end = max(start, picture.start)
+        end = self._prefixes.end_of_step(sequence.prompt, sequence.held, start, end)
         if end > start:
             batch.add(start, end)
             sequence.computed = end
-            self._name(sequence, sequence.prompt.blocks[sequence.held.seen : end // self._block])
-            sequence.held.seen = end // self._block
+            self._prefixes.compute(sequence.prompt, sequence.held, end)
         return end - start
 
     def _see(self, sequence: Sequence, picture: Picture, batch: "_Batch") -> bool:
         """Hold a picture's embeddings, encoded now where they are not cached; False when there is no room for that."""
-        if picture in sequence.held.pictures:
+        if picture in sequence.pictures:
             return True
         if picture.key in self._encoder:
             self._encoder.hold(picture.key)
@@ -192,46 +162,20 @@ class Scheduler:
             batch.pictures.append(picture.tokens)
         else:
             return False
-        sequence.held.pictures.append(picture)
+        sequence.pictures.append(picture)
         return True
-
-    def _name(self, sequence: Sequence, names: list[int]) -> None:
-        # Blocks are named when they are scheduled, so that even sequences of one step share them.
-        named = self._pool.name(names)
-        sequence.held.names.extend(named)
-        sequence.held.unnamed -= len(named)
-
-    def _name_answer(self, sequence: Sequence) -> None:
-        # The last token is told and not computed.
-        computed = first_tokens(sequence.answer, sequence.answer_tokens - 1)
-        if sequence.prompt.tokens % self._block + count_tokens(computed) >= self._block:
-            self._name(sequence, sequence.prompt.followed_by(computed).blocks[sequence.held.seen :])
-
-    def _keep_states(self, sequence: Sequence) -> None:
-        """Keep recurrent states at the prompt's last block, and where a prefix ends that another prompt shared.
-
-        As vLLM does with `prefix_cache_retention_interval` 0, its default: a prefix that ends inside of a prompt is
-        spared to the third prompt that begins with it, unless one prompt ended there.
-        """
-        held = sequence.held
-        while held.states and held.states[0] * self._block <= sequence.computed:
-            name = -sequence.prompt.blocks[held.states.pop(0) - 1]
-            if name not in self._pool and self._pool.fits(self._state, ()):
-                self._pool.reserve(self._state)
-                self._pool.release(self._pool.name([name]))
 
     def _release_pictures(self, sequence: Sequence) -> None:
         """Let the embeddings go whose tokens are all computed."""
-        for picture in [picture for picture in sequence.held.pictures if picture.end <= sequence.computed]:
+        for picture in [picture for picture in sequence.pictures if picture.end <= sequence.computed]:
             self._encoder.release(picture.key)
-            sequence.held.pictures.remove(picture)
+            sequence.pictures.remove(picture)
 
-    def _let_go(self, sequence: Sequence) -> None:
-        self._pool.free(sequence.held.unnamed)
-        self._pool.release(sequence.held.names)
-        for picture in sequence.held.pictures:
+    def _let_go(self, sequence: Sequence, said: str = "") -> None:
+        self._prefixes.leave(sequence.prompt, sequence.held, said)
+        for picture in sequence.pictures:
             self._encoder.release(picture.key)
-        sequence.held = Held()
+        sequence.held, sequence.pictures = Held(), []
 
     def _take(self, work: Work, decoding: list[Sequence], most_seconds: float) -> float:
         seconds, self._repeats = self._roofline.seconds(work), 1

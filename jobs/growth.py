@@ -1,0 +1,84 @@
+"""The text of an answer while it grows: told on a channel to whoever waits for it, kept nowhere."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+
+from pydantic import Field, TypeAdapter, ValidationError
+from redis.asyncio import Redis
+
+from jobs.models import Contract, TokenLogprob
+
+_WAIT_SECONDS = 5.0
+_MOST_TOLD = 512
+"""Pieces in one message: what came while the one before was on its way."""
+
+
+class Growth(Contract):
+    """A piece of an answer's text. `at` counts the characters before it, so that whoever misses one can tell.
+
+    An answer that is written anew, because the engine or the worker died, begins at 0 again.
+    """
+
+    chat: str
+    request: str = ""
+    at: int = 0
+    text: str = ""
+    logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+Grow = Callable[[int, str, "tuple[TokenLogprob, ...] | None"], None]
+"""Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for."""
+
+_PIECES: TypeAdapter[list[Growth]] = TypeAdapter(list[Growth])
+
+
+class Teller:
+    """Tells growing texts: at once while the channel is free, else together when it is free again."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._untold: dict[str, list[Growth]] = {}
+        self._telling: asyncio.Task[None] | None = None
+
+    def grow(self, channel: str, chat: str, request: str) -> Grow:
+        """Make what tells of one answer."""
+
+        def tell(at: int, text: str, logprobs: tuple[TokenLogprob, ...] | None) -> None:
+            self._tell(channel, Growth(chat=chat, request=request, at=at, text=text, logprobs=logprobs))
+
+        return tell
+
+    def _tell(self, channel: str, piece: Growth) -> None:
+        self._untold.setdefault(channel, []).append(piece)
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell_all(), name="tell-growth")
+
+    async def _tell_all(self) -> None:
+        while self._untold:
+            untold, self._untold = self._untold, {}
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for channel, pieces in untold.items():
+                    for start in range(0, len(pieces), _MOST_TOLD):
+                        pipeline.publish(channel, _PIECES.dump_json(pieces[start : start + _MOST_TOLD]))
+                # Who does not hear of it reads the recorded response; see `jobs.chats`.
+                await asyncio.gather(pipeline.execute(), return_exceptions=True)
+
+
+async def heard(redis: Redis, channel: str) -> AsyncIterator[Sequence[Growth]]:
+    """Yield what is told on a channel from now on; nothing, once, when it is listened to. Raises RedisError."""
+    async with aclosing(redis.pubsub(ignore_subscribe_messages=True)) as listening:
+        await listening.subscribe(channel)
+        yield ()
+        while True:
+            message = await listening.get_message(timeout=_WAIT_SECONDS)
+            if message is not None:
+                yield _read(message["data"])
+
+
+def _read(data: bytes) -> Sequence[Growth]:
+    try:
+        # The scripts tell of one chat alone, without a list.
+        return _PIECES.validate_json(data if data.startswith(b"[") else b"[" + data + b"]")
+    except ValidationError:  # of a worker of another release; the recorded response will do
+        return ()

@@ -1,0 +1,221 @@
+"""Who asks: every request but a few presents an API key, where keys are asked for; and what it then may see."""
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from redis.exceptions import RedisError
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from jobs.access import ALL, NOBODY, ApiKey, ApiKeys, Owner, Role
+from jobs.errors import JobsError, KeyInvalidError
+from jobs.quotas import Quotas, Rate
+from service.errors import RateExceededError, RoleMissingError, ServiceError
+from service.http.guard import SAFE_METHODS, asks_for_keys
+from service.http.problems import error_response
+from service.settings import Settings
+
+OPEN_PATHS = frozenset(
+    {"/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
+)
+"""What is answered without a key: probes, which have none, and the documentation, which says nothing of anybody."""
+
+RECHECK_SECONDS = 5.0
+"""How long an answer is sent on before its key is looked at again."""
+
+_OPEN_FOLDER = "/static-offline-docs/"
+_CALLER = "gigavqa.caller"
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gigavqa"'}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks. Without a key it is everybody where keys are not asked for, and nobody where they are."""
+
+    key: ApiKey | None = None
+    asked: bool = False
+    """Whether keys are asked for."""
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether a key was asked for, and none came: on the few paths that are open."""
+        return self.asked and self.key is None
+
+    @property
+    def owner(self) -> str | None:
+        """Whose what is made now becomes; None where keys are not asked for."""
+        return self.key.owner if self.key else None
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether all owners' things are shown, and those that are nobody's."""
+        return not self.asked or (self.key is not None and self.key.may("operate"))
+
+    @property
+    def sees(self) -> str:
+        """Whose things are looked at: an owner's, `ALL`, or '' for those of nobody's."""
+        return ALL if self.sees_all else self.owner or ""
+
+    @property
+    def upload_bytes(self) -> int | None:
+        """Most bytes of files that the owner may keep; None where nothing bounds them but the gateway."""
+        return self.key.limits.upload_bytes if self.key else None
+
+    @property
+    def as_owner(self) -> Owner:
+        """The owner, with the bounds that the key puts on what is his."""
+        if not self.key:
+            return NOBODY
+        return Owner(self.key.owner, self.key.limits.queued_requests, self.key.limits.waiting_jobs)
+
+    def may_see(self, owner: str | None) -> bool:
+        """Whether what belongs to `owner` is there for this caller."""
+        return self.sees_all or (owner is not None and owner == self.owner)
+
+    def require(self, role: Role) -> None:
+        """Raise RoleMissingError unless the key is good for this."""
+        if self.asked and not (self.key and self.key.may(role)):
+            raise RoleMissingError(f"the key's role is '{self.key.role if self.key else 'none'}'; this needs '{role}'")
+
+
+_EVERYBODY = Caller()
+
+
+class Authentication:
+    """Lets in who presents a key that is good for the method, at its rate, and says so in the scope.
+
+    It stands before everything that reads a body or finds a route, so that streams, and addresses that do not exist,
+    are no way around it. A stream whose key is revoked or expires ends with what it would send next.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self._asks = asks_for_keys(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or not self._asks:
+            scope[_CALLER] = _EVERYBODY
+            await self.app(scope, receive, send)
+            return
+        parts: Mapping[type, Any] = scope["app"].state.parts
+        keys, answer = parts[ApiKeys], _Answer(parts[ApiKeys], send)
+        try:
+            scope[_CALLER] = await _caller(scope, keys)
+            await self._admit(scope, parts[Quotas], answer)
+        except (ServiceError, JobsError, RedisError) as error:
+            headers = _CHALLENGE if isinstance(error, KeyInvalidError) else {}
+            await error_response(scope, error, headers)(scope, receive, answer.send)
+            return
+        await self.app(scope, receive, answer.send)
+
+    async def _admit(self, scope: Scope, quotas: Quotas, answer: "_Answer") -> None:
+        caller: Caller = scope[_CALLER]
+        if not caller.key:
+            return
+        answer.key_id, answer.rate = caller.key.id, await quotas.pass_request(caller.key)
+        if answer.rate and not answer.rate.admitted:
+            message = f"the key gvq_{caller.key.id} may ask {answer.rate.limit} times a minute"
+            raise RateExceededError(message, answer.rate.retry_after)
+        caller.require("read" if scope["method"] in SAFE_METHODS else "submit")
+
+
+class _Answer:
+    """Passes an answer on with what is left of the rate, as long as the key is good."""
+
+    def __init__(self, keys: ApiKeys, send: Send) -> None:
+        self.key_id = ""
+        self.rate: Rate | None = None
+        self._keys = keys
+        self._send = send
+        self._looked_at = time.monotonic()
+        self._ended = False
+
+    async def send(self, message: Message) -> None:
+        """Pass one ASGI message on."""
+        if self._ended:
+            return
+        if message["type"] == "http.response.start" and self.rate:
+            MutableHeaders(scope=message).update(_rate_headers(self.rate))
+        if message.get("more_body") and await self._is_locked_out():
+            # The server then tells the application that its client is gone, which ends the stream.
+            self._ended = True
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await self._send(message)
+
+    async def _is_locked_out(self) -> bool:
+        now = time.monotonic()
+        if not self.key_id or now - self._looked_at < RECHECK_SECONDS:
+            return False
+        self._looked_at = now
+        return not await self._keys.is_valid(self.key_id)
+
+
+def caller_of(scope: Scope) -> Caller:
+    """Who asks; nobody is known of a request that was refused before it was looked at."""
+    caller: Caller = scope.get(_CALLER, _EVERYBODY)
+    return caller
+
+
+async def _caller(scope: Scope, keys: ApiKeys) -> Caller:
+    is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith(_OPEN_FOLDER)
+    presented = _presented(Headers(scope=scope))
+    try:
+        if presented:
+            return Caller(await keys.find(presented), asked=True)
+    except KeyInvalidError:
+        if not is_open:
+            raise
+    if is_open:
+        return Caller(asked=True)
+    raise KeyInvalidError("this gateway asks for a key: send 'Authorization: Bearer gvq_...' (GIGAVQA_API_KEY)")
+
+
+def _presented(headers: Headers) -> str:
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
+def _rate_headers(rate: Rate) -> dict[str, str]:
+    minutes, seconds = divmod(ceil(rate.reset_after), 60)
+    return {
+        "x-ratelimit-limit-requests": str(rate.limit),
+        "x-ratelimit-remaining-requests": str(rate.remaining),
+        "x-ratelimit-reset-requests": f"{minutes}m{seconds}s" if minutes else f"{seconds}s",
+    }
+
+
+async def _find_caller(request: Request) -> Caller:
+    return caller_of(request.scope)
+
+
+CurrentCaller = Annotated[Caller, Depends(_find_caller)]
+"""What a route declares to know who asks."""
+
+
+async def _take_stream_place(request: Request, caller: CurrentCaller) -> AsyncIterator[None]:
+    if caller.key is None:
+        yield
+        return
+    quotas: Quotas = request.app.state.parts[Quotas]
+    token = await quotas.open_stream(caller.key)
+    try:
+        yield
+    finally:
+        await quotas.close_stream(token)
+
+
+StreamPlace = Depends(_take_stream_place)
+"""What a route depends on that streams: the key has one stream more open until the answer's end."""
+
+
+async def _require_operator(caller: CurrentCaller) -> None:
+    caller.require("operate")
+
+
+Operators = Depends(_require_operator)
+"""What a route depends on that tells of all owners together."""

@@ -1,0 +1,238 @@
+"""Batches: many chats in a file, played behind everything that somebody waits for."""
+
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from jobs.access import NOBODY
+from jobs.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
+from jobs.errors import QueueFullError, QuotaExceededError, ServerUnavailableError
+from service.errors import (
+    BatchEndedError,
+    BatchInvalidError,
+    BatchMissingError,
+    FileMissingError,
+    Finding,
+    ForeignOriginError,
+)
+from service.http.auth import Caller, CurrentCaller
+from service.http.openapi import example, openai_errors
+from service.http.parameters import CurrentSettings, part
+from service.openai import examples
+from service.openai.batch_input import ENDPOINT
+from service.openai.batching import Batching
+from service.openai.files import Files
+
+router = APIRouter(prefix="/v1/batches", tags=["openai"])
+_WINDOW_SECONDS = 24 * 3600
+_TIMES = ("in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled")
+
+Registry = Annotated[BatchRegistry, part(BatchRegistry)]
+Works = Annotated[Batching, part(Batching)]
+
+
+class ExpiresAfter(BaseModel):
+    """When the files of a batch expire."""
+
+    anchor: Literal["created_at"] = "created_at"
+    seconds: int = Field(ge=3600, le=2_592_000)
+
+
+class BatchAsked(BaseModel):
+    """A batch to be played."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input_file_id: str = Field(max_length=200)
+    endpoint: str = Field(examples=[ENDPOINT])
+    completion_window: Literal["24h"] = "24h"
+    metadata: dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]] | None = Field(
+        default=None, max_length=16
+    )
+    output_expires_after: ExpiresAfter | None = None
+
+
+class BatchErrors(BaseModel):
+    """Why a batch failed as a whole."""
+
+    object: Literal["list"] = "list"
+    data: list[BatchFault]
+
+
+class RequestCountsOfBatch(BaseModel):
+    """Lines by what became of them."""
+
+    total: int
+    completed: int
+    failed: int
+
+
+class BatchObject(BaseModel):
+    """A batch, as OpenAI tells it."""
+
+    id: str
+    object: Literal["batch"] = "batch"
+    endpoint: str
+    model: str | None = None
+    errors: BatchErrors | None = None
+    input_file_id: str
+    completion_window: str
+    status: BatchStatus
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    created_at: int
+    in_progress_at: int | None = None
+    expires_at: int
+    finalizing_at: int | None = None
+    completed_at: int | None = None
+    failed_at: int | None = None
+    expired_at: int | None = None
+    cancelling_at: int | None = None
+    cancelled_at: int | None = None
+    request_counts: RequestCountsOfBatch
+    usage: BatchUsage | None = None
+    metadata: dict[str, str] | None = None
+
+
+class BatchList(BaseModel):
+    """Batches, some at a time."""
+
+    object: Literal["list"] = "list"
+    data: list[BatchObject]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+@router.post(
+    "",
+    summary="Start a batch",
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(
+            BatchInvalidError,
+            FileMissingError,
+            ForeignOriginError,
+            QueueFullError,
+            QuotaExceededError,
+            ServerUnavailableError,
+            body=True,
+        ),
+    },
+)
+async def create_batch(
+    *,
+    registry: Registry,
+    works: Works,
+    files: Files,
+    settings: CurrentSettings,
+    caller: CurrentCaller,
+    asked: BatchAsked,
+) -> BatchObject:
+    """Play the chats of an uploaded file; it is read in the background, and its errors stand in the batch."""
+    if asked.endpoint != ENDPOINT:
+        detail = f"batches are of {ENDPOINT}, not of '{asked.endpoint[:100]}'"
+        raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/endpoint")])
+    file = await files.get(asked.input_file_id, caller.sees)
+    if file.purpose != "batch":
+        detail = f"file {file.id} was uploaded for {file.purpose}, not for a batch"
+        raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/input_file_id")])
+    # An operator may start another's batch, which is then bounded by nothing but the gateway.
+    owner = caller.as_owner if caller.owner == file.owner else NOBODY
+    now = int(time.time())
+    batch = StoredBatch(
+        id=new_batch_id(),
+        endpoint=asked.endpoint,
+        input_file_id=file.id,
+        completion_window=asked.completion_window,
+        created_at=now,
+        expires_at=now + _WINDOW_SECONDS,
+        metadata=asked.metadata,
+        output_expires_after=asked.output_expires_after.seconds if asked.output_expires_after else None,
+        owner=file.owner,
+        queued_limit=owner.queued_requests,
+    )
+    await registry.add(batch, limit=settings.waiting_jobs, owners_limit=owner.waiting_jobs)
+    works.wake()
+    return await _told(batch, works)
+
+
+@router.get(
+    "",
+    summary="List batches",
+    responses={
+        200: example(examples.BATCHES),
+        **openai_errors(ServerUnavailableError),
+    },
+)
+async def list_batches(
+    registry: Registry,
+    works: Works,
+    caller: CurrentCaller,
+    after: Annotated[str | None, Query(description="id of the last batch that is known")] = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> BatchList:
+    """List the batches, newest first."""
+    found, more = await registry.list(caller.sees, after=after, limit=limit)
+    data = [await _told(batch, works) for batch in found]
+    return BatchList(
+        data=data, first_id=data[0].id if data else None, last_id=data[-1].id if data else None, has_more=more
+    )
+
+
+@router.get(
+    "/{batch_id}",
+    summary="Get a batch",
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(BatchMissingError, ServerUnavailableError),
+    },
+)
+async def get_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
+    """Tell of one batch."""
+    return await _told(await _found(registry, caller, batch_id), works)
+
+
+@router.post(
+    "/{batch_id}/cancel",
+    summary="Cancel a batch",
+    responses={
+        200: example(examples.BATCH),
+        **openai_errors(BatchMissingError, BatchEndedError, ForeignOriginError, ServerUnavailableError),
+    },
+)
+async def cancel_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
+    """Play no more of a batch; what was answered by then is in its files."""
+    batch = await _found(registry, caller, batch_id)
+    if batch.final:
+        raise BatchEndedError(f"batch {batch.id} is {batch.status}")
+    await registry.cancel(batch.id)
+    works.wake()
+    return await _told(await _found(registry, caller, batch_id), works)
+
+
+async def _found(registry: BatchRegistry, caller: Caller, batch_id: str) -> StoredBatch:
+    batch = await registry.get(batch_id, caller.sees)
+    if batch is None:
+        raise BatchMissingError(f"there is no batch {batch_id[:100]}")
+    return batch
+
+
+async def _told(batch: StoredBatch, works: Batching) -> BatchObject:
+    is_cancelling = "cancelling" in batch.times and not batch.final
+    times: dict[str, Any] = {f"{name}_at": batch.times.get(name) for name in _TIMES}
+    shared = batch.model_dump(
+        include={
+            *("id", "endpoint", "model", "input_file_id", "completion_window", "output_file_id", "error_file_id"),
+            *("created_at", "expires_at", "usage", "metadata"),
+        }
+    )
+    return BatchObject(
+        **shared,
+        **times,
+        status="cancelling" if is_cancelling else batch.status,
+        errors=BatchErrors(data=list(batch.errors)) if batch.errors else None,
+        request_counts=RequestCountsOfBatch.model_validate((await works.progress(batch)).model_dump()),
+    )

@@ -1,0 +1,223 @@
+"""Plays batches: reads their lines, queues them as a job, and writes the files of answers and of errors.
+
+Every step can be repeated after a crash, by any gateway: ids, seeds and names follow from the batch and its lines.
+"""
+
+import asyncio
+import contextlib
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import groupby
+
+from jobs.batches import BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
+from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
+from jobs.models import Bundle, InferenceRequest, Response
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import KeptParts, ResultStore
+from service.openai.batch_input import BatchReader, FaultsError, Place, ReadLines
+from service.openai.batch_output import ERROR, OUTPUT, REFUSED, REQUESTS, BatchOutput, lines_of, names_of
+from service.openai.files import FileStore
+from service.openai.uploads import Uploads
+
+_LOOK_SECONDS = 1.0
+_FULL_SECONDS = 10.0
+
+
+class Batching:
+    """Works on batches until they have ended. Its folder holds, of each, the requests that it has made of the lines."""
+
+    def __init__(
+        self,
+        *,
+        registry: BatchRegistry,
+        jobs: JobRegistry,
+        queue: JobQueue,
+        results: ResultStore,
+        files: FileStore,
+        uploads: Uploads,
+        reader: BatchReader,
+        bundle_requests: int,
+    ) -> None:
+        self._registry = registry
+        self._jobs = jobs
+        self._queue = queue
+        self._results = results
+        self._files = files
+        self._reader = reader
+        self._bundle_requests = bundle_requests
+        self._not_before: dict[str, float] = {}
+        self._folder = uploads.folder / "batches"
+        self._news = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look at the batches now."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Work on all batches for ever; to be run again when it fails."""
+        while True:
+            for batch_id in await self._registry.open():
+                await self._work_on(batch_id)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), _LOOK_SECONDS)
+            self._news.clear()
+
+    async def progress(self, batch: StoredBatch) -> BatchCounts:
+        """The counts of a batch as they are now."""
+        if batch.status != "in_progress":
+            return batch.counts
+        try:
+            now = (await self._jobs.get(batch.id)).request_counts
+        except JobNotFoundError:
+            return batch.counts
+        # A line of several answers is several requests.
+        share = (batch.counts.total - batch.counts.failed) / max(1, now.total)
+        return BatchCounts(
+            total=batch.counts.total,
+            completed=int(now.completed * share),
+            failed=batch.counts.failed + int(now.failed * share),
+        )
+
+    async def _work_on(self, batch_id: str) -> None:
+        batch = await self._registry.to_work_on(batch_id)
+        if batch is None:
+            return
+        try:
+            await self._go_on(batch)
+        finally:
+            await asyncio.shield(self._registry.leave(batch_id))
+
+    async def _go_on(self, batch: StoredBatch) -> None:
+        steps = {"validating": self._begin, "in_progress": self._follow, "finalizing": self._finalize}
+        while step := steps.get(batch.status):
+            after = await step(batch)
+            if after is batch:
+                return
+            await self._registry.save(after)
+            batch = after
+        await self._forget(batch)
+
+    async def _begin(self, batch: StoredBatch) -> StoredBatch:
+        """Make requests of the lines, and queue them; the same batch while the queue has no room."""
+        if await self._registry.is_cancelled(batch.id):
+            return batch.turned("cancelled")
+        if self._is_late(batch):
+            return batch.turned("expired")
+        if time.monotonic() < self._not_before.get(batch.id, 0.0):
+            return batch
+        try:
+            read = await self._reader.read(batch, self._folder / batch.id)
+        except FaultsError as errors:
+            return batch.turned("failed", errors=tuple(errors.faults))
+        begun = batch.turned("in_progress", model=read.model, counts=BatchCounts(**read.counts))
+        return await self._queued(batch, begun, read) if read.index else begun.turned("finalizing")
+
+    async def _queued(self, batch: StoredBatch, begun: StoredBatch, read: ReadLines) -> StoredBatch:
+        await self._registry.open_job(begun)
+        try:
+            await self._queue.reserve(batch.id, len(read.index), None)
+        except JobTooLargeError as error:
+            return batch.turned("failed", errors=(BatchFault(code="too_many_requests", message=str(error)),))
+        except QueueFullError:
+            self._not_before[batch.id] = time.monotonic() + _FULL_SECONDS
+            return batch
+        await self._queue.append(batch.id, self._bundles(batch, read.index))
+        return begun
+
+    async def _follow(self, batch: StoredBatch) -> StoredBatch:
+        """Wait for the job to end; cancel it when that is asked for, or its time is over."""
+        try:
+            job = await self._jobs.get(batch.id)
+            if not job.status.final and (self._is_late(batch) or await self._registry.is_cancelled(batch.id)):
+                job = await self._jobs.cancel(batch.id)
+        except JobNotFoundError:
+            return batch.turned("failed", errors=(BatchFault(code="lost", message="the batch's job is gone"),))
+        return batch.turned("finalizing") if job.status.final else batch
+
+    async def _finalize(self, batch: StoredBatch) -> StoredBatch:
+        """Write what came of the lines into files."""
+        ended: BatchStatus = "completed"
+        if self._is_late(batch):
+            ended = "expired"
+        if await self._registry.is_cancelled(batch.id):
+            ended = "cancelled"
+        folder = self._folder / batch.id
+        with BatchOutput(folder, ended) as written:
+            for line in await asyncio.to_thread(lines_of, folder / REFUSED):
+                written.refuse(line)
+            async for responses in self._answered_lines(batch):
+                written.add(responses)
+            written.leave_open(await asyncio.to_thread(names_of, folder / REQUESTS))
+        ids = {
+            "output_file_id": await self._kept(batch, OUTPUT) if written.completed else None,
+            "error_file_id": await self._kept(batch, ERROR) if written.failed else None,
+        }
+        counts = BatchCounts(total=batch.counts.total, completed=written.completed, failed=written.failed)
+        # All may have been answered before it was cut off.
+        return batch.turned(ended if written.left_open else "completed", counts=counts, usage=written.usage, **ids)
+
+    async def _kept(self, batch: StoredBatch, name: str) -> str:
+        """Keep a file of the batch's folder; returns its id, the same when it is done again."""
+        kind, seconds = name.partition(".")[0], batch.output_expires_after
+        kept = await self._files.add(
+            self._folder / batch.id / name,
+            filename=f"{batch.id}_{name}",
+            purpose="batch_output",
+            owner=batch.owner,
+            file_id=f"file-{batch.id}-{kind}",
+            expires_at=int(time.time()) + seconds if seconds else None,
+        )
+        return kept.id
+
+    async def _forget(self, batch: StoredBatch) -> None:
+        """Remove the job and the requests of a batch that has ended."""
+        try:
+            await self._jobs.cancel(batch.id)
+            await self._jobs.delete(batch.id)
+        except JobNotFoundError:
+            pass
+        except JobActiveError:
+            return  # workers give up what they hold
+        self._not_before.pop(batch.id, None)
+        await asyncio.to_thread(shutil.rmtree, self._folder / batch.id, ignore_errors=True)
+        await self._registry.close(batch)
+
+    def _is_late(self, batch: StoredBatch) -> bool:
+        return time.time() >= batch.expires_at
+
+    def _bundles(self, batch: StoredBatch, index: Sequence[Place]) -> Iterator[Bundle]:
+        """The requests of all lines, those about one picture together; read from the file as they are queued."""
+        number = 0
+        with (self._folder / batch.id / REQUESTS).open("rb") as file:
+            for (model, image), places in groupby(sorted(index), key=lambda place: (place.model, place.image)):
+                alike = list(places)
+                for start in range(0, len(alike), self._bundle_requests):
+                    requests = []
+                    for place in alike[start : start + self._bundle_requests]:
+                        file.seek(place.offset)
+                        requests.append(InferenceRequest.model_validate_json(file.readline()))
+                    yield Bundle(
+                        id=f"{batch.id}-{number}",
+                        job_id=batch.id,
+                        model=model,
+                        image=image,
+                        priority="batch",
+                        requests=tuple(requests),
+                    )
+                    number += 1
+
+    async def _answered_lines(self, batch: StoredBatch) -> AsyncIterator[list[Response]]:
+        """The responses of each line, when all of them are there."""
+        waiting: dict[str, list[Response]] = defaultdict(list)
+        kept, after = KeptParts(), "0-0"
+        while page := await self._results.read(batch.id, after, kept=kept):
+            after = page[-1][0]
+            for _, response in page:
+                if not isinstance(response, Response):
+                    continue
+                waiting[response.sample_id].append(response)
+                if len(waiting[response.sample_id]) == response.details.get("answers", 1):
+                    yield sorted(waiting.pop(response.sample_id), key=lambda each: each.repeat)

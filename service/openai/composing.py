@@ -1,0 +1,147 @@
+"""From what a chat asks for to the bundle that workers play."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from catalogue.entry import CatalogueEntry
+from jobs.fleet import Fleet
+from jobs.models import Bundle, InferenceRequest, Said, Turn
+from service.errors import ModelUnservedError, ServiceError
+from service.openai.asked import ChatAsked, MessageIn, Part
+from service.openai.bodies import ChatJson
+from service.openai.pictures import Pictures, pointed
+from service.operations.inventory import Models
+from tiling.errors import TilingError
+from tiling.views import View
+
+PROTOCOL = "chat"
+"""What requests of chats are labelled with in place of a protocol."""
+
+
+def read_asked(body: object) -> ChatAsked:
+    """Check the body of a chat. Raises RequestValidationError naming every field that is wrong."""
+    try:
+        return ChatAsked.model_validate(body)
+    except ValidationError as error:
+        wrong = [{**each, "loc": ("body", *each["loc"]), "msg": _told(each["msg"])} for each in error.errors()]
+        raise RequestValidationError(wrong) from error
+
+
+class Composer:
+    """Finds the model and the pictures of chats, and writes their requests."""
+
+    def __init__(self, models: Models, fleet: Fleet, pictures: Pictures) -> None:
+        self._models = models
+        self._fleet = fleet
+        self._pictures = pictures
+
+    async def entry(self, name: str) -> CatalogueEntry:
+        """The model of a chat. Raises ModelUnknownError."""
+        catalogue = await asyncio.to_thread(self._models.catalogue)
+        return catalogue.find(name)
+
+    async def require_served(self, entry: CatalogueEntry) -> None:
+        """Raises ModelUnservedError when no worker serves a model, or will once it has started."""
+        for worker in await self._fleet.workers():
+            if entry.id in worker.models and worker.state != "draining":
+                return
+        raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
+
+    async def requests(
+        self,
+        asked: ChatAsked,
+        entry: CatalogueEntry,
+        sent: ChatJson,
+        name: str,
+        *,
+        own: str = "",
+        owner: str,
+        seed: int | None = None,
+    ) -> list[InferenceRequest]:
+        """Write one request for each answer; they show the same. Raises ChatInvalidError naming the part.
+
+        `own` is the gateway's own origin, and `seed` goes where the chat says none.
+        """
+        parts = await self._parts(asked, sent.pictures, own, owner)
+        shown = [part for message in parts for part in message if isinstance(part, View)]
+        await asyncio.to_thread(self._check, asked, parts, entry, len(shown))
+        *before, last = zip(asked.messages, parts, strict=True)
+        said = tuple(Said(role=_role(message), parts=tuple(said) or ("",)) for message, said in before)
+        is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
+        system = "".join(map(str, said[0].parts)) if is_system else None
+        return [
+            InferenceRequest(
+                request_id=str(number),
+                sample_id=name,
+                model=entry.id,
+                protocol=PROTOCOL,
+                condition="V2" if shown else "V0",
+                repeat=number,
+                system=system,
+                before=said[1:] if is_system else said,
+                turns=(Turn(parts=tuple(last[1]) or ("",)),),
+                sampling=sampling,
+            )
+            for number, sampling in enumerate(asked.samplings(entry, seed))
+        ]
+
+    async def _parts(self, asked: ChatAsked, sent: Mapping[str, str], own: str, owner: str) -> list[list[str | View]]:
+        return [
+            [
+                await self._part(part, f"#/messages/{row}/content/{place}", sent, own, owner)
+                for place, part in enumerate(message.content)
+            ]
+            for row, message in enumerate(asked.messages)
+        ]
+
+    async def _part(self, part: Part, pointer: str, sent: Mapping[str, str], own: str, owner: str) -> str | View:
+        if part.type == "text":
+            return _text(part.text or "", pointer, sent)
+        url = part.image_url.url if part.image_url else part.file.file_data if part.file else None
+        file_id = part.image_url.file_id if part.image_url else part.file.file_id if part.file else None
+        try:
+            return await self._pictures.view(url, file_id, sent, own, owner)
+        except (ServiceError, TilingError) as error:
+            raise pointed(error, f"{pointer}/{part.type}") from error
+
+    def _check(
+        self, asked: ChatAsked, parts: Sequence[Sequence[str | View]], entry: CatalogueEntry, num_images: int
+    ) -> None:
+        for row, message in enumerate(parts):
+            for place, part in enumerate(message):
+                if isinstance(part, View):
+                    try:
+                        self._pictures.check(part, entry, num_images)
+                    except TilingError as error:
+                        raise pointed(error, f"#/messages/{row}/content/{place}/image_url") from error
+
+
+def bundle_of(chat_id: str, requests: Sequence[InferenceRequest], *, listener: str | None) -> Bundle:
+    """The bundle of a chat that somebody waits for; `listener` hears its text."""
+    views = requests[0].views
+    heard = tuple(request.model_copy(update={"listener": listener}) for request in requests)
+    return Bundle(
+        id=f"{chat_id}-0",
+        job_id=chat_id,
+        model=requests[0].model,
+        image=views[0].image if views else "",
+        priority="interactive",
+        requests=heard,
+    )
+
+
+def _role(message: MessageIn) -> str:
+    return "system" if message.role == "developer" else message.role
+
+
+def _text(text: str, pointer: str, sent: Mapping[str, str]) -> str:
+    if text in sent:
+        raise pointed(ServiceError("a data URL stands where a text is expected; send it as image_url"), pointer)
+    return text
+
+
+def _told(message: str) -> str:
+    return message.removeprefix("Value error, ")

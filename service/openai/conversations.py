@@ -1,0 +1,198 @@
+"""Chats that clients of this gateway wait for: queued, followed while they are written, and ended with their client."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from redis.asyncio import Redis
+
+from jobs.access import Owner
+from jobs.chats import Chats
+from jobs.errors import ServerUnavailableError
+from jobs.growth import Growth, heard
+from jobs.keys import KEYS
+from jobs.models import Bundle, Response, TokenLogprob, UnreadableResponse
+from service.errors import AnswerFailedError
+from service.operations.background import Background
+
+_KEEP_SECONDS = 10.0
+_LISTENING_SECONDS = 5.0
+
+
+@dataclass
+class Delta:
+    """Text that is new of one of a chat's answers."""
+
+    number: int
+    text: str
+    logprobs: Sequence[TokenLogprob] = ()
+
+
+@dataclass
+class Ended:
+    """What became of one of a chat's answers; all its text was told before."""
+
+    number: int
+    response: Response
+
+
+@dataclass
+class _Writing:
+    """One answer: what its present attempt has said by now, and how much of that was told."""
+
+    now: str = ""
+    told: str = ""
+    logprobs: list[TokenLogprob] = field(default_factory=list)
+    told_logprobs: int = 0
+
+    def take(self, piece: Growth) -> None:
+        """Take a piece. One behind a gap is left out: the recorded response has what is missing."""
+        if piece.at == 0:
+            self.now, self.logprobs = "", []
+        if piece.at == len(self.now):
+            self.now += piece.text
+            self.logprobs += piece.logprobs or ()
+
+    def untold(self, number: int) -> Delta | None:
+        """What can be told beyond what was; nothing while an attempt after a crash has not come so far again."""
+        if len(self.now) <= len(self.told) or not self.now.startswith(self.told):
+            return None
+        delta = Delta(number, self.now[len(self.told) :], self.logprobs[self.told_logprobs :])
+        self.told, self.told_logprobs = self.now, len(self.logprobs)
+        return delta
+
+
+class Waiting:
+    """One chat that a client waits for. What is told of it is read with `events`, by one reader."""
+
+    def __init__(self, chats: Chats, bundle: Bundle) -> None:
+        self._chats = chats
+        self._id = bundle.job_id
+        self._numbers = {request.id: number for number, request in enumerate(bundle.requests)}
+        self._writing = [_Writing() for _ in bundle.requests]
+        self._news = asyncio.Event()
+        self._look = True
+        self._touched: set[int] = set()
+        self._is_over = False
+
+    def hear(self, piece: Growth) -> None:
+        """Take what is told on the channel."""
+        number = self._numbers.get(piece.request)
+        if number is None:  # of the chat as a whole: something of it is recorded
+            self._look = True
+        else:
+            self._writing[number].take(piece)
+            self._touched.add(number)
+        self._news.set()
+
+    def look(self) -> None:
+        """Look whether there is an answer, though nothing was told of it."""
+        self._look = True
+        self._news.set()
+
+    def end(self) -> None:
+        """Wait no longer."""
+        self._is_over = True
+        self._news.set()
+
+    async def events(self) -> AsyncIterator[Delta | Ended]:
+        """Yield what is new as it comes, until every answer has ended. Raises AnswerFailedError.
+
+        Raises ServerUnavailableError when the gateway ends.
+        """
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            for number in sorted(self._touched):
+                if delta := self._writing[number].untold(number):
+                    yield delta
+            self._touched.clear()
+            if self._look:
+                self._look = False
+                goes_on, found = await self._chats.answers(self._id, list(self._numbers))
+                for event in self._ends(found):
+                    yield event
+                if not self._numbers:
+                    return
+                if not goes_on:
+                    raise AnswerFailedError("the chat was given up before it was answered")
+            if self._is_over:
+                raise ServerUnavailableError("the gateway ends; ask again")
+
+    def _ends(self, found: Mapping[str, Response | UnreadableResponse]) -> list[Delta | Ended]:
+        events: list[Delta | Ended] = []
+        for request_id, response in found.items():
+            number = self._numbers.pop(request_id)
+            if isinstance(response, UnreadableResponse):
+                raise AnswerFailedError(response.unreadable)
+            if response.ok:
+                events += self._rest(number, response)
+            events.append(Ended(number, response))
+        return events
+
+    def _rest(self, number: int, response: Response) -> list[Delta | Ended]:
+        """What was not told of an answer. Raises AnswerFailedError where what was told is not how it begins."""
+        writing, answer = self._writing[number], response.turns[-1]
+        writing.now, writing.logprobs = answer.text, list(answer.logprobs or ())
+        if not answer.text.startswith(writing.told):
+            raise AnswerFailedError("the worker that wrote this ended, and another one wrote something else; ask again")
+        delta = writing.untold(number)
+        return [delta] if delta else []
+
+
+class Conversations:
+    """All chats that clients of this gateway wait for."""
+
+    def __init__(self, redis: Redis, chats: Chats, background: Background) -> None:
+        self._redis = redis
+        self._chats = chats
+        self._background = background
+        self._waiting: dict[str, Waiting] = {}
+        self._listening = asyncio.Event()
+        self.channel = KEYS.listener(secrets.token_hex(8))
+
+    async def run(self) -> None:
+        """Hear what is told of the chats; to be run again when it fails."""
+        try:
+            async for pieces in heard(self._redis, self.channel):
+                if not self._listening.is_set():
+                    self._listening.set()
+                    self._look_at_all()  # what was told meanwhile was told to nobody
+                for piece in pieces:
+                    if waiting := self._waiting.get(piece.chat):
+                        waiting.hear(piece)
+        finally:
+            self._listening.clear()
+
+    async def keep(self) -> None:
+        """Say that the clients still wait, and end what nobody waits for; to be run periodically."""
+        self._look_at_all()
+        await self._chats.keep(list(self._waiting))
+        await self._chats.give_up()
+
+    @asynccontextmanager
+    async def of(self, bundle: Bundle, owner: Owner) -> AsyncIterator[Waiting]:
+        """Queue a chat of an owner's, and wait for it; it is ended with the block. Raises QueueFullError."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._listening.wait(), _LISTENING_SECONDS)
+        waiting = self._waiting[bundle.job_id] = Waiting(self._chats, bundle)
+        try:
+            await self._chats.ask(bundle, self.channel, owner)
+            yield waiting
+        finally:
+            del self._waiting[bundle.job_id]
+            self._background.once("chats", partial(self._chats.leave, bundle.job_id))
+
+    async def end_with(self, stopping: asyncio.Event) -> None:
+        """End all chats when the gateway begins to stop; their clients ask another one."""
+        await stopping.wait()
+        for waiting in self._waiting.values():
+            waiting.end()
+
+    def _look_at_all(self) -> None:
+        for waiting in self._waiting.values():
+            waiting.look()

@@ -1,0 +1,27 @@
+"""Pictures as clients send them."""
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+
+def png(seed: int, size: tuple[int, int] = (320, 256)) -> bytes:
+    """A picture of noise, the same for the same seed."""
+    pixels = np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "png")
+    return file.getvalue()
+
+
+def data_url(picture: bytes) -> str:
+    """The picture in an address."""
+    return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+
+
+def asking(*urls: str, text: str = "Which one?\nA. One\nB. Two") -> list[dict[str, Any]]:
+    """A chat of one message that shows pictures and asks."""
+    shown = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [{"role": "user", "content": [*shown, {"type": "text", "text": text}]}]

@@ -1,0 +1,114 @@
+"""Pictures of chats: sent, uploaded or named; each stored, rendered and encoded once, and refused by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import openai
+import pytest
+
+from service.settings import Settings
+from tests.service.datasets import NAME
+from tests.service.gateways import MODEL, RunningGateway
+from tests.service.openai.pictures import asking, data_url, png
+from tests.service.openai.workers import RunningWorker, folder_of_uploads
+
+IMAGE = f"{NAME}/images/plaza-0.png"
+
+
+def ask(client: openai.OpenAI, *urls: str, **asked: Any) -> Any:
+    """Ask about pictures."""
+    return client.chat.completions.create(model=MODEL, messages=asking(*urls), **asked)
+
+
+def test_a_picture_sent_ten_times_is_stored_rendered_and_encoded_once(
+    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+) -> None:
+    """In one body and in several, beside another picture."""
+    first, second = data_url(png(1)), data_url(png(2))
+    for number in range(5):
+        answer = ask(client, first, second, first, seed=number)
+        assert answer.usage.prompt_tokens > 200
+    assert len(folder_of_uploads(settings)) == 2
+    assert worker.renders == 2
+    assert worker.encoder_runs == 2
+
+
+def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
+    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+) -> None:
+    """Whichever way it comes, it is rendered once; and it is asked about by its id."""
+    file = client.files.create(file=("land.png", png(3)), purpose="vision")
+    asked = [
+        {"role": "user", "content": [{"type": "file", "file": {"file_id": file.id}}, {"type": "text", "text": "?"}]}
+    ]
+    by_id = client.chat.completions.create(model=MODEL, messages=asked, seed=1)
+    in_body = client.chat.completions.create(model=MODEL, messages=asking(data_url(png(3)), text="?"), seed=1)
+    assert by_id.choices[0].message.content == in_body.choices[0].message.content
+    assert by_id.usage.prompt_tokens == in_body.usage.prompt_tokens
+    assert worker.renders == 1
+
+
+def test_a_picture_of_a_data_set_is_shown_by_its_name_and_by_its_iiif_address(
+    client: openai.OpenAI, worker: RunningWorker, gateway: RunningGateway
+) -> None:
+    """One region of it, named in both ways, is rendered once, and nothing is uploaded."""
+    named = f"gigavqa:{IMAGE}?region=pct:0,0,50,50"
+    address = f"{gateway.url}/iiif/{IMAGE.replace('/', '%2F')}/pct:0,0,50,50/max/0/default.jpg"
+    viewer = f"http://127.0.0.1:8471/iiif/{IMAGE.replace('/', '%2F')}/pct:0,0,50,50/max/0/default.jpg"
+    texts = {ask(client, url, seed=1).choices[0].message.content for url in (named, address, viewer)}
+    assert len(texts) == 1
+    assert worker.renders == 1
+    assert folder_of_uploads(gateway.settings) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (f"gigavqa:{NAME}/images/none.png", "does not exist"),
+        (f"gigavqa:{IMAGE}?region=9000,0,1,1", "reaches outside"),
+        (f"gigavqa:{IMAGE}?rotate=90", "says rotate"),
+        (f"gigavqa:{IMAGE}?condition=V3", "condition V3"),
+        ("gigavqa:../secret.png", "not a relative path"),
+        ("data:image/png;base64,AAAA", "image format"),
+        ("data:image/png;base64,!!!!", "is not base64"),
+        ("http://example.org/x.png", "GIGAVQA_IMAGE_HOSTS"),
+        ("file:///etc/passwd", "is no picture"),
+        ("upload:sha256/aa/bb", "is no picture"),
+    ],
+)
+def test_a_picture_that_cannot_be_shown_is_refused_where_it_stands(
+    client: openai.OpenAI, worker: RunningWorker, url: str, told: str
+) -> None:
+    """The message says what is wrong, and `param` where; the worker never hears of it."""
+    with pytest.raises(openai.BadRequestError) as raised:
+        ask(client, url)
+    assert told in raised.value.message
+    assert str(raised.value.param).startswith("messages")
+    assert worker.renders == 0
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost"]
+)
+def test_an_address_inside_of_a_network_is_never_fetched_from(
+    start: Callable[..., RunningGateway], address: str
+) -> None:
+    """Not even where the operator lists it."""
+    gateway = start(image_hosts=(address.strip("[]"),))
+    body = {"model": MODEL, "messages": asking(f"http://{address}/x.png")}
+    answer = gateway.client.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 400
+    assert "inside of a network" in answer.json()["error"]["message"]
+
+
+def test_a_body_beyond_its_bound_is_refused_with_limit_and_size(start: Callable[..., RunningGateway]) -> None:
+    """The bound of chats is their own, and so is that of what is not a picture."""
+    gateway = start(max_chat_bytes=200_000, max_body_bytes=5_000)
+    asked = {"model": MODEL, "messages": asking(data_url(png(1, (400, 400))))}
+    answer = gateway.client.post("/v1/chat/completions", json=asked)
+    assert answer.status_code == 413
+    assert "200000" in answer.json()["error"]["message"]
+    text = {"model": MODEL, "messages": asking(text="word " * 2000)}
+    answer = gateway.client.post("/v1/chat/completions", json=text)
+    assert answer.status_code == 413
+    assert "5000 bytes without its pictures" in answer.json()["error"]["message"]

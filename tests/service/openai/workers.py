@@ -1,0 +1,103 @@
+"""Workers of this process, each in a thread with a loop of its own, that answer what a gateway queues."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from catalogue.load import load_catalogue
+from jobs.connection import connect
+from service.settings import Settings
+from tests.service.gateways import MODEL
+from tests.waiting import wait_until
+from tests.workers.rig import SETTINGS
+from tiling.library import Library
+from tiling.roots import ImageRoot
+from workers.engines.engine import Engine
+from workers.engines.simulated_engine import SimulatedEngine
+from workers.instrumentation import Instruments
+from workers.stage import Served, Surroundings
+from workers.worker import Worker
+
+ENTRY = load_catalogue()[MODEL]
+Make = Callable[[], Engine]
+_DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where it was, and cleans up nothing
+
+
+class RunningWorker:
+    """A worker that claims; `engines` are those that it made."""
+
+    def __init__(self, settings: Settings, make: Make) -> None:
+        self.engines: list[Engine] = []
+        self._make = make
+        self._library = Library(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
+        self._ready = threading.Event()
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._work, args=(settings,))
+        self._thread.start()
+        assert self._ready.wait(20)
+
+    @property
+    def renders(self) -> int:
+        """Rasters that were rendered."""
+        return self._library.stats().renders
+
+    @property
+    def encoder_runs(self) -> int:
+        """Rasters that went through an encoder."""
+        return sum(asyncio.run(engine.stats()).encoder_runs for engine in self.engines)
+
+    @property
+    def running(self) -> int:
+        """Chats that are being generated."""
+        return sum(asyncio.run(engine.stats()).running for engine in self.engines)
+
+    def stop(self) -> None:
+        """Hand back what is held, and end."""
+        if self._thread.is_alive():
+            self.loop.call_soon_threadsafe(self._worker.stop, 0)
+            self._thread.join(timeout=30)
+
+    def die(self) -> None:
+        """End as a crash would: nothing is handed back, and the lease runs out."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=30)
+        _DEAD.append(self.loop)
+
+    def _work(self, settings: Settings) -> None:
+        # A loop that is stopped says so.
+        with contextlib.suppress(RuntimeError):
+            self.loop.run_until_complete(self._run(settings))
+
+    async def _run(self, settings: Settings) -> None:
+        redis = connect(settings.redis_url or "")
+        served = Served(ENTRY, self._engine, SETTINGS.max_requests)
+        around = Surroundings(redis, self._library)
+        self._worker = Worker([served], around, SETTINGS, Instruments(CollectorRegistry()))
+        self._ready.set()
+        await self._worker.run()
+        await redis.aclose()
+
+    def _engine(self) -> Engine:
+        self.engines.append(self._make())
+        return self.engines[-1]
+
+
+@contextmanager
+def working(settings: Settings, make: Make = lambda: SimulatedEngine(ENTRY, speed=0)) -> Iterator[RunningWorker]:
+    """Run a worker for the length of a block."""
+    worker = RunningWorker(settings, make)
+    try:
+        wait_until(lambda: bool(worker.engines), timeout=20, what="the worker's engine")
+        yield worker
+    finally:
+        worker.stop()
+
+
+def folder_of_uploads(settings: Settings) -> list[Path]:
+    """The pictures that are kept."""
+    return sorted((settings.uploads / "sha256").glob("??/*"))

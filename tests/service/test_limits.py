@@ -1,0 +1,98 @@
+"""docs/security.md bounds every size that a client controls: each name and each number there is that of the code."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from jobs.access import Limits
+from jobs.registry import IDEMPOTENCY_SECONDS
+from jobs.settings import Place
+from service.errors import MAX_FINDINGS
+from service.http.auth import OPEN_PATHS, RECHECK_SECONDS
+from service.http.parameters import MOST_JOBS
+from service.openai.asked import ChatAsked
+from service.openai.batch_input import MOST_LINES
+from service.server import MAX_HEAD_BYTES
+from service.settings import Settings
+from service.submission.specification import SubmittedSpec
+from tiling import limits as pixels
+from workers.settings import WorkerSettings
+
+PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
+PLACES = {place.variable: place for kind in (Settings, WorkerSettings) for place in kind.places()}
+QUOTAS = {f"--{name.replace('_', '-')}": field.default for name, field in Limits.model_fields.items()}
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its first two lines."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+SIZES = rows("Every size that a client controls")
+
+
+def number(cell: str) -> float:
+    """The first number of a cell, in bytes where it has a unit of them."""
+    found = re.match(r"([\d,.]+) ?(\w*)", cell)
+    assert found, cell
+    return float(found.group(1).replace(",", "")) * _UNITS.get(found.group(2), 1)
+
+
+def test_every_name_on_the_page_is_a_setting() -> None:
+    """A variable of the gateway or of workers, a limit of keys, or a limit of pictures; names are not made up."""
+    pictures = {f"GIGAVQA_MAX_PIXELS_{layout.upper()}" for layout in get_args(pixels.Layout)}
+    of_clients = {"GIGAVQA_API_KEY"}
+    named = set(re.findall(r"\bGIGAVQA_[A-Z_]+[A-Z]\b", PAGE))
+    assert named - set(PLACES) - pictures == of_clients
+    arguments = {"--name", "--owner", "--role", "--expires"}
+    assert set(re.findall(r"--[a-z]+[a-z-]*", PAGE)) - arguments == set(QUOTAS)
+
+
+@pytest.mark.parametrize("row", [row for row in SIZES if row[2]], ids=lambda row: row[0])
+def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
+    """As the setting has it."""
+    name = row[2].split("`")[1]
+    if name in QUOTAS:
+        assert number(row[1]) == QUOTAS[name]
+    elif not name.startswith("GIGAVQA_MAX_PIXELS_"):
+        place: Place = PLACES[name]
+        default = place.field.get_default()
+        assert row[1] == "for ever" if default is None else number(row[1]) == float(default)
+
+
+def test_every_limit_of_keys_is_in_both_tables() -> None:
+    """With the same default."""
+    quotas = {row[0].strip("`"): number(row[1]) for row in rows("Quotas")}
+    assert quotas == QUOTAS
+    assert {row[2].strip("`") for row in SIZES} >= set(QUOTAS)
+
+
+def test_the_sizes_that_cannot_be_set_are_those_of_the_code() -> None:
+    """Read from where they are enforced."""
+    told = {row[0]: row[1] for row in SIZES}
+    schema, chat = (kind.model_json_schema()["properties"] for kind in (SubmittedSpec, ChatAsked))
+    assert number(told["a request's line and headers"]) == MAX_HEAD_BYTES
+    assert number(told["findings of one problem document"]) == MAX_FINDINGS
+    assert number(told["jobs of a page of a list; of one report"]) == MOST_JOBS
+    assert number(told["how long an `Idempotency-Key` is kept"]) * 3600 == IDEMPOTENCY_SECONDS
+    assert number(told["sample ids of a specification"]) == schema["samples"]["maxItems"]
+    assert number(told["repeats; `top_k`"]) == schema["repeats"]["maximum"]
+    assert number(told["messages of a chat; parts of a message"]) == chat["messages"]["maxItems"]
+    assert number(told["answers of a chat; tokens of each"]) == chat["n"]["anyOf"][0]["maximum"]
+    assert number(told["lines of a batch"]) == MOST_LINES
+    for name in ("models", "cells"):
+        assert number(told["fields of a specification; models; cells"]) == schema[name]["maxItems"]
+    for name in ("sampling", "options", "metadata"):
+        assert number(told["settings of `sampling`; options; pairs of `metadata`"]) == schema[name]["maxProperties"]
+
+
+def test_what_is_open_is_named() -> None:
+    """Each path that needs no key, and how soon a stream ends."""
+    (line,) = [line for line in PAGE.splitlines() if line.startswith("- Without a key are answered")]
+    assert set(re.findall(r"`(/[a-z.]*)`", line)) == OPEN_PATHS - {"/docs/oauth2-redirect", "/favicon.ico"}
+    assert f"every {RECHECK_SECONDS:g} seconds" in PAGE

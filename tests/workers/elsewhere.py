@@ -1,0 +1,185 @@
+"""A server elsewhere: the simulated engine behind OpenAI's API over real HTTP, with the manners of several kinds.
+
+No model answers here. What it is told (`moods`), it does to the next chats instead of answering them. As a process,
+`python -m tests.workers.elsewhere PORT OWNER SPEED`, it can be killed.
+"""
+
+import asyncio
+import base64
+import hashlib
+import io
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import uvicorn
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from jobs.models import Sampling
+from tests.waiting import wait_until
+from tests.workers.examples import ENTRY
+from workers.engines.engine import Message, PromptRaster
+from workers.engines.simulated_engine import SimulatedEngine
+
+
+@dataclass
+class Mood:
+    """What happens to one chat: an answer of this status and body, a lost connection, or a wait of some seconds."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    drops: bool = False
+
+
+@dataclass
+class Elsewhere:
+    """The server's manners, and what it has seen: bodies of chats, pictures by their names, and keys.
+
+    It fails at every chat with `poison` in it, and lists its model to whoever has the key that it is `locked` with.
+    """
+
+    owner: str = "vllm"
+    model: str = ENTRY.id
+    speed: float = 0.0
+    lists: bool = True
+    locked: str | None = None
+    poison: str | None = None
+    moods: list[Mood] = field(default_factory=list)
+    chats: list[dict[str, Any]] = field(default_factory=list)
+    pictures: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    connections: set[Any] = field(default_factory=set)
+    vocabulary: dict[str, list[int]] | None = None
+    uploads: int = 0
+    url: str = ""
+
+    def app(self) -> Starlette:
+        """The application."""
+        routes = [
+            Route("/v1/models", self._models),
+            Route("/version", self._version),
+            Route("/tokenize", self._tokenize, methods=["POST"]),
+            Route("/v1/chat/completions", self._chat, methods=["POST"]),
+        ]
+        return Starlette(routes=routes)
+
+    async def _models(self, request: Request) -> Response:
+        self.keys.add(request.headers.get("authorization", ""))
+        if self.locked and request.headers.get("authorization") != self.locked:
+            return JSONResponse({"error": "Unauthorized"}, 401)
+        card = {"id": self.model, "object": "model", "owned_by": self.owner, "max_model_len": ENTRY.max_model_len}
+        return JSONResponse({"object": "list", "data": [card] if self.lists else []})
+
+    async def _version(self, request: Request) -> Response:
+        return JSONResponse({"version": "0.32.0"}) if self.owner == "vllm" else Response(status_code=404)
+
+    async def _tokenize(self, request: Request) -> Response:
+        body = await request.json()
+        return JSONResponse({"tokens": self.vocabulary[body["prompt"]]} if self.vocabulary else {}, 200)
+
+    async def _chat(self, request: Request) -> Response:
+        body = await request.json()
+        self.chats.append(body)
+        self.keys.add(request.headers.get("authorization", ""))
+        self.connections.add(request.client)
+        if self.moods:
+            mood = self.moods.pop(0)
+            if mood.drops:
+                raise _DropError
+            content = mood.body if isinstance(mood.body, str) else None
+            made = Response(content, mood.status) if content is not None else JSONResponse(mood.body, mood.status)
+            made.headers.update(mood.headers)
+            return made
+        if self.poison and self.poison in str(body["messages"]):
+            return Response("CUDA error", 500)
+        try:
+            chat = [self._message(message) for message in body["messages"]]
+        except KeyError as error:
+            return JSONResponse({"error": {"message": f"{error} is not cached", "code": 400}}, 400)
+        return JSONResponse(await self._answer(chat, body))
+
+    async def _answer(self, chat: list[Message], body: dict[str, Any]) -> dict[str, Any]:
+        engine = SimulatedEngine(ENTRY, speed=self.speed)
+        await engine.start()
+        try:
+            limit = body.get("max_tokens") or body["max_completion_tokens"]
+            turn = await engine.generate(chat, Sampling(seed=body.get("seed"), max_tokens=limit), "chat")
+        finally:
+            await engine.stop()
+        usage = {"prompt_tokens": turn.usage.prompt_tokens, "completion_tokens": turn.usage.completion_tokens}
+        choice = {"index": 0, "message": {"role": "assistant", "content": turn.text}, "finish_reason": "stop"}
+        return {"id": "chatcmpl-1", "model": f"{self.model}-2026", "choices": [choice], "usage": usage}
+
+    def _message(self, message: dict[str, Any]) -> Message:
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        return Message(message["role"], tuple(map(self._part, parts)))
+
+    def _part(self, part: dict[str, Any]) -> str | PromptRaster:
+        if part["type"] == "text":
+            return str(part["text"])
+        if part["image_url"] is None:
+            return PromptRaster(part["uuid"], self.pictures[part["uuid"]])
+        url = part["image_url"]["url"]
+        self.uploads += 1
+        name = part.get("uuid") or hashlib.sha256(url.encode()).hexdigest()
+        with Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) as image:
+            self.pictures[name] = np.asarray(image.convert("RGB"))
+        return PromptRaster(name, self.pictures[name])
+
+
+class _DropError(Exception):
+    """The connection is to be cut."""
+
+
+def _cutting(app: Any) -> Any:
+    async def cut(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await app(scope, receive, send)
+        except _DropError:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"100")]})
+            await send({"type": "http.response.body", "body": b"{", "more_body": False})
+
+    return cut
+
+
+def _server(elsewhere: Elsewhere, port: int) -> uvicorn.Server:
+    app = _cutting(elsewhere.app())
+    return uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", lifespan="off"))
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(elsewhere: Elsewhere, port: int = 0) -> Iterator[Elsewhere]:
+    """Serve in a thread of this process for as long as the block lasts."""
+    port = port or free_port()
+    server = _server(elsewhere, port)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    wait_until(lambda: server.started, what="the server elsewhere")
+    elsewhere.url = f"http://127.0.0.1:{port}/v1"
+    try:
+        yield elsewhere
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join(10)
+
+
+if __name__ == "__main__":
+    asyncio.run(_server(Elsewhere(owner=sys.argv[2], speed=float(sys.argv[3])), int(sys.argv[1])).serve())

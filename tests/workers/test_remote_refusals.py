@@ -1,0 +1,103 @@
+"""What servers say instead of an answer, in the shapes of each of them."""
+
+import pytest
+
+from workers.engines.engine import ContextExceededError, EngineClosedError, EngineError
+from workers.engines.remote.refusals import AgainLaterError, read_error, refusal, wait_asked
+
+CONTEXT = 8192
+KEY = "sk-secret-0123456789"
+TOO_LONG = {
+    "vLLM": b'{"error":{"message":"This model\'s maximum context length is 8192 tokens. However, your prompt contains '
+    b'9000 input tokens","type":"BadRequestError","param":"input_tokens","code":400}}',
+    "vLLM, with pictures": b'{"error":{"message":"The decoder prompt (length 9000) is longer than the maximum model '
+    b'length of 8192","type":"BadRequestError","code":400}}',
+    "OpenAI": b'{"error":{"message":"Your input exceeds the context window of this model.","code":"context_length_'
+    b'exceeded","type":"invalid_request_error"}}',
+    "SGLang": b'{"object":"error","message":"The input (9000 tokens) is longer than the model\'s context length (8192 '
+    b'tokens).","type":"BadRequestError","param":null,"code":400}',
+    "Anthropic": b'{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9000 tokens '
+    b'> 8192 maximum"}}',
+    "Google": b'[{"error":{"code":400,"message":"The input token count (9000) exceeds the maximum number of tokens '
+    b'allowed (8192).","status":"INVALID_ARGUMENT"}}]',
+}
+
+
+@pytest.mark.parametrize("server", TOO_LONG)
+def test_a_prompt_that_is_too_long_is_told_with_what_is_too_much(server: str) -> None:
+    """As the engine of this process tells it, so that a chat that outgrew its context is known for one."""
+    error = refusal(400, {}, read_error(TOO_LONG[server], None), CONTEXT)
+    assert isinstance(error, ContextExceededError)
+    assert error.excess == (None if server == "OpenAI" else 9000 - CONTEXT + 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"error":{"message":"no such picture","type":"x","param":null,"code":400}}', "no such picture"),
+        (b'{"object":"error","message":"no such picture","code":400}', "no such picture"),
+        (b'{"message":"no such picture","type":"x","details":{}}', "no such picture"),
+        (b'{"error":"no such picture"}', "no such picture"),
+        (b'{"detail":"no such picture"}', "no such picture"),
+        (b'"no such picture"', "no such picture"),
+        (b"no such\n picture", "no such picture"),
+        (b"", ""),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+    ],
+)
+def test_errors_of_any_shape_are_read(content: bytes, message: str) -> None:
+    """Nested, flat, a text, a string, or nothing at all."""
+    assert read_error(content, None).message == message
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_what_is_wrong_with_a_request_is_its_failure(status: int) -> None:
+    """It is not asked again."""
+    error = refusal(status, {}, read_error(b'{"error":{"message":"bad picture"}}', None), CONTEXT)
+    assert type(error) is EngineError
+    assert str(error).startswith(f"{status}: bad picture")
+    assert ("--remote-pictures jpeg" in str(error)) == (status == 413)
+    assert not error.is_retryable
+
+
+@pytest.mark.parametrize(("status", "is_away"), [(429, False), (500, True), (502, True), (503, True), (529, True)])
+def test_what_passes_is_asked_again(status: int, is_away: bool) -> None:
+    """A server with too much to do is not away."""
+    error = refusal(status, {"retry-after": "7"}, read_error(b"busy", None), CONTEXT)
+    assert isinstance(error, AgainLaterError)
+    assert (error.seconds, error.is_away) == (7.0, is_away)
+
+
+@pytest.mark.parametrize("status", [301, 307, 401, 402, 403])
+def test_what_will_not_pass_ends_the_worker(status: int) -> None:
+    """Nothing of what the server says is repeated: it may have the key in it."""
+    error = refusal(status, {}, read_error(f"Incorrect API key: {KEY}".encode(), None), CONTEXT)
+    assert isinstance(error, EngineClosedError)
+    assert str(error) == str(status)
+
+
+def test_texts_are_cut_and_the_key_is_put_out_of_sight() -> None:
+    """A server that repeats the request fills no log; one that repeats the key shows it to nobody."""
+    said = read_error(b'{"error":{"message":"%s %s"}}' % (KEY.encode(), b"A" * 100_000), KEY)
+    assert said.message.startswith("[key] AAA")
+    assert len(said.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "86400"}, 120.0),
+        ({"retry-after": "-4"}, 0.0),
+        ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, 0.0),
+    ],
+    ids=str,
+)
+def test_retry_after_is_obeyed_within_bounds(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds or a date; two minutes at most, and nonsense is none."""
+    assert wait_asked(headers) == seconds

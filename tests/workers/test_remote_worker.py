@@ -1,0 +1,220 @@
+"""Worker processes whose engine is elsewhere: servers that die, that refuse them, and keys that nobody may see."""
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from redis.asyncio import Redis
+
+from jobs.server import ServerProcess
+from tests.waiting import async_wait_until, wait_until
+from tests.workers.elsewhere import Elsewhere, Mood, free_port, serving
+from tests.workers.examples import job_of, responses_of, submit
+from tests.workers.processes import WorkerProcess, worker_process
+from tests.workers.test_processes import until_recorded
+
+KEY = "sk-test-4f1d0c9b8a7e6f5d4c3b2a19"
+QUICK = ("--engine", "remote", "--lease", "2", "--backoff-seconds", "0.02", "--max-requests", "16")
+
+
+class Elder:
+    """The server elsewhere as a process, at one address through all its lives."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.lives = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def start(self) -> None:
+        """Begin another life, and wait until it answers."""
+        argv = [sys.executable, "-m", "tests.workers.elsewhere", str(self.port), "vllm", "20"]
+        self._process = subprocess.Popen(argv)
+        self.lives += 1
+        wait_until(self._answers, timeout=60, what="the server elsewhere")
+
+    def kill(self) -> None:
+        """End this life at once."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/models").is_success
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture
+def elder() -> Iterator[Elder]:
+    """A server process that ends with the test."""
+    elder = Elder()
+    yield elder
+    elder.kill()
+
+
+@pytest.mark.timeout(400)
+async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, elder: Elder
+) -> None:
+    """Twenty random kills while 500 requests are played: 500 answers, each once, by one worker that never ends."""
+    dice = random.Random(7)
+    job_id = await submit(redis, 25, 20)
+    elder.start()
+    with worker_process(tmp_path, data, server.url, *QUICK, "--endpoint", elder.url) as worker:
+        for moment in sorted(dice.sample(range(1, 490), 20)):
+            await until_recorded(redis, job_id, moment)
+            elder.kill()
+            elder.start()
+        await until_recorded(redis, job_id, 500)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses, job = await responses_of(redis, job_id), await job_of(redis, job_id)
+    assert elder.lives == 21
+    assert len({response.request_id for response in responses}) == len(responses) == 500
+    assert (job.request_counts.completed, job.request_counts.failed) == (500, 0)
+    assert all(response.turns[0].text.startswith("The answer is") for response in responses)
+    assert {response.attempt for response in responses} == {1}
+
+
+async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, elder: Elder
+) -> None:
+    """It is away for longer than a lease: the worker says what it waits for, and no bundle passes on."""
+    job_id = await submit(redis, 4, 4)
+    elder.start()
+    with worker_process(tmp_path, data, server.url, *QUICK, "--endpoint", elder.url, "--lease", "0.5") as worker:
+        await until_recorded(redis, job_id, 1)
+        elder.kill()
+        wait_until(lambda: "is away" in worker.log, what="the warning")
+        recorded = len(await responses_of(redis, job_id))
+        await async_wait_until(_served(redis, await _scripts(redis) + 12), timeout=30, what="renewals of leases")
+        assert len(await responses_of(redis, job_id)) == recorded
+        elder.start()
+        await until_recorded(redis, job_id, 16)
+    assert {response.attempt for response in await responses_of(redis, job_id)} == {1}
+
+
+@pytest.mark.parametrize("lists", [True, False], ids=["at the first request", "at the start"])
+async def test_a_worker_that_is_refused_ends_with_one_sentence(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, lists: bool
+) -> None:
+    """Status 1, what to look at, and nothing recorded: the next worker, with a better key, finds all to be done."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    job_id = await submit(redis, 1, 4)
+    refused = Mood(401, {"error": {"message": f"Incorrect API key provided: {KEY}."}})
+    there = Elsewhere(moods=[refused] * 64, locked=None if lists else "another")
+    with (
+        serving(there),
+        worker_process(
+            tmp_path, data, server.url, *QUICK, "--endpoint", there.url, "--api-key-env", "MY_KEY"
+        ) as worker,
+    ):
+        assert worker.wait() == 1
+    assert worker.log.splitlines()[-1].endswith(f"{there.url} refuses the key in MY_KEY (401)")
+    assert "Traceback" not in worker.log
+    assert KEY not in worker.log
+    assert await responses_of(redis, job_id) == []
+
+
+async def test_the_key_is_nowhere(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in logs, files, records, announcements, metrics nor on command lines, though the server repeats it."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    job_id = await submit(redis, 4, 4)
+    said = {"error": {"message": f"key {KEY} may not do that", "code": KEY}}
+    moods = [Mood(400, said), Mood(500, said), Mood(429, said, {"retry-after-ms": "1"}), Mood(413, said)]
+    with serving(Elsewhere(moods=moods)) as there:
+        arguments = (*QUICK, "--endpoint", there.url, "--api-key-env", "MY_KEY", "--heartbeat-seconds", "0.1")
+        with worker_process(tmp_path, data, server.url, *arguments) as worker:
+            await until_recorded(redis, job_id, 16)
+            seen = [*_shown_by(worker), *[str(await _value(redis, name)) for name in await redis.keys("*")]]
+            worker.tell_to_end()
+            worker.wait()
+    responses = await responses_of(redis, job_id)
+    seen += [worker.log, *_texts_below(tmp_path), *(response.model_dump_json() for response in responses)]
+    assert there.keys == {f"Bearer {KEY}"}
+    assert [text for text in seen if KEY in text] == []
+    failures = [response.failure.message for response in responses if response.failure]
+    assert sorted(failure[:31] for failure in failures) == [
+        "400: key [key] may not do that",
+        "413: key [key] may not do that;",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--engine", "remote"), "--engine remote needs the address of a server: --endpoint http://HOST:PORT/v1"),
+        (("--engine", "remote", "--endpoint", "ftp://x"), "is to be an address such as http://127.0.0.1:8000/v1"),
+        (("--engine", "remote", "--endpoint", "http://a:b@x"), "has a name or password in it"),
+        (
+            ("--engine", "remote", "--endpoint", "http://x", "--api-key-env", "NO_KEY"),
+            "NO_KEY: the variable is not set",
+        ),
+        (("--remote-pictures", "jpeg"), "--remote-pictures: String should match pattern"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_is_missing_is_said_before_anything_starts(
+    server: ServerProcess, data: Path, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    """In one sentence, without a traceback."""
+    with worker_process(tmp_path, data, server.url, *arguments) as worker:
+        assert worker.wait() in {1, 2}
+    assert sentence in worker.log
+    assert "Traceback" not in worker.log
+
+
+def test_a_closed_model_is_not_looked_for_on_this_machine(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+    """The worker says where it is asked."""
+    with worker_process(tmp_path, data, server.url, models=("gpt-4.1",)) as worker:
+        assert worker.wait() == 1
+    assert "--engine remote --endpoint https://api.openai.com/v1 --api-key-env OPENAI_API_KEY" in worker.log
+
+
+def _shown_by(worker: WorkerProcess) -> list[str]:
+    """Its metrics, and its command line."""
+    address = next(word for word in worker.log.split() if word.startswith("http") and word.endswith("/metrics"))
+    return [httpx.get(address).text, Path(f"/proc/{worker.pid}/cmdline").read_text()]
+
+
+def _texts_below(folder: Path) -> list[str]:
+    return [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
+
+
+def _served(redis: Redis, scripts: int) -> Callable[[], Awaitable[bool]]:
+    async def enough() -> bool:
+        return await _scripts(redis) >= scripts
+
+    return enough
+
+
+async def _scripts(redis: Redis) -> int:
+    """Scripts that the server has run: among them, one for each renewal of leases."""
+    told = await redis.info("commandstats")
+    return sum(int(each["calls"]) for name, each in told.items() if name.startswith("cmdstat_evalsha"))
+
+
+async def _value(redis: Redis, name: bytes) -> object:
+    kind = (await redis.type(name)).decode()
+    read = {
+        "string": redis.get,
+        "hash": redis.hgetall,
+        "set": redis.smembers,
+        "zset": lambda key: redis.zrange(key, 0, -1),
+        "stream": redis.xrange,
+        "list": lambda key: redis.lrange(key, 0, -1),
+    }
+    return await read[kind](name)

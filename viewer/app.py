@@ -1,0 +1,129 @@
+"""The application: settings in, routes, errors and instrumentation put together."""
+
+import logging
+import time
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from jobs.hosts import OwnNames
+from tiling.errors import ImageNotFoundError, PathEscapesError, TilingError
+from viewer.errors import BusyError, ViewerError
+from viewer.iiif import PREFIX, Iiif
+from viewer.instrumentation import Instrumentation
+from viewer.page import page_routes
+from viewer.settings import ViewerSettings
+from viewer.studio import Studio
+
+_RETRY_SECONDS = 2
+_METHODS = ["GET", "OPTIONS"]  # HEAD comes with GET
+
+log = logging.getLogger(__name__)
+
+
+def create_app(settings: ViewerSettings) -> Starlette:
+    """Build the viewer's application; what it makes and keeps lives as long as it is served."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        studio = Studio(settings)
+        app.state.iiif, app.state.counted = Iiif(settings, studio), Instrumentation(studio)
+        try:
+            yield
+        finally:
+            studio.close()
+
+    return Starlette(
+        routes=[
+            Route(f"{PREFIX}/{{rest:path}}", _iiif, methods=_METHODS),
+            Route("/healthz", _healthz),
+            Route("/metrics", _metrics),
+            *page_routes(),
+        ],
+        exception_handlers={ViewerError: _handle_known, TilingError: _handle_file, Exception: _handle_unknown},
+        middleware=[Middleware(Door, settings=settings)],
+        lifespan=lifespan,
+    )
+
+
+class Door:
+    """Refuses names that the viewer is not called by, lets pages of others read pictures, and counts every request."""
+
+    def __init__(self, app: ASGIApp, settings: ViewerSettings) -> None:
+        self.app = app
+        said = urlsplit(settings.url or "").hostname
+        self._names = OwnNames(settings.host, *settings.trusted_hosts, *([said] if said else []))
+        self._origin = settings.allow_origin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        kind, started = _kind(scope["path"]), time.perf_counter()
+
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self._add_headers(MutableHeaders(scope=message), kind)
+                counted: Instrumentation = scope["app"].state.counted
+                counted.requests.labels(kind, str(message["status"])).inc()
+                counted.seconds.labels(kind).observe(time.perf_counter() - started)
+            await send(message)
+
+        host = Headers(scope=scope).get("host", "")
+        if self._names.trusts(host):
+            await self.app(scope, receive, noted)
+        else:
+            told = f"'{host[:200]}' is no name of this viewer; add it to GIGAVQA_VIEWER_TRUSTED_HOSTS if it should be\n"
+            await PlainTextResponse(told, 421)(scope, receive, noted)
+
+    def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
+        headers["X-Content-Type-Options"] = "nosniff"
+        if kind in {"picture", "description"} and self._origin != "none":
+            headers["Access-Control-Allow-Origin"] = self._origin
+            headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"
+
+
+def _kind(path: str) -> str:
+    if path.startswith(f"{PREFIX}/"):
+        return "description" if path.endswith("/info.json") else "picture"
+    return "other"
+
+
+async def _iiif(request: Request) -> Response:
+    iiif: Iiif = request.app.state.iiif
+    return await iiif.answer(request)
+
+
+async def _healthz(request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _metrics(request: Request) -> Response:
+    counted: Instrumentation = request.app.state.counted
+    return Response(counted.render(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _handle_known(request: Request, error: Exception) -> Response:
+    headers = {"Retry-After": str(_RETRY_SECONDS)} if isinstance(error, BusyError) else None
+    return PlainTextResponse(f"{error}\n", error.status if isinstance(error, ViewerError) else 500, headers)
+
+
+async def _handle_file(request: Request, error: Exception) -> Response:
+    missing = isinstance(error, ImageNotFoundError | PathEscapesError)
+    return PlainTextResponse(f"{error}\n", 404 if missing else 422)
+
+
+async def _handle_unknown(request: Request, error: Exception) -> Response:
+    log.error("%s failed", request.url.path.encode("unicode_escape").decode(), exc_info=error)
+    return PlainTextResponse(f"{type(error).__name__}; the viewer's log tells more\n", 500)

@@ -1,0 +1,131 @@
+"""Pixels of a region at a size, from whatever level of whatever is at hand, and the bytes that are sent of them."""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from tiling.budgets.base import RasterPlan
+from tiling.budgets.resolver import Decision
+from tiling.geometry import Region, Size, fit_longest_side
+from tiling.levels import LARGE_PIXELS, choose_level
+from tiling.painter import Painter
+from tiling.passes import Painted, plan_passes
+from tiling.recipes import Recipe
+from tiling.sources import Level, Source
+from tiling.sources.base import Pixels
+from tiling.views import View
+from viewer.errors import BusyError
+from viewer.pictures import Picture
+from viewer.wishes import Wish
+
+OVERVIEW_SIDE = 2048
+"""Pixels of the longest side of what is kept of a large flat picture until its pyramid is there."""
+
+_AT_ONCE_PIXELS = 4_000_000
+_PILLOW_NAMES = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP"}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A flat picture in memory, whole: at its own size, or smaller where it is large."""
+
+    pixels: Pixels
+    level: Level
+
+
+def overview_level(picture: Picture) -> Level:
+    """The level that an overview of a picture has."""
+    size = picture.size if picture.size.area < LARGE_PIXELS else fit_longest_side(picture.size, OVERVIEW_SIDE)
+    return Level(size, picture.size.width / size.width)
+
+
+def suffices(level: Level, region: Region, size: Size) -> bool:
+    """Whether a region at this size needs no more pixels than a level has; an odd one at the edge is no matter."""
+    scale = level.downsample
+    return region.width / scale > size.width - 1 and region.height / scale > size.height - 1
+
+
+def recipe_of(picture: Picture, region: Region, size: Size) -> Recipe:
+    """The recipe of a region at a size: the same as that of a model's raster of this size, by bicubic filter."""
+    view = View(image=picture.name, region=str(region))
+    plan = RasterPlan(size, 0, Decision(size, size))
+    return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan)
+
+
+def overview_of(picture: Picture, is_wanted: Callable[[], bool] = lambda: True) -> Overview:
+    """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
+    level = overview_level(picture)
+    recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
+    made: list[Painted] = []
+    for each in plan_passes(picture.path, picture.reading, [recipe]):
+        each.run(made.append, is_wanted)
+    if not made:
+        raise BusyError(f"nobody waits for '{picture.name}' any more")
+    return Overview(made[0].pixels, level)
+
+
+def draw_of_overview(picture: Picture, overview: Overview, region: Region, size: Size) -> Pixels:
+    """Draw a region of a picture in memory."""
+
+    def bands(level: int, part: Region) -> Iterator[Pixels]:
+        x, y, width, height = part
+        yield overview.pixels[y : y + height, x : x + width]
+
+    return _paint(recipe_of(picture, region, size), overview.level, 0, 1, bands)
+
+
+def draw_of_file(picture: Picture, source: Source, region: Region, size: Size) -> Pixels:
+    """Draw a region of a file with levels of its own. Raises TilingError subclasses."""
+    levels = source.decoder.levels
+    number = level_for(source.levels, region, size, picture.reading.oversampling)
+    return _paint(
+        recipe_of(picture, region, size), levels[number], number, source.orientation, source.decoder.bands
+    )  # fmt: skip
+
+
+def level_for(levels: tuple[Level, ...], region: Region, size: Size, oversampling: int) -> int:
+    """The level that has the region at this very size, but for an odd pixel; else the one that models are shown.
+
+    The former is what a viewer's tiles ask for, the latter so much larger that resizing it keeps the picture's quality.
+    """
+    for number, (_, scale) in enumerate(levels):
+        if abs(region.width / scale - size.width) < 1 and abs(region.height / scale - size.height) < 1:
+            return number
+    return choose_level(levels, region.size, size, oversampling)
+
+
+def is_cheap(picture: Picture, region: Region) -> bool:
+    """Whether a region of a file without levels can be read as it is, since tiles or strips are decoded one by one."""
+    return not picture.reading.is_sequential and region.size.area <= _AT_ONCE_PIXELS
+
+
+def encode(pixels: Pixels, wish: Wish, jpeg_quality: int) -> bytes:
+    """Mirror, turn, colour and encode."""
+    turned = np.rot90(pixels[:, ::-1] if wish.is_mirrored else pixels, -wish.degrees // 90)
+    image = Image.fromarray(np.ascontiguousarray(turned))
+    if wish.quality in {"gray", "bitonal"}:
+        image = image.convert("L")
+    if wish.quality == "bitonal":
+        image = image.point([0] * 128 + [255] * 128)
+    buffer = io.BytesIO()
+    options = {"compress_level": 1} if wish.format == "png" else {"quality": jpeg_quality}
+    image.save(buffer, _PILLOW_NAMES[wish.format], **options)
+    return buffer.getvalue()
+
+
+def _paint(
+    recipe: Recipe,
+    level: Level,
+    number: int,
+    orientation: int,
+    bands: Callable[[int, Region], Iterator[Pixels]],
+) -> Pixels:
+    painter = Painter(recipe, level, orientation)
+    left, top = painter.region_l.x, painter.region_l.y
+    for band in bands(number, painter.region_l):
+        painter.take(band, left, top)
+        top += band.shape[0]
+    return painter.pixels()

@@ -1,0 +1,31 @@
+"""What can be wrong with a request for a picture, beyond what `tiling.errors` says of files."""
+
+
+class ViewerError(Exception):
+    """A request that the viewer does not answer with a picture; `status` is its HTTP status."""
+
+    status = 500
+
+
+class RequestInvalidError(ViewerError):
+    """The request is none of IIIF's: region, size, rotation, quality or format cannot be read, or are empty."""
+
+    status = 400
+
+
+class RequestUnsupportedError(ViewerError):
+    """The request is one of IIIF's, of a feature that is not offered."""
+
+    status = 501
+
+
+class NoSuchPictureError(ViewerError):
+    """There is no picture of this name, or it is no longer the one with this digest."""
+
+    status = 404
+
+
+class BusyError(ViewerError):
+    """More wait already than may, or what is wanted is being made; the client is to come again."""
+
+    status = 503

@@ -1,0 +1,240 @@
+"use strict";
+// Evidence in one picture. What is shown stands in the address behind `#`, as JSON, which no server is sent:
+//   image, digest, title, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}]
+// Boxes and regions are pixels of the full picture, as everywhere. Nothing of it is trusted: texts become text nodes.
+
+const KINDS = { true: "the truth", read: "the model's answer", zoom: "zooms of the chat", local: "local evidence (V3, V4)" };
+const MOST_BOXES = 2000;
+const byId = (id) => document.getElementById(id);
+const el = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+const svg = (name, attributes) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+};
+
+// --- the address ---------------------------------------------------------------------------------------------------
+
+const text = (value, most = 4000) => String(value ?? "").slice(0, most);
+const list = (value) => (Array.isArray(value) ? value : []);
+const quadruple = (box) => {
+  const numbers = list(box).map(Number);
+  return numbers.length === 4 && numbers.every(Number.isFinite) && numbers[2] >= 0 && numbers[3] >= 0 ? numbers : null;
+};
+const wished = () => {
+  const given = JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}") ?? {};
+  const boxes = list(given.boxes).slice(0, MOST_BOXES).map((one) => ({ kind: one?.[0], name: text(one?.[1], 200), box: quadruple(one?.[2]) }));
+  const seen = list(given.seen).slice(0, 64).map((one) => ({ region: quadruple(one?.region), size: list(one?.size).map(Number), caption: text(one?.caption, 400) }));
+  return {
+    image: text(given.image, 4000),
+    digest: /^[0-9a-f]{32}$/.test(given.digest) ? given.digest : "",
+    title: text(given.title, 400),
+    told: list(given.told).slice(0, 12).map((pair) => [text(pair?.[0], 80), text(pair?.[1])]).filter(([, told]) => told),
+    boxes: Object.keys(KINDS).flatMap((kind) => boxes.filter((one) => one.box && one.kind === kind)),
+    seen: seen.filter((one) => one.region && one.size.length === 2 && one.size.every((side) => Number.isInteger(side) && side > 0)),
+  };
+};
+
+// --- panes ---------------------------------------------------------------------------------------------------------
+
+const OPTIONS = {
+  showNavigationControl: false, drawer: "canvas", animationTime: 0.4, maxZoomPixelRatio: 16, visibilityRatio: 0.2, minZoomImageRatio: 0.8,
+  tileRetryMax: 40, tileRetryDelay: 2500, timeout: 60000, gestureSettingsMouse: { clickToZoom: false }, crossOriginPolicy: false,
+};
+let wish, info, size, full, model, leader = null, pointed = null;
+
+const say = (words) => { byId("status").textContent = words; };
+const whole = (number) => Math.round(number).toLocaleString("en");
+
+// Boxes are one drawing as large as the pane, which follows the viewport: at 1 : 1 one as large as the picture would be too large.
+const overlay = (viewer) => {
+  const group = svg("g", {});
+  for (const [number, { kind, box: [x, y, width, height] }] of wish.boxes.entries()) {
+    for (const halo of ["halo ", ""]) group.append(svg("rect", { class: halo + kind, "data-box": number, x, y, width, height }));
+  }
+  const drawing = svg("svg", { "aria-hidden": "true" });
+  drawing.append(group);
+  viewer.canvas.append(drawing);
+  const follow = () => {
+    const { viewport } = viewer;
+    const { x, y } = viewport.pixelFromPointNoRotate(new OpenSeadragon.Point(0, 0), true);
+    const scale = (viewport.getContainerSize().x * viewport.getZoom(true)) / size.x;
+    const centre = viewport.getContainerSize().divide(2);
+    group.setAttribute("transform", `rotate(${viewport.getRotation(true)} ${centre.x} ${centre.y}) translate(${x} ${y}) scale(${scale})`);
+  };
+  for (const event of ["update-viewport", "open", "resize"]) viewer.addHandler(event, follow);
+  follow();
+};
+
+const label = (viewer, words) => {
+  viewer.canvas.setAttribute("role", "application");
+  viewer.canvas.setAttribute("aria-label", `${words}, ${whole(size.x)} by ${whole(size.y)} pixels. Arrow keys pan, plus and minus zoom, 0 shows all. The boxes are listed beside it.`);
+};
+
+const tell = () => {
+  const picture = full?.world.getItemAt(0);
+  if (!picture) return;
+  const percent = 100 * picture.viewportToImageZoom(full.viewport.getZoom());
+  const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBounds());
+  say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
+};
+
+// The one that moved leads; the other follows without answering.
+const follows = (one, other) => {
+  one.addHandler("update-viewport", () => {
+    if (leader === other || !other.isOpen() || byId("seen").hidden) return;
+    leader = one;
+    other.viewport.setRotation(one.viewport.getRotation(true), true);
+    other.viewport.fitBounds(one.viewport.getBoundsNoRotate(true), true);
+    other.forceRedraw();
+    requestAnimationFrame(() => { leader = null; });
+  });
+};
+
+const rasterAddress = ({ region, size: [width, height] }) => {
+  const [x, y, w, h] = region.map(Math.round);
+  return `${info.id}/${x},${y},${w},${h}/${width},${height}/0/default.png`;
+};
+
+const showRaster = () => {
+  const one = wish.seen[Number(byId("raster").value) || 0];
+  const [x, y, width, height] = one.region;
+  model.clearOverlays();
+  const picture = el("img", { class: "raster", src: rasterAddress(one), alt: one.caption || "What the model saw" });
+  picture.addEventListener("error", () => say("This raster cannot be made of the picture."));
+  model.addOverlay({ element: picture, location: new OpenSeadragon.Rect(x / size.x, y / size.x, width / size.x, height / size.x) });
+  byId("seen-caption").textContent = `As the model saw it: ${one.size.map(whole).join(" × ")} pixels of ${one.region.slice(2).map(whole).join(" × ")}`;
+};
+
+const beside = () => {
+  const isOn = byId("seen").hidden;
+  const shown = full.viewport.getBounds();
+  full.addOnceHandler("resize", () => full.viewport.fitBounds(shown, true)); // the pane has another shape then
+  byId("seen").hidden = !isOn;
+  byId("beside").setAttribute("aria-pressed", String(isOn));
+  byId("which").hidden = !isOn || wish.seen.length < 2;
+  if (!isOn) return;
+  if (model) {
+    showRaster();
+    full.forceRedraw();
+    return;
+  }
+  // The full picture lies below unseen, so that both panes have the same places.
+  model = OpenSeadragon({ element: byId("model"), ...OPTIONS });
+  model.addHandler("open", () => {
+    label(model, "As the model saw it");
+    overlay(model);
+    point();
+    showRaster();
+    model.viewport.fitBounds(shown, true);
+    follows(full, model);
+    follows(model, full);
+  });
+  model.open({ tileSource: info, opacity: 0 });
+};
+
+// --- beside the picture --------------------------------------------------------------------------------------------
+
+const point = (number = pointed) => {
+  pointed = number;
+  for (const box of document.querySelectorAll("rect[data-box]")) box.classList.toggle("pointed", box.dataset.box === String(number));
+};
+
+const go = (number) => {
+  const [x, y, width, height] = wish.boxes[number].box;
+  const margin = Math.max(width, height, 64) * 0.75;
+  full.viewport.fitBounds(full.viewport.imageToViewportRectangle(x - margin, y - margin, width + 2 * margin, height + 2 * margin));
+  point(number);
+};
+
+const drawList = () => {
+  const kinds = Object.keys(KINDS).filter((kind) => wish.boxes.some((one) => one.kind === kind));
+  byId("layers").replaceChildren(...kinds.map((kind) => {
+    const box = el("input", { type: "checkbox", "data-layer": kind, checked: "" });
+    box.addEventListener("change", () => {
+      document.body.classList.toggle(`hide-${kind}`, !box.checked);
+      for (const row of document.querySelectorAll(`#boxes li[data-kind=${kind}]`)) row.hidden = !box.checked;
+    });
+    return el("label", { class: kind }, box, `${KINDS[kind]} (${wish.boxes.filter((one) => one.kind === kind).length})`);
+  }));
+  if (!kinds.length) byId("layers").textContent = "No boxes were given.";
+  byId("boxes").replaceChildren(...wish.boxes.map(({ kind, name, box: [x, y, width, height] }, number) => {
+    const button = el("button", { type: "button" }, name ? `${name}: ${KINDS[kind]}` : KINDS[kind], el("small", {}, `${whole(x)}, ${whole(y)}, ${whole(width)} × ${whole(height)}`));
+    button.addEventListener("click", () => go(number));
+    for (const event of ["mouseenter", "focus"]) button.addEventListener(event, () => point(number));
+    return el("li", { "data-kind": kind }, button);
+  }));
+};
+
+// As QuPath reads it: polygons in pixels of the full picture, from its top left.
+const geojson = () => ({
+  type: "FeatureCollection",
+  features: wish.boxes.map(({ kind, name, box: [x, y, w, h] }) => ({
+    type: "Feature",
+    geometry: { type: "Polygon", coordinates: [[[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y]]] },
+    properties: { objectType: "annotation", name: name || KINDS[kind], classification: { name: KINDS[kind] }, kind, image: wish.image },
+  })),
+});
+
+const drawWords = () => {
+  document.title = wish.title ? `${wish.title}: evidence` : "Evidence";
+  byId("title").textContent = wish.title || "Evidence";
+  byId("asked").hidden = !wish.told.length;
+  byId("said-of-it").replaceChildren(...wish.told.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, told)]));
+  byId("raster").replaceChildren(...wish.seen.map((one, number) => el("option", { value: number }, one.caption || one.size.join(" × "))));
+  byId("beside").hidden = !wish.seen.length;
+  if (!wish.boxes.length) return;
+  byId("geojson").href = URL.createObjectURL(new Blob([JSON.stringify(geojson())], { type: "application/geo+json" }));
+  byId("geojson").hidden = false;
+};
+
+// --- begin ---------------------------------------------------------------------------------------------------------
+
+const begin = async () => {
+  try {
+    wish = wished();
+  } catch {
+    say("The address holds no picture that can be read: it is JSON behind #.");
+    return;
+  }
+  drawWords();
+  drawList();
+  if (!wish.image) {
+    say("No picture is named. Links in a report's samples lead here.");
+    return;
+  }
+  const name = encodeURIComponent(wish.digest ? `${wish.image}@${wish.digest}` : wish.image);
+  say("The picture is being opened.");
+  const answer = await fetch(`iiif/3/${name}/info.json`);
+  if (!answer.ok) {
+    say(`The picture cannot be shown: ${(await answer.text()).trim()}`);
+    return;
+  }
+  info = await answer.json();
+  info.id = new URL(`iiif/3/${name}`, location.href).href; // the very address that this page has reached, whatever proxies say
+  size = new OpenSeadragon.Point(info.width, info.height);
+  byId("picture").textContent = `${wish.image}, ${whole(size.x)} × ${whole(size.y)} pixels`;
+  full = OpenSeadragon({ element: byId("full"), ...OPTIONS });
+  full.addHandler("open", () => {
+    label(full, wish.image);
+    overlay(full);
+    tell();
+    full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
+  });
+  full.addHandler("animation-finish", tell);
+  full.open(info);
+};
+
+byId("in").addEventListener("click", () => full?.viewport.zoomBy(1.6));
+byId("out").addEventListener("click", () => full?.viewport.zoomBy(1 / 1.6));
+byId("home").addEventListener("click", () => full?.viewport.goHome());
+byId("turn").addEventListener("click", () => full?.viewport.rotateBy(90));
+byId("beside").addEventListener("click", () => { if (full?.isOpen()) beside(); });
+byId("raster").addEventListener("change", showRaster);
+addEventListener("hashchange", () => { if (location.hash.startsWith("#%7B")) location.reload(); });
+begin();

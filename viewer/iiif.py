@@ -1,0 +1,158 @@
+"""IIIF Image API 3.0, level 2: descriptions of pictures, and whatever is wished of them.
+
+Source: https://iiif.io/api/image/3.0/
+"""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from tiling.geometry import Size
+from tiling.levels import half_size
+from viewer.errors import NoSuchPictureError, RequestInvalidError
+from viewer.pictures import Picture
+from viewer.sending import Sending
+from viewer.settings import ViewerSettings
+from viewer.studio import Studio
+from viewer.wishes import MEDIA_TYPES, MOST_SIDE, Words, largest, read_wish
+
+PREFIX = "/iiif/3"
+TILE = 512
+"""Pixels of a tile's side."""
+
+_CONTEXT = "http://iiif.io/api/image/3/context.json"
+_PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
+_LINKED_DATA = f'application/ld+json;profile="{_CONTEXT}"'
+_ETAG = re.compile(r'(?:W/)?"([^"]*)"')
+_SMALLEST_SIZE = 128
+_CLIENT_GONE = 499  # nobody reads it; logs know it from other servers
+Value = TypeVar("Value")
+
+
+class Iiif:
+    """What lies below `/iiif/3`: descriptions at `{identifier}/info.json`, and pictures in four more segments."""
+
+    def __init__(self, settings: ViewerSettings, studio: Studio) -> None:
+        self._settings, self._studio = settings, studio
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one request. Raises ViewerError and TilingError subclasses."""
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": "GET, HEAD, OPTIONS", **_PREFLIGHT})
+        # Frameworks decode paths, after which `%2F` in an identifier is no longer told from `/`.
+        raw = request.scope["raw_path"].decode("ascii", "replace")
+        identifier, *rest = raw.partition(f"{PREFIX}/")[2].split("/")
+        if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
+            raise NoSuchPictureError("no such address: an identifier's own slashes are to be written as %2F")
+        picture = await asyncio.to_thread(self._studio.pictures.find, _decoded(identifier))
+        address = f"{base_of(request, self._settings)}{PREFIX}/{identifier}"
+        if not rest:
+            return RedirectResponse(f"{address}/info.json", status_code=303)
+        if len(rest) == 1:
+            return self._describe(request, picture, address)
+        return await self._draw(request, picture, address, Words(*map(_decoded, rest)))
+
+    def _describe(self, request: Request, picture: Picture, address: str) -> Response:
+        accepts = request.headers.get("accept", "")
+        media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
+        told = f"{self._settings.max_pixels} {address} {media}"
+        tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
+        headers = {"Link": _PROFILE, "Vary": "Accept", **_freshness(picture, tag)}
+        if _is_known(tag, request):
+            return Response(status_code=304, headers=headers)
+        return JSONResponse(describe(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media)
+
+    async def _draw(self, request: Request, picture: Picture, address: str, words: Words) -> Response:
+        wish = read_wish(words, picture.size, self._settings.max_pixels)
+        tag = self._studio.tag(picture, wish)
+        headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **_freshness(picture, tag)}
+        if _is_known(tag, request):
+            return Response(status_code=304, headers=headers)
+        answer = await _unless_gone(request, self._studio.make(picture, wish))
+        if answer is None:
+            return Response(status_code=_CLIENT_GONE)
+        if not answer.is_final:
+            headers |= {"Cache-Control": "no-store"}
+            del headers["ETag"]
+        return Sending(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
+
+
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "*",
+    "Access-Control-Max-Age": "86400",
+}
+
+
+def describe(size: Size, address: str, most: int) -> dict[str, Any]:
+    """The description of a picture of this size, `info.json` (section 5)."""
+    halves = [size]
+    while max(halves[-1]) > TILE:
+        halves.append(half_size(halves[-1]))
+    return {
+        "@context": _CONTEXT,
+        "id": address,
+        "type": "ImageService3",
+        "protocol": "http://iiif.io/api/image",
+        "profile": "level2",
+        **size._asdict(),
+        "maxWidth": MOST_SIDE,
+        "maxHeight": MOST_SIDE,
+        "maxArea": most,
+        "sizes": [
+            half._asdict()
+            for half in reversed(halves)
+            if half == size or max(half) >= _SMALLEST_SIZE
+            if half == largest(half, most)
+        ],
+        "tiles": [{"width": TILE, "height": TILE, "scaleFactors": [2**number for number in range(len(halves))]}],
+        "preferredFormats": ["jpg"],
+        "extraFormats": ["webp"],
+        "extraQualities": ["bitonal"],
+        "extraFeatures": ["canonicalLinkHeader", "mirroring", "profileLinkHeader"],
+    }
+
+
+def base_of(request: Request, settings: ViewerSettings) -> str:
+    """The address that this client reaches the viewer by, without a slash at its end."""
+    return settings.url.rstrip("/") if settings.url else str(request.base_url).rstrip("/")
+
+
+def _decoded(segment: str) -> str:
+    try:
+        return unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError as error:
+        raise RequestInvalidError("the address is not UTF-8, percent-encoded") from error
+
+
+def _freshness(picture: Picture, tag: str) -> dict[str, str]:
+    # What names its content never changes; any other name may stand for another file tomorrow.
+    age = "public, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
+    return {"ETag": f'"{tag}"', "Cache-Control": age}
+
+
+def _is_known(tag: str, request: Request) -> bool:
+    known = request.headers.get("if-none-match", "")
+    return known.strip() == "*" or tag in _ETAG.findall(known)
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Value]) -> Value | None:
+    """Do some work for a client; nothing once it has gone, as it does for tiles that moved out of sight."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        for each in (task, gone):
+            each.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

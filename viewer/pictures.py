@@ -1,0 +1,108 @@
+"""The pictures below the data root, by the names that addresses give them, and their files, kept open for a while."""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiling.geometry import Size
+from tiling.ingest import pyramid_path
+from tiling.known import known_identity, known_reading, naming
+from tiling.levels import LARGE_PIXELS, Reading
+from tiling.roots import ImageRoot
+from tiling.sources import Source, open_source
+from viewer.errors import NoSuchPictureError
+
+_OF_CONTENT = re.compile(r"(.+)@([0-9a-f]{32})", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as it is now: what lies at `path`, and `file`, which is read: itself, or the pyramid made of it.
+
+    `is_pinned`: its address names its content, so that answers never change.
+    """
+
+    name: str
+    path: Path
+    file: Path
+    digest: str
+    size: Size
+    format: str
+    reading: Reading
+    is_pinned: bool
+
+    @property
+    def needs_pyramid(self) -> bool:
+        """Whether it is large, and whatever is shown of it, much of the file would be decoded."""
+        return self.reading.is_flat and self.size.area >= LARGE_PIXELS
+
+
+class Pictures:
+    """Finds pictures by identifier, and opens them. Thread-safe; at most `most_open` files stay open unused."""
+
+    def __init__(self, root: ImageRoot, pyramids: Path, most_open: int = 8) -> None:
+        self.pyramids = pyramids
+        self._root = root
+        self._most_open = most_open
+        self._lock = threading.Lock()
+        self._idle: OrderedDict[int, tuple[tuple[Path, str], Source]] = OrderedDict()
+
+    def find(self, identifier: str) -> Picture:
+        """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content.
+
+        Blocks: reads headers. Raises NoSuchPictureError and TilingError subclasses.
+        """
+        pinned = _OF_CONTENT.fullmatch(identifier)
+        name = pinned[1] if pinned else identifier
+        path = self._root.locate(name)
+        with self.naming(name, path):
+            found = known_identity(path)
+            if pinned and found.digest != pinned[2]:
+                raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
+            pyramid = pyramid_path(found.digest, self.pyramids)
+            file = pyramid if pyramid.exists() else path
+            header = found.header
+            return Picture(
+                name, path, file, found.digest, header.size, header.format, known_reading(file), pinned is not None
+            )
+
+    @contextmanager
+    def opened(self, picture: Picture) -> Iterator[Source]:
+        """Lend the open file of a picture, which nobody else uses meanwhile; one that failed is closed."""
+        key = picture.file, picture.digest
+        source = self._take(key) or open_source(picture.file)
+        try:
+            yield source
+        except BaseException:
+            source.close()
+            raise
+        self._put(key, source)
+
+    @contextmanager
+    def naming(self, name: str, path: Path) -> Iterator[None]:
+        """Let errors about a file call it by the picture's name."""
+        with naming(name, path, self.pyramids):
+            yield
+
+    def close(self) -> None:
+        """Close what is open and unused."""
+        with self._lock:
+            idle, self._idle = self._idle, OrderedDict()
+        for _, source in idle.values():
+            source.close()
+
+    def _take(self, key: tuple[Path, str]) -> Source | None:
+        with self._lock:
+            number = next((number for number, (kept, _) in reversed(self._idle.items()) if kept == key), None)
+            return None if number is None else self._idle.pop(number)[1]
+
+    def _put(self, key: tuple[Path, str], source: Source) -> None:
+        with self._lock:
+            self._idle[id(source)] = key, source
+            surplus = self._idle.popitem(last=False)[1][1] if len(self._idle) > self._most_open else None
+        if surplus:
+            surplus.close()

@@ -1,0 +1,63 @@
+"""How the viewer is set."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import ByteSize, Field, PositiveFloat, PositiveInt
+from pydantic_settings import SettingsConfigDict
+
+from jobs.home import Address, Home
+from jobs.settings import Listed, Spelt
+from tiling.helpers import usable_cores
+from tiling.levels import LARGE_PIXELS
+from tiling.roots import ImageRoot
+
+_MIB = 2**20
+
+
+class ViewerSettings(Home):
+    """One viewer of gigavqa: pictures by IIIF's Image API, and the page that shows evidence in them."""
+
+    model_config = SettingsConfigDict(env_prefix="GIGAVQA_VIEWER_")
+    program: ClassVar[str] = "python -m viewer"
+    table: ClassVar[str] = "viewer"
+
+    host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
+    port: int = Field(default=8471, ge=0, le=65535, description="its port; 0 takes any free one")
+    allow_unauthenticated: bool = Field(
+        default=False, description="listen beyond this machine though anybody who connects may see every picture"
+    )
+    trusted_hosts: Annotated[Listed, Spelt("trusted-host", "NAME")] = Field(
+        default=(), description="names that clients call the viewer by, besides `localhost` and addresses"
+    )
+    allow_origin: Annotated[str, Spelt(metavar="ORIGIN")] = Field(
+        default="*",
+        description="whose pages may read pictures by script: `*` is what IIIF asks, an origin, or `none` for nobody",
+    )
+    url: Annotated[Address | None, Spelt(metavar="URL", default="as each request says")] = Field(
+        default=None, description="address that browsers reach the viewer by, where a proxy changes it"
+    )
+    renders: Annotated[PositiveInt, Spelt(default="the cores that it may use")] = Field(
+        default=usable_cores(), description="pictures that are made at a time, which bounds memory"
+    )
+    waiting: PositiveInt = Field(default=256, description="requests that may wait for one; more are a 503")
+    tile_bytes: ByteSize = Field(default=ByteSize(256 * _MIB), description="answers that are kept in memory")
+    held_bytes: ByteSize = Field(
+        default=ByteSize(512 * _MIB),
+        description="answers that slow clients have not taken yet; more are a 503",
+    )
+    overview_bytes: ByteSize = Field(
+        default=ByteSize(256 * _MIB),
+        ge=3 * LARGE_PIXELS,
+        description="decoded pictures that are kept of flat files without a pyramid",
+    )
+    max_pixels: PositiveInt = Field(default=4096 * 4096, description="most pixels of one answer")
+    jpeg_quality: int = Field(default=85, ge=1, le=100, description="of JPEG and WebP")
+    patience_seconds: PositiveFloat = Field(
+        default=10.0,
+        description="how long a request waits for a pyramid that is being made; then it is told to come again",
+    )
+
+    @property
+    def root(self) -> ImageRoot:
+        """The folder of pictures, out of which no name leads."""
+        return ImageRoot(self.data)

@@ -1,0 +1,126 @@
+"""Makes what is wished of pictures: of a file's own levels, of a flat picture in memory, or of its pyramid."""
+
+import asyncio
+import hashlib
+import threading
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tiling.known import known_reading
+from tiling.sources import Level
+from tiling.sources.base import Pixels
+from tiling.store import RasterStore
+from viewer.drawing import (
+    Overview,
+    draw_of_file,
+    draw_of_overview,
+    encode,
+    is_cheap,
+    overview_level,
+    overview_of,
+    recipe_of,
+    suffices,
+)
+from viewer.errors import BusyError
+from viewer.pictures import Picture, Pictures
+from viewer.pyramids import Pyramids
+from viewer.sending import Held
+from viewer.settings import ViewerSettings
+from viewer.sharing import Crew, Shared
+from viewer.wishes import Wish
+
+_VERSION = 1  # counts changes that give other bytes for the same wish
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The bytes of a wish; `is_final`: better ones will not come."""
+
+    content: bytes
+    is_final: bool
+
+
+class Studio:
+    """Everything that a viewer makes and keeps; for one event loop."""
+
+    def __init__(self, settings: ViewerSettings) -> None:
+        self._settings = settings
+        self.crew = Crew(settings.renders)
+        self.pictures = Pictures(settings.root, settings.pyramids, most_open=2 * settings.renders + 4)
+        self.pyramids = Pyramids(settings.pyramids, settings.patience_seconds)
+        self.answers: Shared[Answer] = Shared(settings.tile_bytes, lambda one: len(one.content) * one.is_final)
+        self.overviews: Shared[Overview] = Shared(settings.overview_bytes, lambda one: one.pixels.nbytes)
+        self._store = RasterStore(settings.rasters, 0)
+        self.held = Held()
+        self.waiting = 0
+
+    def tag(self, picture: Picture, wish: Wish) -> str:
+        """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
+        parts = _VERSION, picture.digest, wish.canonical, self._settings.jpeg_quality, picture.file == picture.path
+        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
+
+    async def make(self, picture: Picture, wish: Wish) -> Answer:
+        """Make what is wished, or find it. Raises BusyError, and TilingError subclasses."""
+        if self.waiting >= self._settings.waiting:
+            raise BusyError(f"{self.waiting} requests wait already; come again")
+        if self.held.bytes > self._settings.held_bytes:
+            raise BusyError(f"clients have not taken {self.held.bytes >> 20} MiB of answers yet; come again")
+        self.waiting += 1
+        try:
+            return await self.answers.get(self.tag(picture, wish), partial(self._make, picture, wish))
+        finally:
+            self.waiting -= 1
+
+    def close(self) -> None:
+        """End the threads, and close the files."""
+        self.crew.close()
+        self.pyramids.close()
+        self.pictures.close()
+
+    async def _make(self, picture: Picture, wish: Wish) -> Answer:
+        region, size = wish.region, wish.size
+        if not picture.reading.is_flat or is_cheap(picture, region):
+            return await self.crew.do(partial(self._of_file, picture, wish))
+        if suffices(overview_level(picture), region, size):
+            overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
+            return await self.crew.do(partial(self._of_overview, picture, overview, wish))
+        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return recorded
+        with self.pictures.naming(picture.name, picture.path):
+            file = await self.pyramids.wait_for(picture)
+            reading = await asyncio.to_thread(known_reading, file)
+        return await self.crew.do(partial(self._of_file, replace(picture, file=file, reading=reading), wish))
+
+    async def _overview(self, picture: Picture) -> Overview:
+        is_wanted = threading.Event()
+        is_wanted.set()
+
+        def make() -> Overview:
+            with self.pictures.naming(picture.name, picture.path):
+                return overview_of(picture, is_wanted.is_set)
+
+        try:
+            return await self.crew.do(make)
+        finally:
+            is_wanted.clear()  # who looked has gone: it may take minutes, and a thread that others wait for
+
+    def _of_overview(self, picture: Picture, overview: Overview, wish: Wish) -> Answer:
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        return self._answer(draw_of_overview(picture, overview, wish.region, wish.size), wish, overview.level)
+
+    def _of_file(self, picture: Picture, wish: Wish) -> Answer:
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        with self.pictures.naming(picture.name, picture.path), self.pictures.opened(picture) as source:
+            return self._answer(draw_of_file(picture, source, wish.region, wish.size), wish)
+
+    def _recorded(self, picture: Picture, wish: Wish) -> Answer | None:
+        """The very raster that a worker of this machine kept, if this region at this size is one."""
+        found = self._store.get(recipe_of(picture, wish.region, wish.size))
+        return self._answer(found.pixels, wish) if found else None
+
+    def _answer(self, pixels: Pixels, wish: Wish, level: Level | None = None) -> Answer:
+        """Encode pixels; those of an overview's level will be better ones unless it is the picture's own."""
+        is_final = level is None or level.downsample == 1
+        return Answer(encode(pixels, wish, self._settings.jpeg_quality), is_final)

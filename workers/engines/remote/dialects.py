@@ -1,0 +1,101 @@
+"""What kinds of OpenAI-compatible servers take beyond OpenAI's own parameters, and by what each kind is known."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from catalogue.entry import CatalogueEntry
+from jobs.models import Sampling
+
+DialectName = Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"]
+
+_OPENAIS = frozenset({"temperature", "top_p", "seed", "max_tokens", "max_completion_tokens"})
+_HOSTS: Mapping[str, DialectName] = {
+    "api.openai.com": "openai",
+    "api.anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "google",
+}
+_OWNERS: Mapping[str, DialectName] = {"vllm": "vllm", "sglang": "sglang", "nvidia": "dynamo"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One kind of server.
+
+    `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
+    named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
+    what ends a turn, `templates` whether it takes arguments of the chat template. The key goes into `key_header`, too.
+    """
+
+    name: DialectName
+    extras: frozenset[str] = frozenset()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    identity: Literal["uuid", "content_hash"] | None = None
+    keeps: bool = False
+    ends_turns: bool = False
+    templates: bool = False
+    key_header: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def parameters(self, sampling: Sampling, entry: CatalogueEntry, context: int) -> dict[str, Any]:
+        """What of `sampling` is sent; `context` bounds an answer, as an engine of this process bounds it."""
+        given = self._given(sampling, entry)
+        given[entry.remote.limit] = min(given[entry.remote.limit], context)
+        template = {"chat_template_kwargs": entry.chat_template} if self.templates and entry.chat_template else {}
+        sent = {name: value for name, value in given.items() if name not in self._refused(given, entry)}
+        return {**self.fixed, **template, **sent, **entry.remote.extra}
+
+    def not_sent(self, sampling: Sampling, entry: CatalogueEntry) -> tuple[str, ...]:
+        """Names of the parameters that the server would refuse, or does not know."""
+        return tuple(sorted(self._refused(self._given(sampling, entry), entry)))
+
+    def _given(self, sampling: Sampling, entry: CatalogueEntry) -> dict[str, Any]:
+        given = sampling.model_dump(exclude_none=True)
+        return given | {entry.remote.limit: given.pop("max_tokens")}
+
+    def _refused(self, given: Collection[str], entry: CatalogueEntry) -> set[str]:
+        return {name for name in given if name in entry.remote.not_sent or name not in _OPENAIS | self.extras}
+
+
+_ENGINES = frozenset({"top_k", "repetition_penalty"})
+DIALECTS: Mapping[DialectName, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            "vllm",
+            extras=_ENGINES,
+            # Marks are text; and a checkpoint's own defaults are not to join what was asked for.
+            fixed={"skip_special_tokens": False, "spaces_between_special_tokens": False, "min_p": 0.0},
+            identity="uuid",
+            keeps=True,
+            ends_turns=True,
+            templates=True,
+        ),
+        Dialect(
+            "sglang",
+            extras=_ENGINES,
+            fixed={"skip_special_tokens": False},
+            identity="content_hash",
+            ends_turns=True,
+            templates=True,
+        ),
+        Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
+        Dialect("openai"),
+        Dialect("anthropic", key_header="x-api-key", headers={"anthropic-version": "2023-06-01"}),  # for its list alone
+        Dialect("google"),
+    )
+}
+
+
+def vendor(host: str) -> Dialect | None:
+    """The dialect of a vendor's own endpoint."""
+    return DIALECTS[_HOSTS[host]] if host in _HOSTS else None
+
+
+def recognise(owners: Collection[str], *, has_version: bool) -> Dialect:
+    """The kind of a server, by the owners that it names of its models, and by whether it tells vLLM's version.
+
+    A stranger is asked as OpenAI is, and gets no name of a picture.
+    """
+    known = [_OWNERS[owner] for owner in owners if owner in _OWNERS]
+    return DIALECTS[known[0] if known else "vllm" if has_version else "openai"]

@@ -1,0 +1,135 @@
+"""The first meeting with a server: whether it has the model, under which name, and what kind of server it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from itertools import count
+from typing import Any
+
+import httpx
+
+from catalogue.entry import CatalogueEntry
+from catalogue.names import did_you_mean
+from workers.engines.engine import EngineClosedError, EngineDeadError
+from workers.engines.remote.dialects import Dialect, recognise
+from workers.engines.remote.refusals import AgainLaterError, shown
+from workers.engines.remote.server import RemoteSettings, Server
+
+_NO_LIST = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+_MOST_TOLD = 10
+_LONGEST_VERSION = 60
+
+
+@dataclass(frozen=True)
+class Met:
+    """What was found: the model's `name` there, `context` in tokens where it is told, and what ends its turns."""
+
+    name: str
+    dialect: Dialect
+    version: str
+    context: int | None = None
+    ends: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def meet(server: Server, entry: CatalogueEntry, settings: RemoteSettings) -> Met:
+    """Wait until the server answers and lists the model. Raises EngineDeadError when it answers and has not got it."""
+    for attempt in count():
+        try:
+            met = await _look(server, entry, settings)
+        except AgainLaterError as later:
+            await server.wait(later, attempt)
+        else:
+            server.is_back()
+            return met
+    raise AssertionError("counts have no end")
+
+
+async def _look(server: Server, entry: CatalogueEntry, settings: RemoteSettings) -> Met:
+    cards = await _cards(server)
+    names = (settings.name,) if settings.name else entry.remote_names
+    name, card = next(((name, card) for name in names for card in cards or () if _is(card, name)), (names[0], None))
+    if cards is not None and card is None:
+        raise _lacking(cards, names, settings)
+    dialect, version = settings.known_dialect, None
+    if dialect is None or dialect.keeps:
+        version = await _version(server)
+        owners = {str(each.get("owned_by")) for each in cards or ()}
+        dialect = dialect or recognise(owners, has_version=version is not None)
+    context = card.get("max_model_len") if card else None
+    return Met(
+        name=name,
+        dialect=dialect,
+        version=f"{dialect.name} {version}" if version else dialect.name,
+        context=context if isinstance(context, int) and context > 0 else None,
+        ends=await _ends(server, entry, name) if dialect.ends_turns else {},
+    )
+
+
+async def _cards(server: Server) -> list[Mapping[str, Any]] | None:
+    """What the server lists; None where it has no list. Raises AgainLaterError, EngineDeadError."""
+    response = await server.look(f"{server.endpoint}/models")
+    if response.status_code in _NO_LIST:
+        return None
+    if response.status_code != HTTPStatus.OK:
+        error = server.refusal(response)
+        if isinstance(error, AgainLaterError | EngineClosedError):
+            raise error
+        raise EngineDeadError(f"{server.endpoint} does not list its models: {error}")
+    found = _json(response)
+    data = found.get("data") if isinstance(found, dict) else None
+    if not isinstance(data, list):
+        raise EngineDeadError(f"{server.endpoint}/models is no list of models; is the address that of an OpenAI API?")
+    return [card for card in data if isinstance(card, dict) and "id" in card]
+
+
+def _is(card: Mapping[str, Any], name: str) -> bool:
+    return str(card["id"]) in {name, f"models/{name}"}  # Google's
+
+
+def _lacking(cards: list[Mapping[str, Any]], names: tuple[str, ...], settings: RemoteSettings) -> Exception:
+    if not cards:
+        return AgainLaterError("it lists no model yet")
+    listed = [str(card["id"]) for card in cards]
+    told = shown(", ".join(listed[:_MOST_TOLD]), settings.key) + (", ..." if len(listed) > _MOST_TOLD else "")
+    return EngineDeadError(
+        f"{settings.endpoint} has no model {' or '.join(map(repr, names))}{did_you_mean(names[0], listed) or ';'} "
+        f"it lists {told}: say --remote-model NAME"
+    )
+
+
+async def _version(server: Server) -> str | None:
+    """The version that vLLM tells beside its API."""
+    response = await server.look(f"{_root(server)}/version")
+    found = _json(response) if response.status_code == HTTPStatus.OK else None
+    version = found.get("version") if isinstance(found, dict) else None
+    return version[:_LONGEST_VERSION] if isinstance(version, str) else None
+
+
+async def _ends(server: Server, entry: CatalogueEntry, name: str) -> dict[str, Any]:
+    """What ends the family's turns, also where the checkpoint's own files do not name all of it.
+
+    As tokens where the server tells them, since a text may say the same and mean it.
+    """
+    family = entry.known_family
+    tokens, texts = [], []
+    for mark in family.marks.ends if family else ():
+        content = {"model": name, "prompt": mark, "add_special_tokens": False}
+        response = await server.look(f"{_root(server)}/tokenize", content)
+        found = _json(response) if response.status_code == HTTPStatus.OK else None
+        numbers = found.get("tokens") if isinstance(found, dict) else None
+        if not isinstance(numbers, list):
+            texts.append(mark)
+        elif len(numbers) == 1:  # otherwise the vocabulary has no such mark
+            tokens += numbers
+    return ({"stop_token_ids": tokens} if tokens else {}) | ({"stop": texts} if texts else {})
+
+
+def _root(server: Server) -> str:
+    return server.endpoint.removesuffix("/v1")
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None

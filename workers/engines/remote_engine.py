@@ -1,0 +1,295 @@
+"""A model behind any OpenAI-compatible server: vLLM's router, SGLang, Dynamo, a commercial API. docs/remote.md."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from ipaddress import ip_address
+from typing import Any
+
+from cachetools import LRUCache
+
+from catalogue.entry import CatalogueEntry
+from jobs.fleet import EnginePhase
+from jobs.growth import Grow
+from jobs.models import EngineInfo, RemoteInfo, Sampling, Timings, TurnResponse
+from tiling.geometry import Size
+from workers.engines.engine import (
+    ContextExceededError,
+    EngineClosedError,
+    EngineDeadError,
+    EngineError,
+    EngineStats,
+    Message,
+)
+from workers.engines.places import Places
+from workers.engines.primers import Primers
+from workers.engines.remote.answers import read_answer
+from workers.engines.remote.bodies import Writer
+from workers.engines.remote.dialects import DIALECTS
+from workers.engines.remote.meeting import meet
+from workers.engines.remote.pictures import Pictures
+from workers.engines.remote.rates import Rate
+from workers.engines.remote.server import RemoteSettings, Reply, Server
+
+log = logging.getLogger(__name__)
+
+_PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
+_LETTERS_A_TOKEN = 4
+_MOST_KEPT = 10_000
+_MISSES, _ANSWERS_A_MISS = 8, 16
+_TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
+
+
+class RemoteEngine:
+    """One model, asked over HTTP. What this worker renders is what is sent; the server does the rest.
+
+    A server that is away is waited for; nothing is given up meanwhile.
+    """
+
+    def __init__(self, entry: CatalogueEntry, settings: RemoteSettings) -> None:
+        self._entry = entry
+        self._settings = settings
+        self._dialect = settings.known_dialect or DIALECTS["openai"]
+        self._version: str = self._dialect.name
+        self._name = settings.name or entry.remote_names[0]
+        self._context = entry.max_model_len
+        self._ends: Mapping[str, Any] = {}
+        self._tokens = Rate(settings.tokens_a_minute)
+        self._primers = Primers(self._prefill, _is_large)
+        self._kept = _Kept()
+        self._asked = 0
+        self._starting = False
+        self._prompt_tokens = self._cached_tokens = self._generated_tokens = 0
+        self._pictures: Pictures | None = None
+        self._server: Server | None = None
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is, for the provenance of responses."""
+        remote = RemoteInfo(
+            endpoint=self._settings.endpoint,
+            model=self._name,
+            dialect=self._dialect.name,
+            pictures=self._settings.pictures,
+            detail=self._entry.remote.detail,
+            not_sent=self._dialect.not_sent(Sampling(seed=0), self._entry),
+        )
+        return EngineInfo(name="remote", version=self._version, device="remote", remote=remote)
+
+    @property
+    def phase(self) -> EnginePhase | None:
+        """What is waited for, while the server does not answer."""
+        trouble = self._server.trouble if self._server else None
+        if not (trouble or self._starting):
+            return None
+        return EnginePhase(name=f"waiting for {self._settings.endpoint}" + (f" ({trouble})" if trouble else ""))
+
+    @property
+    def places(self) -> Places | None:
+        """Any number: the worker's own bound is the only one."""
+        return None
+
+    async def start(self) -> None:
+        """Wait until the server answers and lists the model. Raises EngineDeadError when it is not to be had there."""
+        settings = self._settings
+        if settings.key and settings.endpoint.startswith("http:") and not _is_here(settings.host):
+            log.warning("the key in %s goes to %s unencrypted", settings.key_name, settings.endpoint)
+        self._pictures = Pictures(settings.pictures)
+        self._server = Server(settings, context=self._context)
+        self._starting = True
+        try:
+            met = await meet(self._server, self._entry, settings)
+        except EngineClosedError as error:
+            raise self._closed(error) from error
+        finally:
+            self._starting = False
+        self._name, self._dialect, self._version = met.name, met.dialect, met.version
+        self._context = min(self._context, met.context or self._context)
+        self._ends = met.ends
+
+    async def generate(
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: Grow | None = None,
+    ) -> TurnResponse:
+        """Answer the chat's last message; `grow` is told its text at its end.
+
+        Cancelling the task closes the connection, which servers take as an abort. Raises EngineError for a prompt that
+        the server refuses, and EngineDeadError when it refuses the worker.
+        """
+        self._asked += 1
+        began = time.monotonic()
+        try:
+            turn, seconds = await self._ask(chat, sampling, priority)
+        except EngineClosedError as error:
+            raise self._closed(error) from error
+        finally:
+            self._asked -= 1
+        self._count(turn)
+        if grow is not None:
+            grow(0, turn.text, turn.logprobs)
+        queued = max(0.0, time.monotonic() - began - seconds)
+        return turn.model_copy(update={"timings": Timings(queued=queued, decode=seconds)})
+
+    async def stats(self) -> EngineStats:
+        """Counters and gauges of now; what waits to be sent, or to be sent again, is `waiting`."""
+        sent = self._server.on_the_wire if self._server else 0
+        return EngineStats(
+            running=sent,
+            waiting=max(0, self._asked - sent),
+            prompt_tokens=self._prompt_tokens,
+            cached_prompt_tokens=self._cached_tokens,
+            generated_tokens=self._generated_tokens,
+            processed_rasters=self._pictures.encoded if self._pictures else 0,
+            primers=self._primers.count,
+            retries=self._server.retries if self._server else 0,
+        )
+
+    async def healthy(self) -> bool:
+        """Whether the server answered when it was asked last."""
+        return self._server is not None and self._server.trouble is None
+
+    async def sleep(self, host_bytes: int) -> int:
+        """Return 0: there is nothing here that could be freed."""
+        return 0
+
+    async def wake(self) -> None:
+        """Do nothing: it never sleeps."""
+
+    async def stop(self) -> None:
+        """Close the connections; safe to call twice."""
+        server, self._server = self._server, None
+        if server is not None:
+            await server.close()
+        if self._pictures is not None:
+            self._pictures.close()
+
+    async def _ask(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> tuple[TurnResponse, float]:
+        """Ask with pictures left out that the server keeps; with all of them when it does not, after all."""
+        tries = _TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
+        for _ in range(tries):
+            async with self._primers.primed(chat, priority):
+                with suppress(_PictureMissingError):
+                    return await self._send(chat, sampling, leaves_out=True)
+        return await self._send(chat, sampling, leaves_out=False)
+
+    async def _send(
+        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool
+    ) -> tuple[TurnResponse, float]:
+        server, pictures = self._running()
+        keys = {raster.key for message in chat for raster in message.rasters}
+        left_out = self._kept.of(keys) if leaves_out else {}
+        sent = await pictures.of(chat, left_out)
+        parameters = {
+            "model": self._name,
+            **self._ends,
+            **self._dialect.parameters(sampling, self._entry, self._context),
+        }
+        body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
+        tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
+        await self._tokens.take(tokens)
+        try:
+            turn, seconds = await server.complete(body, partial(self._read, chat))
+        except ContextExceededError:
+            raise
+        except EngineError as error:
+            if not left_out:
+                raise
+            if self._kept.miss(left_out):  # whatever the server's words for it are
+                self._primers.forget(chat)
+            raise _PictureMissingError from error
+        if self._dialect.keeps:
+            self._kept.add(keys)
+        self._tokens.correct(turn.usage.prompt_tokens + turn.usage.completion_tokens - tokens)
+        return turn, seconds
+
+    async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
+        """Have the server keep the pictures of `chat`, and what it makes of them."""
+        sampling = Sampling(temperature=0.0, max_tokens=1)
+        try:
+            turn, _ = await self._send(chat, sampling, leaves_out=True)
+        except _PictureMissingError:
+            turn, _ = await self._send(chat, sampling, leaves_out=False)
+        self._count(turn)
+        return 0
+
+    def _read(self, chat: Sequence[Message], reply: Reply) -> TurnResponse:
+        rasters = sum(len(message.rasters) for message in chat)
+        return read_answer(reply.found, self._entry, rasters, content=reply.content, key=self._settings.key)
+
+    def _running(self) -> tuple[Server, Pictures]:
+        if self._server is None or self._pictures is None:
+            raise EngineDeadError("the engine is not running")
+        return self._server, self._pictures
+
+    def _count(self, turn: TurnResponse) -> None:
+        self._prompt_tokens += turn.usage.prompt_tokens
+        self._cached_tokens += turn.usage.cached_tokens
+        self._generated_tokens += turn.usage.completion_tokens
+
+    def _closed(self, error: EngineClosedError) -> EngineClosedError:
+        """One sentence of what is to be done."""
+        settings, status = self._settings, str(error)
+        if status.startswith("3"):
+            return EngineClosedError(f"{settings.endpoint} leads elsewhere ({status}); name the address it leads to")
+        key = f"the key in {settings.key_name}" if settings.key else "requests without a key; --api-key-env names one"
+        return EngineClosedError(f"{settings.endpoint} refuses {key} ({status})")
+
+
+class _PictureMissingError(Exception):
+    """The server has not got a picture that was left out."""
+
+
+class _Kept:
+    """Pictures that a server keeps, each with the number of the answer that showed it."""
+
+    def __init__(self) -> None:
+        self._shown: LRUCache[str, int] = LRUCache(_MOST_KEPT)
+        self._answers = self._misses = 0
+
+    @property
+    def are_worth_it(self) -> bool:
+        """Whether it pays to leave them out: not behind a router that brings every request to another server."""
+        return self._misses <= _MISSES + self._answers // _ANSWERS_A_MISS
+
+    def of(self, shown: Iterable[str]) -> dict[str, int]:
+        """Those that the server keeps."""
+        return {key: self._shown[key] for key in shown if key in self._shown}
+
+    def add(self, shown: Iterable[str]) -> None:
+        """Remember that the server has them."""
+        self._answers += 1
+        for key in shown:
+            self._shown[key] = self._answers
+
+    def miss(self, left_out: Mapping[str, int]) -> bool:
+        """Forget those that it has lost; returns whether there were any, and they had not been sent again since."""
+        lost = [key for key, number in left_out.items() if self._shown.get(key) == number]
+        for key in lost:
+            del self._shown[key]
+        self._misses += bool(lost)
+        return bool(lost)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_large(beginning: Sequence[Message]) -> bool:
+    return sum(raster.pixels.size // 3 for message in beginning for raster in message.rasters) >= _PRIMED_PIXELS
+
+
+def _estimate(chat: Sequence[Message], entry: CatalogueEntry) -> int:
+    """Tokens of the prompt, as far as they are known beforehand."""
+    rasters = [raster for message in chat for raster in message.rasters]
+    sizes = [Size(*raster.pixels.shape[1::-1]) for raster in rasters]
+    visual = sum(entry.visual_budget.plan(size, len(sizes)).visual_tokens for size in sizes)
+    return visual + sum(len(message.text) for message in chat) // _LETTERS_A_TOKEN
