@@ -63,6 +63,7 @@ EVENTS = (
     "id: 1795253412000-0\r\nevent: progress\r\n"
     'data: {"status":"in_progress","request_counts":{"total":48,"completed":17,"failed":1}}\r\n\r\n'
 )
+WEBHOOK: dict[str, Any] = {"job_id": JOB_ID, "url": "https://example.org/hooks/gigavqa"}
 PHASE: dict[str, Any] = {"name": "reading weights", "done_bytes": 8589934592, "total_bytes": 17179869184}
 WORKERS: dict[str, Any] = {
     "object": "list",

@@ -21,6 +21,7 @@ from service.operations.plans import PlanList
 from service.operations.probes import Health, Index, Readiness, Version
 from service.results.responses import ResultLine
 from service.results.verdicts import VerdictLine
+from service.results.webhooks import WebhookCard
 from service.settings import Settings
 from service.submission.jobs import Deletion, JobList
 from tests.service.gateways import RunningGateway
@@ -35,6 +36,7 @@ OPERATIONS = {
     "POST /v1/jobs/{job_id}/retry",
     "GET /v1/jobs/{job_id}/results",
     "GET /v1/jobs/{job_id}/events",
+    "PUT /v1/jobs/{job_id}/webhook",
     "GET /v1/jobs/{job_id}/report",
     "GET /v1/reports",
     "GET /v1/jobs/{job_id}/verdicts",
@@ -88,6 +90,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.IMAGES, ImageList),
     (examples.PLANS, PlanList),
     (examples.VERSION, Version),
+    (examples.WEBHOOK, WebhookCard),
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),
