@@ -22,6 +22,7 @@ COPY tiling tiling
 COPY catalogue catalogue
 COPY cli cli
 COPY demo demo
+COPY gigavqa gigavqa
 RUN python3 -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 # No torch, no libvips: the gateway decodes no pixel.

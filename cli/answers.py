@@ -1,7 +1,6 @@
 """Answers as they come: judged, shown as a live table or as lines, and written as a page and as files of verdicts."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from rich.text import Text
 from catalogue.entry import CatalogueEntry
 from cli.client import Client
 from cli.console import err
-from cli.errors import GatewayUnreachableError
 from cli.following import obstacles_told
 from evaluation.datasets import Dataset
 from evaluation.metrics.intervals import wilson
@@ -25,8 +23,6 @@ from evaluation.writers.verdicts import FORMS, Layout, write_verdicts
 from jobs.models import Job, Response
 from jobs.stored import read_response
 
-_PATIENCE_SECONDS = 60.0
-_PAUSE_SECONDS = 0.5
 _MOST_ROWS = 30
 """Answers that have a row or a line each; of more, those of each cell and group are counted."""
 _LINES_PER_JOB = 20
@@ -54,32 +50,11 @@ def _responses(lines: Iterable[str]) -> Iterator[Response]:
             yield read_response(line, extra="ignore")
 
 
-def answers_of(gateway: Client, job_id: str) -> Iterator[str]:
-    """Yield the responses of a job as they are recorded, until it ends; a lost connection is taken up again.
-
-    Raises GatewayUnreachableError when no gateway has answered for a minute.
-    """
-    after: dict[str, str] = {}
-    given_up_at = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            for line in gateway.results(job_id, {"follow": True, **after}):
-                after = {"after": json.loads(line)["cursor"]}
-                yield line
-            if gateway.job(job_id).status.final:
-                return
-            given_up_at = time.monotonic() + _PATIENCE_SECONDS
-        except GatewayUnreachableError:
-            if time.monotonic() > given_up_at:
-                raise
-        time.sleep(_PAUSE_SECONDS)
-
-
 def show_answers(gateway: Client, job: Job, answers: Answers) -> Job:
     """Show each answer as it comes, or counts where they are many, and return the job as it ended."""
     board = Board(job.request_counts.total)
     with _opened(board) as say, obstacles_told(gateway, job.spec.models, say):
-        for outcome in answers.judged(answers_of(gateway, job.id)):
+        for outcome in answers.judged(gateway.result_lines(job.id, follow=True)):
             line = board.add(outcome)
             if line and not err.is_terminal:
                 say(line)
@@ -169,10 +144,10 @@ def write_answers(gateway: Client, job: Job, answers: Answers, folder: Path) -> 
     """Write the page, and the verdict on every answer in every form."""
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "report.html"
-    page.write_text(gateway.report([job.id], "html"), encoding="utf-8")
+    page.write_text(gateway.report(job.id, form="html"), encoding="utf-8")
     files = []
     for form in FORMS:
         files.append(folder / f"verdicts.{form}")
-        lines = gateway.results(job.id, {})
+        lines = gateway.result_lines(job.id)
         write_verdicts(answers.judged(lines), files[-1], form, Layout.of(answers.dataset, texts=True))
-    return Written(Report.model_validate_json(gateway.report([job.id], "json")), page, tuple(files))
+    return Written(Report.model_validate_json(gateway.report(job.id, form="json")), page, tuple(files))

@@ -1,15 +1,14 @@
 """What the shell offers after TAB: names of models, data sets, jobs and more. Quick, and silent whatever is wrong."""
 
-import os
 from collections.abc import Callable, Iterable
 
 import typer
 
 from catalogue.errors import CatalogueError
 from cli.errors import CommandError
+from gigavqa.errors import GigavqaError
+from gigavqa.places import address, headers
 
-DEFAULT_URL = "http://127.0.0.1:8470"
-"""Where the gateway is, unless told otherwise."""
 _PATIENCE_SECONDS = 0.5
 
 
@@ -17,7 +16,7 @@ def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """The names that begin as what stands there; none where they cannot be found."""
     try:
         return [name for name in names() if name.startswith(incomplete)]
-    except (CatalogueError, CommandError, OSError):
+    except (CatalogueError, CommandError, GigavqaError, OSError):
         return []  # the command itself says what is wrong; a line in the middle of a prompt helps nobody
 
 
@@ -62,13 +61,10 @@ def complete_jobs(incomplete: str) -> list[str]:
     """Jobs of the gateway that GIGAVQA_URL names, newest first, where it answers at once."""
     import httpx
 
-    from cli.client import key_header
-
     def ids() -> Iterable[str]:
-        url = os.environ.get("GIGAVQA_URL", DEFAULT_URL).rstrip("/")
         try:
             found = (
-                httpx.get(f"{url}/v1/jobs", headers=key_header(), timeout=_PATIENCE_SECONDS)
+                httpx.get(f"{address()}/v1/jobs", headers=headers(), timeout=_PATIENCE_SECONDS)
                 .raise_for_status()
                 .json()["data"]
             )

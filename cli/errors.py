@@ -7,11 +7,13 @@ from http import HTTPStatus
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
+from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
 from jobs.errors import JobsError, KeyNotFoundError, SettingsInvalidError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
 WRONG_INPUT = 2
+_NO_GATEWAY = 3
 _NOT_NOW = 4
 
 
@@ -25,21 +27,6 @@ class ArgumentError(CommandError):
     """An argument names nothing that there is, or arguments do not go together."""
 
     exit_code = WRONG_INPUT
-
-
-class GatewayUnreachableError(CommandError):
-    """No gateway answers at the address."""
-
-    exit_code = 3
-
-
-class ProblemError(CommandError):
-    """The gateway refused the request with a problem document (RFC 9457) of this HTTP status."""
-
-    def __init__(self, message: str, status: int = HTTPStatus.NOT_FOUND) -> None:
-        super().__init__(message)
-        self.status = status
-        self.exit_code = _NOT_NOW if status in _STATES or status >= HTTPStatus.INTERNAL_SERVER_ERROR else WRONG_INPUT
 
 
 class JobUnsuccessfulError(CommandError):
@@ -75,6 +62,7 @@ EXPECTED = (
     CommandError,
     CatalogueError,
     EvaluationError,
+    GigavqaError,
     JobsError,
     TilingError,
     WorkerError,
@@ -87,6 +75,7 @@ _INPUTS = (
     CatalogueError,
     EvaluationError,
     KeyNotFoundError,
+    QuestionsError,
     SettingsInvalidError,
     TilingError,
     WorkerError,
@@ -99,4 +88,8 @@ def exit_status(error: BaseException) -> int:
     """The status that the program ends with because of an error."""
     if isinstance(error, CommandError):
         return error.exit_code
+    if isinstance(error, GatewayUnreachableError):
+        return _NO_GATEWAY
+    if isinstance(error, ProblemError):
+        return _NOT_NOW if error.status in _STATES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR else WRONG_INPUT
     return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1

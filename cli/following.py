@@ -1,25 +1,19 @@
 """Follows a job by its server-sent events until it ends, and says meanwhile what it waits for."""
 
-import json
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
-import httpx
 import typer
-from httpx_sse import EventSource
 
 from cli.client import Client
 from cli.console import err
-from cli.errors import CommandError, GatewayUnreachableError, JobUnsuccessfulError
+from cli.errors import JobUnsuccessfulError
 from cli.progress import failure_lines, open_progress, summary
+from gigavqa.errors import GigavqaError
 from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobStatus
 
-_PATIENCE_SECONDS = 60.0
-_PAUSE_SECONDS = 0.5
 _LOOK_SECONDS = 2.0
 _INTERRUPTED = 130
 
@@ -29,9 +23,8 @@ def follow(gateway: Client, job: Job) -> Job:
     with open_progress(job) as show:
         if not job.status.final:
             with obstacles_told(gateway, job.spec.models, show.note):
-                for data in events(gateway, job.id):
-                    show(_updated(job, data))
-            job = gateway.job(job.id)
+                for now in gateway.watch(job.id):
+                    show(job := now)
         show(job)
     for line in summary(job):
         err.print(line)
@@ -68,39 +61,6 @@ def require_success(job: Job) -> None:
         raise JobUnsuccessfulError("\n".join(failure_lines(job)))
 
 
-def events(gateway: Client, job_id: str) -> Iterator[dict[str, Any]]:
-    """Data of a job's events until its last one; a lost connection is opened again behind the last event seen.
-
-    Raises GatewayUnreachableError when no gateway has answered for a minute.
-    """
-    last_id: str | None = None
-    given_up_at = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            for event_id, data in _stream(gateway, job_id, last_id):
-                last_id, given_up_at = event_id or last_id, time.monotonic() + _PATIENCE_SECONDS
-                yield data
-        except httpx.TransportError as error:
-            if time.monotonic() > given_up_at:
-                raise GatewayUnreachableError(f"the gateway at {gateway.url} is gone: {error}") from error
-        else:
-            # The stream also ends when the gateway stops; only the job says whether it is over.
-            if gateway.job(job_id).status.final:
-                return
-        time.sleep(_PAUSE_SECONDS)
-
-
-def _stream(gateway: Client, job_id: str, after: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    with gateway.events(job_id, after) as response:
-        for event in EventSource(response).iter_sse():
-            if event.data:  # pings have none
-                yield event.id, json.loads(event.data)
-
-
-def _updated(job: Job, data: dict[str, Any]) -> Job:
-    return job.model_validate(job.model_dump() | {name: data[name] for name in ("status", "request_counts")})
-
-
 def obstacles(models: Sequence[str], workers: Sequence[WorkerStatus]) -> Iterator[str]:
     """Say for each model that nobody can ask now what it waits for."""
     for model in dict.fromkeys(models):
@@ -125,7 +85,7 @@ def obstacles_told(gateway: Client, models: Sequence[str], say: Callable[[str], 
         while not ended.is_set():
             try:
                 found = list(obstacles(models, gateway.workers()))
-            except CommandError:
+            except GigavqaError:
                 found = told  # whoever follows the job says that the gateway is gone
             for line in found:
                 if line not in told:

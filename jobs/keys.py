@@ -110,6 +110,14 @@ class Keys:
         """Who drives the sink. Has a TTL."""
         return f"{self.prefix}:sink"
 
+    def webhooks(self) -> str:
+        """Hash from job id to who wants to be told of its end, as JSON."""
+        return f"{self.prefix}:webhooks"
+
+    def webhooks_due(self) -> str:
+        """Sorted set of the jobs with a webhook by the second in which that is looked at next."""
+        return f"{self.prefix}:webhooks:due"
+
     def workers(self) -> str:
         """Set of the names of the workers that announced themselves."""
         return f"{self.prefix}:workers"

@@ -175,6 +175,11 @@ class Job(Contract):
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
     retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
     usage: JobUsage = JobUsage()
+    expires_at: datetime | None = Field(default=None, description="when it is deleted, if it has ended by then")
+    remaining_seconds: float | None = Field(
+        default=None,
+        description="until it ends at its mean pace so far; null before the first response, and at the end",
+    )
 
 
 class JobSummary(Contract):

@@ -29,6 +29,7 @@ IDEMPOTENCY_SECONDS = 24 * 3600
 """How long an idempotency key stands for its job."""
 
 _CHUNK = 1000
+_MOST_LOOKED_AT = 10_000
 _HEARTBEAT_SECONDS = 60
 _RETRY_AFTER_SECONDS = 10.0
 _TIMES = ("created_at", "in_progress_at", "finished_at")
@@ -42,6 +43,49 @@ class JobEvent:
     id: str
     kind: Literal["status", "progress"]
     data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs are wanted, and which come first; all when nothing is given."""
+
+    status: JobStatus | None = None
+    dataset: str | None = None
+    model: str | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    oldest_first: bool = False
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether more than a job's status decides."""
+        return bool(self.dataset or self.model or self.metadata or self.created_after or self.created_before)
+
+    def admits(self, job: JobSummary) -> bool:
+        """Whether a job is wanted."""
+        return (
+            self.dataset in (None, job.spec.dataset)
+            and (self.model is None or self.model in job.spec.models)
+            and all(job.spec.metadata.get(name) == value for name, value in self.metadata)
+            and (self.created_after is None or job.created_at > self.created_after)
+            and (self.created_before is None or job.created_at < self.created_before)
+        )
+
+    def is_behind(self, job: JobSummary) -> bool:
+        """Whether neither this job nor any that comes after it can be wanted, for the time of its creation."""
+        if self.oldest_first:
+            return self.created_before is not None and job.created_at >= self.created_before
+        return self.created_after is not None and job.created_at <= self.created_after
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """Some jobs, whether there may be more, and the id to go on behind."""
+
+    jobs: Sequence[JobSummary]
+    more: bool
+    last_id: str | None
 
 
 class JobRegistry:
@@ -115,12 +159,43 @@ class JobRegistry:
         owner = await self._redis.hget(self._keys.job(job_id), "owner")
         return owner.decode() if owner else None
 
+    async def page(
+        self, wanted: "JobFilter", after: str | None = None, limit: int = 20, owner: str | None = None
+    ) -> "JobPage":
+        """Return up to `limit` of the wanted jobs that come after the job `after`, and where the next page begins.
+
+        All, or an owner's alone. At most some ten thousand jobs are looked at for one page, which may be short for it.
+        Raises JobNotFoundError.
+        """
+        found: list[JobSummary] = []
+        looked_at = 0
+        while batch := await self.list(
+            after,
+            _CHUNK if wanted.looks_inside else limit + 1 - len(found),
+            wanted.status,
+            owner,
+            oldest_first=wanted.oldest_first,
+        ):
+            for job in batch:
+                if wanted.is_behind(job):
+                    return JobPage(found, more=False, last_id=found[-1].id if found else None)
+                if wanted.admits(job) and len(found) == limit:
+                    return JobPage(found, more=True, last_id=found[-1].id)
+                found += [job] if wanted.admits(job) else []
+                after = job.id
+            looked_at += len(batch)
+            if looked_at >= _MOST_LOOKED_AT:
+                return JobPage(found, more=True, last_id=after)
+        return JobPage(found, more=False, last_id=found[-1].id if found else None)
+
     async def list(
         self,
         after: str | None = None,
         limit: int = 20,
         status: JobStatus | None = None,
         owner: str | None = None,
+        *,
+        oldest_first: bool = False,
     ) -> Sequence[JobSummary]:
         """Return up to `limit` jobs, newest first, that come after the job `after`; all, or those of an owner's alone.
 
@@ -128,13 +203,15 @@ class JobRegistry:
         """
         whole = self._keys.jobs_of(owner) if owner else self._keys.jobs()
         among = self._among(status, owner) if status else whole
-        newest = "+inf"
+        newest, oldest = "+inf", "-inf"
         if after is not None:
             # By its time of creation, because a job may have left the status since the page before.
             created_at = await self._redis.zscore(whole, after)
             if created_at is None:
                 raise JobNotFoundError(f"there is no job {after}")
-            newest = f"({int(created_at)}"
+            newest = oldest = f"({int(created_at)}"
+        if oldest_first:
+            return await self._summaries(await self._redis.zrangebyscore(among, oldest, "+inf", 0, limit))
         return await self._summaries(await self._redis.zrevrangebyscore(among, newest, "-inf", 0, limit))
 
     async def count(self) -> Mapping[JobStatus, int]:

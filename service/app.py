@@ -16,11 +16,11 @@ from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
 from service.openai import batches, chats, files
-from service.operations import instrumentation, inventory, probes
+from service.operations import contents, instrumentation, inventory, plans, probes
 from service.operations.audit import Audit
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
-from service.results import following, reports, responses, verdicts
+from service.results import following, reports, responses, verdicts, webhooks
 from service.settings import Settings
 from service.submission import jobs
 
@@ -58,9 +58,12 @@ def create_app(settings: Settings) -> FastAPI:
         jobs,
         responses,
         following,
+        webhooks,
         reports,
         verdicts,
         inventory,
+        contents,
+        plans,
         chats,
         files,
         batches,

@@ -55,6 +55,14 @@ class DatasetNotFoundError(ServiceError):
     """No folder of the data root is a data set of this name."""
 
 
+class SampleNotFoundError(ServiceError):
+    """The data set has no sample of this id."""
+
+
+class PreviewNotFoundError(ServiceError):
+    """No worker kept a small picture of the raster."""
+
+
 class SubmissionInvalidError(ServiceError):
     """The job cannot be run as asked; nothing of it was accepted."""
 
@@ -170,6 +178,8 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     JobNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "job-not-found", "No such job"),
     ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
+    SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
+    PreviewNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "preview-not-found", "No such preview"),
     IdempotencyConflictError: ProblemKind(
         HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"
     ),

@@ -23,6 +23,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
+from jobs.webhooks import WebhookStore
 from service.http.guard import asks_for_keys
 from service.openai.batch_input import BatchReader
 from service.openai.batching import Batching
@@ -33,12 +34,14 @@ from service.openai.files import FileStore
 from service.openai.pictures import Pictures
 from service.openai.uploads import Uploads
 from service.operations.background import Background
+from service.operations.contents import PictureHeaders
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
 from service.results.following import Followers
 from service.results.reports import Reports
 from service.results.tallies import Tallies
+from service.results.webhooks import LOOK_SECONDS, Webhooks
 from service.settings import Settings
 from service.submission.admission import Admission, Images
 from service.submission.queueing import Submissions
@@ -82,6 +85,9 @@ class Gateway:
         self._keys = ApiKeys(self._redis)
         self._quotas = Quotas(self._redis)
         self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
+        self._webhooks = Webhooks(
+            WebhookStore(self._redis), self._registry, settings.webhook_hosts, self._instrumentation
+        )
         self._models = Models(settings.catalogue)
         self._datasets = Datasets(settings.data)
         self._images = Images(settings.data, settings.header_threads)
@@ -107,6 +113,9 @@ class Gateway:
             self._keys,
             self._quotas,
             Fleet(self._redis),
+            PictureHeaders(self._settings.data, self._settings.header_threads),
+            previews,
+            self._webhooks,
             tallies,
             Reports(
                 self._results,
@@ -160,6 +169,7 @@ class Gateway:
         if not asks_for_keys(settings):
             self._background.once("keys", self._tell_of_idle_keys)
         repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
+        repeat("webhooks", self._webhooks.run, LOOK_SECONDS)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)

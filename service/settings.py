@@ -51,6 +51,9 @@ class Settings(Home):
     image_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("image-host", "NAME")] = Field(
         default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
     )
+    webhook_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("webhook-host", "NAME")] = Field(
+        default=(), description="hosts that webhooks may call though their addresses are private"
+    )
     viewer_origins: Annotated[Listed, AfterValidator(_lower), Spelt("viewer-origin", "ORIGIN")] = Field(
         default=("http://127.0.0.1:8471", "http://localhost:8471"),
         description="where this installation's pictures are served by IIIF, besides the gateway's own address",

@@ -1,38 +1,32 @@
 """`gigavqa ask`: from a folder of pictures and a file of questions to answers, a page and verdicts."""
 
-import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
-from uuid import uuid4
 
 import typer
 
 from cli.answers import Answers, show_answers, write_answers
 from cli.arguments import Url, parse_pair
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_models
+from cli.completion import complete_models
 from cli.console import err, out
 from cli.dataset_display import counted, lines_of
-from cli.datasets import load_checked
-from cli.errors import ArgumentError, GatewayUnreachableError
+from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import launched_service
 from cli.lookup import catalogue, model_entry
 from cli.progress import summary
 from cli.reporting import print_table_of
-from evaluation.benchmark import find_benchmark
 from evaluation.datasets import Dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.importing import import_dataset
 from evaluation.records import RECORD_SUFFIXES
+from gigavqa.asking import Questions
+from gigavqa.errors import GatewayUnreachableError, QuestionsError
+from gigavqa.places import DEFAULT_URL
 from jobs.home import Home
-from jobs.models import Cell, Job, JobSpec, JobStatus
-from tiling.headers import read_header
+from jobs.models import Job, JobSpec
 
-_TEMPLATE = "prompt.toml"
 _INTERRUPTED = 130
 
 Pictures = Annotated[
@@ -125,17 +119,20 @@ def ask(
     """
     home = Home.from_environment()
     folder, source = _places(pictures, questions)
-    template = prompt or (source.with_name(_TEMPLATE) if source.with_name(_TEMPLATE).is_file() else None)
     entries = [model_entry(name) for name in model]
-    columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
-    dataset = _dataset(home, folder, source, columns, template, leave_out_bad=leave_out_bad)
-    spec = JobSpec(
-        dataset=dataset.name,
-        models=tuple(entry.id for entry in entries),
-        cells=_cells(dataset, protocol or ["own" if template else "direct"], condition),
-        samples=tuple(sample.id for sample in dataset.samples[:limit]) if limit else (),
-        priority="interactive",
+    asked = Questions(
+        source,
+        folder,
+        conditions=condition,
+        protocols=protocol or (),
+        columns=dict(parse_pair(text, "--map", "foto=image") for text in map or ()),
+        prompt=prompt,
+        limit=limit,
+        bad_left_out=leave_out_bad,
+        data=home.data,
     )
+    dataset = _dataset(asked)
+    spec = asked.spec(dataset, [entry.id for entry in entries])
     with _service(home, spec, model, url, port) as (gateway, is_own):
         job = _submitted(gateway, spec, again=again)
         with _leaving(job, is_own=is_own):
@@ -148,65 +145,27 @@ def ask(
 def _places(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
     """The folder of pictures and the file of questions."""
     folder, source = (pictures.parent, pictures) if questions is None else (pictures, questions)
-    if not folder.is_dir():
-        raise ArgumentError(f"{folder} is no folder of pictures")
-    if source.is_dir():
+    if folder.is_dir() and source.is_dir():
         found = sorted(path.name for path in source.iterdir() if path.suffix in RECORD_SUFFIXES)
         there = f"; there is {', '.join(found)}" if found else ""
         raise ArgumentError(f"no file of questions is named: gigavqa ask {pictures} QUESTIONS{there}")
-    if source.suffix not in RECORD_SUFFIXES:
-        raise ArgumentError(f"{source} is no file of questions; there are {', '.join(sorted(RECORD_SUFFIXES))}")
     return folder, source
 
 
-def _dataset(
-    home: Home, folder: Path, source: Path, columns: Mapping[str, str], template: Path | None, *, leave_out_bad: bool
-) -> Dataset:
+def _dataset(asked: Questions) -> Dataset:
     """The data set of exactly these questions and pictures, made where it is not there."""
-    target = home.data / _name_of(folder, source, columns, template, leave_out_bad=leave_out_bad)
-    if not target.exists():
-        try:
-            made = import_dataset(
-                find_benchmark("questions"), source, folder, target,
-                check_image=read_header, columns=columns, leave_out_bad=leave_out_bad,
-                settings={_TEMPLATE: template} if template else {},
-            )  # fmt: skip
-        except DatasetInvalidError as error:
-            lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
-            remedy = "" if leave_out_bad else "\n--leave-out-bad asks the others"
-            raise ArgumentError(f"nothing asked: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
-        for line in lines_of(made.left_out):
-            err.print(f"left out: {line}")
-    dataset = load_checked(target)
+    try:
+        dataset, left_out = asked.made()
+    except QuestionsError as error:
+        if not error.problems:
+            raise
+        lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
+        remedy = "" if asked.bad_left_out else "\n--leave-out-bad asks the others"
+        raise ArgumentError(f"nothing asked: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
+    for line in lines_of(left_out):
+        err.print(f"left out: {line}")
     err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')}")
     return dataset
-
-
-def _name_of(
-    folder: Path, source: Path, columns: Mapping[str, str], template: Path | None, *, leave_out_bad: bool
-) -> str:
-    """A name that says what was asked: other content of the file, the pictures or the prompt has another."""
-    with source.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-    found = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file() and path != source)
-    pictures = [(str(path), status.st_size, status.st_mtime_ns) for path, status in found]
-    digest.update(repr((sorted(columns.items()), leave_out_bad, str(folder.resolve()), pictures)).encode())
-    digest.update(template.read_bytes() if template else b"")
-    stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", source.stem).strip("-.")[:80] or "questions"
-    return f"{stem}-{digest.hexdigest()[:8]}"
-
-
-def _cells(dataset: Dataset, protocols: Sequence[str], conditions: Sequence[str]) -> tuple[Cell, ...]:
-    benchmark = dataset.benchmark
-    for kind, asked, known in (
-        ("protocol", protocols, tuple(benchmark.protocols)),
-        ("condition", conditions, tuple(benchmark.conditions)),
-    ):
-        if unknown := [name for name in asked if name not in known]:
-            own = f"; a {_TEMPLATE} beside the questions brings `own`" if unknown == ["own"] else ""
-            raise ArgumentError(f"there is no {kind} {', '.join(unknown)}; there is {', '.join(known)}{own}")
-    pairs = ({"protocol": protocol, "condition": condition} for protocol in protocols for condition in conditions)
-    return tuple(dict.fromkeys(map(Cell.model_validate, pairs)))
 
 
 @contextmanager
@@ -234,12 +193,7 @@ def _obstacle(gateway: Client, spec: JobSpec) -> str:
 
 def _submitted(gateway: Client, spec: JobSpec, *, again: bool) -> Job:
     """The job of this specification: the earlier one, unless it is to be asked again or could not be."""
-    key = hashlib.sha256(spec.model_dump_json().encode()).hexdigest()
-    job = gateway.submit(spec, f"ask-{uuid4().hex if again else key}")
-    if job.status is JobStatus.CANCELLED:
-        return gateway.act(job.id, "retry")
-    if job.status is JobStatus.FAILED:
-        return gateway.submit(spec, f"ask-{uuid4().hex}")
+    job = gateway.submit_once(spec, again=again)
     if job.request_counts.completed:
         err.print(f"job       {job.id}, asked before; --again asks anew")
     else:

@@ -17,6 +17,7 @@ from cli.following import follow, require_success
 from cli.launch import Launched, launched_service
 from cli.reporting import print_report, write_figures
 from evaluation.report import Report
+from gigavqa.calls import ReportFormat
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 
@@ -26,7 +27,12 @@ Say = Callable[[str], None]
 _MODEL = "demo-qwen3-vl"
 _PLAN = "ultravr"
 _NEXT_LINE = "\n" + 11 * " "
-_FORMATS = {"html": "report.html", "md": "report.md", "json": "report.json", "csv": "report.csv"}
+_FORMATS: dict[ReportFormat, str] = {
+    "html": "report.html",
+    "md": "report.md",
+    "json": "report.json",
+    "csv": "report.csv",
+}
 
 
 def demo(
@@ -73,14 +79,14 @@ def _write_report(gateway: Client, job: Job, home: Home) -> Path:
     folder = home.folder / "reports" / job.id
     folder.mkdir(parents=True, exist_ok=True)
     for report_format, name in _FORMATS.items():
-        (folder / name).write_text(gateway.report([job.id], report_format), encoding="utf-8")
+        (folder / name).write_text(gateway.report(job.id, form=report_format), encoding="utf-8")
     with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in gateway.results(job.id, {}))
+        file.writelines(line + "\n" for line in gateway.result_lines(job.id))
     return folder
 
 
 def _print_report(gateway: Client, job: Job, folder: Path) -> None:
-    report = Report.model_validate_json(gateway.report([job.id], "json"))
+    report = Report.model_validate_json(gateway.report(job.id, form="json"))
     write_figures(report, folder / "figures")
     out.print()
     print_report(report)

@@ -1,6 +1,7 @@
 """`gigavqa jobs | cancel | retry | delete`: what else can be done with jobs."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -8,9 +9,10 @@ from rich.table import Column, Table
 
 from cli.arguments import JobId, Json, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import out, print_json
 from cli.errors import ArgumentError
+from gigavqa.places import DEFAULT_URL
+from jobs.models import Job
 
 _WIDE = 100  # columns of a terminal that shows every column of the table of jobs
 
@@ -53,7 +55,7 @@ def cancel(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
     \b
     gigavqa cancel latest
     """
-    _act(job_id, "cancel", json, url)
+    _act(job_id, Client.cancel, json, url)
 
 
 def retry(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
@@ -62,7 +64,7 @@ def retry(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
     \b
     gigavqa retry latest && gigavqa watch
     """
-    _act(job_id, "retry", json, url)
+    _act(job_id, Client.retry, json, url)
 
 
 def delete(
@@ -77,7 +79,7 @@ def delete(
     gigavqa delete latest --yes
     """
     with Client(url) as gateway:
-        job = gateway.job(job_id)
+        job = gateway.job(gateway.named(job_id))
         recorded = job.request_counts.completed + job.request_counts.failed
         if not yes:
             _require_consent(f"delete job {job.id} ({job.spec.dataset}, {job.status}) and its {recorded} responses?")
@@ -90,9 +92,9 @@ def _require_consent(question: str) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _act(job_id: str, action: str, json: bool, url: str) -> None:
+def _act(job_id: str, action: Callable[[Client, str], Job], json: bool, url: str) -> None:
     with Client(url) as gateway:
-        job = gateway.act(job_id, action)
+        job = action(gateway, gateway.named(job_id))
     if json:
         print_json(job.model_dump(mode="json"))
     else:

@@ -1,8 +1,11 @@
 """`gigavqa report`: the tables of one job or several, computed by the gateway from the raw responses."""
 
+from typing import cast
+
 from cli.arguments import FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
+from gigavqa import calls
+from gigavqa.places import DEFAULT_URL
 
 
 def report(
@@ -29,10 +32,10 @@ def report(
     from evaluation.report import Report  # noqa: PLC0415
 
     with Client(url) as gateway:
-        names = [gateway.job_id(name) for name in job_ids or ["latest"]]
+        names = [gateway.named(name) for name in job_ids or ["latest"]]
         if figures:
-            write_figures(Report.model_validate_json(gateway.report(names, "json")), figures)
+            write_figures(Report.model_validate_json(gateway.report(*names, form="json")), figures)
         if format is ReportFormat.TABLE:
-            write_report(Report.model_validate_json(gateway.report(names, "json")), format, output)
+            write_report(Report.model_validate_json(gateway.report(*names, form="json")), format, output)
         else:
-            write_text(gateway.report(names, format), output)
+            write_text(gateway.report(*names, form=cast(calls.ReportFormat, format.value)), output)

@@ -5,14 +5,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Literal, TextIO, cast
 
 import typer
 
 from cli.arguments import JobId, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_models
+from cli.completion import complete_models
 from cli.console import err, print_error
+from gigavqa.calls import ResultFilter
+from gigavqa.places import DEFAULT_URL
 
 
 def results(
@@ -42,19 +44,11 @@ def results(
 
     Ends with status 1 where responses that are recorded cannot be read; all others are written.
     """
-    asked: dict[str, Any] = {
-        "model": model,
-        "protocol": protocol,
-        "condition": condition,
-        "sample_id": sample,
-        "status": status,
-        "after": after,
-        "limit": limit,
-    }
-    params = {name: value for name, value in asked.items() if value is not None}
+    asked = {"model": model, "protocol": protocol, "condition": condition, "sample_id": sample, "status": status}
+    filters = cast(ResultFilter, {name: value for name, value in asked.items() if value is not None})
     count = lost = 0
     with Client(url) as gateway, _opened(output) as file:
-        for line in gateway.results(job_id, params):
+        for line in gateway.result_lines(gateway.named(job_id), after=after, limit=limit, **filters):
             file.write(line + "\n")
             count += 1
             # Looked for as text first: few lines are worth reading as JSON.

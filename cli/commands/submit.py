@@ -3,15 +3,15 @@
 from typing import Annotated, Any, Literal
 
 import typer
-from pydantic import ValidationError
 
 from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
 from cli.client import Client
-from cli.completion import DEFAULT_URL, complete_datasets, complete_models, complete_plans
+from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, leaving, obstacles, require_success, say_next
-from jobs.models import Job, JobSpec
+from gigavqa.places import DEFAULT_URL
+from jobs.models import Job
 
 DatasetName = Annotated[
     str,
@@ -96,7 +96,7 @@ def submit(
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
     with Client(url) as gateway:
-        job = gateway.submit(make_spec(fields), idempotency_key)
+        job = gateway.submit(fields, idempotency_key)
         job = _watched(gateway, job) if watch else _told(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
@@ -126,12 +126,3 @@ def parse_cell(text: str) -> dict[str, str]:
     if not (separator and protocol and condition in {"V0", "V1", "V2", "V3", "V4"}):
         raise ArgumentError(f"--cell '{text}' is not PROTOCOL:CONDITION, such as direct:V2; conditions are V0 to V4")
     return {"protocol": protocol, "condition": condition}
-
-
-def make_spec(fields: dict[str, Any]) -> JobSpec:
-    """Make a job's specification; raises ArgumentError that names each field that is wrong."""
-    try:
-        return JobSpec.model_validate(fields)
-    except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ArgumentError("; ".join(wrong)) from error

@@ -7,10 +7,10 @@ import typer
 
 from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import err
 from cli.errors import ArgumentError
 from evaluation.writers.verdicts import file_of
+from gigavqa.places import DEFAULT_URL
 
 
 def verdicts(
@@ -39,7 +39,8 @@ def verdicts(
     if form is VerdictForm.PARQUET and output is None and sys.stdout.isatty():
         raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
     with Client(url) as gateway, file_of(output or sys.stdout.buffer) as file:
-        for chunk in gateway.verdicts(job_ids or ["latest"], {"format": form, "parts": parts, "texts": texts}):
+        names = [gateway.named(name) for name in job_ids or ["latest"]]
+        for chunk in gateway.verdict_file(names, form.value, parts=parts, texts=texts):
             file.write(chunk)
     if output:
         err.print(f"verdicts written to {output}", markup=False)

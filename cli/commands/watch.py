@@ -2,9 +2,9 @@
 
 from cli.arguments import JobId, Json, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import print_json
 from cli.following import follow, leaving, require_success, say_next
+from gigavqa.places import DEFAULT_URL
 
 
 def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) -> None:
@@ -18,7 +18,7 @@ def watch(job_id: JobId = "latest", json: Json = False, url: Url = DEFAULT_URL) 
     gigavqa watch
     gigavqa watch latest --json | jq .request_counts
     """
-    with Client(url) as gateway, leaving(job := gateway.job(job_id)):
+    with Client(url) as gateway, leaving(job := gateway.job(gateway.named(job_id))):
         job = follow(gateway, job)
     say_next(job)
     if json:

@@ -4,8 +4,8 @@ from rich.table import Table
 
 from cli.arguments import Json, Url
 from cli.client import Client
-from cli.completion import DEFAULT_URL
 from cli.console import err, out, print_json
+from gigavqa.places import DEFAULT_URL
 
 
 def workers(json: Json = False, url: Url = DEFAULT_URL) -> None:

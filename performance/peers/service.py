@@ -49,7 +49,7 @@ class RunningService:
 
     def responses(self, job: Job) -> list[Response]:
         """All responses of a job."""
-        return [read_response(line, extra="ignore") for line in self.client.results(job.id, {})]
+        return [read_response(line, extra="ignore") for line in self.client.result_lines(job.id)]
 
     def counters(self) -> dict[str, float]:
         """The worker's counters as they stand now, each summed over its labels."""

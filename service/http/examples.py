@@ -63,6 +63,7 @@ EVENTS = (
     "id: 1795253412000-0\r\nevent: progress\r\n"
     'data: {"status":"in_progress","request_counts":{"total":48,"completed":17,"failed":1}}\r\n\r\n'
 )
+WEBHOOK: dict[str, Any] = {"job_id": JOB_ID, "url": "https://example.org/hooks/gigavqa"}
 PHASE: dict[str, Any] = {"name": "reading weights", "done_bytes": 8589934592, "total_bytes": 17179869184}
 WORKERS: dict[str, Any] = {
     "object": "list",
@@ -119,6 +120,52 @@ DATASET: dict[str, Any] = {
     "num_images": 8,
     "groups": {"cctv": {"comparison": 4, "logical_verification": 4}, "ad": {"logical_anomaly": 16}},
 }
+SAMPLE_CARD: dict[str, Any] = {
+    "id": "cctv-0007",
+    "images": ["images/plaza.tif"],
+    "question": "Which quadrant holds more people?",
+    "options": {"A": "upper left", "B": "upper right", "C": "lower left", "D": "lower right"},
+    "truth": "B",
+    "groups": {"domain": "cctv", "category": "comparison"},
+}
+SAMPLES: dict[str, Any] = {"object": "list", "data": [SAMPLE_CARD], "has_more": True, "last_id": "cctv-0007"}
+SAMPLE: dict[str, Any] = {
+    **SAMPLE_CARD,
+    "record": {"id": "cctv-0007", "image": "images/plaza.tif", "question": SAMPLE_CARD["question"], "answer": "B"},
+}
+IMAGES: dict[str, Any] = {
+    "object": "list",
+    "data": [
+        {
+            "name": "images/plaza.tif",
+            "width": 40000,
+            "height": 30000,
+            "format": "tiff",
+            "num_bytes": 734003200,
+            "num_samples": 3,
+            "error": None,
+        }
+    ],
+    "has_more": False,
+    "last_id": "images/plaza.tif",
+}
+PLANS: dict[str, Any] = {
+    "object": "list",
+    "data": [
+        {
+            "benchmark": "ultravr",
+            "name": "table1",
+            "cells": [{"protocol": "S0", "condition": "V2"}, {"protocol": "S0", "condition": "V0"}],
+        }
+    ],
+}
+VERSION: dict[str, Any] = {
+    "name": "gigavqa",
+    "version": "0.1.0",
+    "api": "v1",
+    "form": 2,
+    "benchmarks": {"ultravr": "UltraVR"},
+}
 READINESS: dict[str, Any] = {
     "ready": True,
     "checks": {"server": "ok", "data_root": "ok"},
@@ -140,6 +187,7 @@ INDEX: dict[str, Any] = {
     "models": "/v1/models",
     "datasets": "/v1/datasets",
     "workers": "/v1/workers",
+    "plans": "/v1/plans",
     "readiness": "/readyz",
     "metrics": "/metrics",
 }

@@ -43,6 +43,11 @@ def validators(tag: str) -> dict[str, str]:
     return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
 
 
+def immutable(tag: str) -> dict[str, str]:
+    """The headers of what never changes under its address."""
+    return {"ETag": tag, "Cache-Control": "private, max-age=31536000, immutable"}
+
+
 def is_known(tag: str, if_none_match: str | None) -> bool:
     """Whether the client has the answer with this ETag, which comes in its quotes."""
     known = if_none_match or ""

@@ -91,6 +91,8 @@ class Instrumentation:
         self.workers = self._gauge("workers", "Workers that announce themselves, by model and state.", "model", "state")
         self.submitted = self._counter("submitted_requests", "Requests put into the queue by this gateway.", "model")
 
+        self.webhooks = self._counter("webhooks", "Calls of webhooks: told, put off, given up.", "outcome")
+
     def _count_failures(self) -> None:
         self.loop_failures = self._counter("background_failures", "Failed rounds of a background loop.", "loop")
         self.audit_failures = self._counter("audit_failures", "Lines of the audit log that could not be written.")

@@ -9,14 +9,17 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
+from evaluation.benchmark import installed_benchmarks
 from jobs.fleet import Fleet, WorkerStatus
+from jobs.models import FORM
 from jobs.registry import JobRegistry
 from service.http import examples
 from service.http.auth import CurrentCaller
 from service.http.openapi import VERSION, example, problems
 from service.http.parameters import CurrentSettings, Registry, Workers
+from service.operations.start import start_page
 
 router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0
@@ -33,6 +36,7 @@ class Index(BaseModel):
     models: str = "/v1/models"
     datasets: str = "/v1/datasets"
     workers: str = "/v1/workers"
+    plans: str = "/v1/plans"
     readiness: str = "/readyz"
     metrics: str = "/metrics"
 
@@ -42,16 +46,38 @@ class Index(BaseModel):
     summary="Where is what?",
     response_model=Index,
     responses={
-        200: example(examples.INDEX),
-        307: {"description": "To `/docs`, for a browser"},
+        200: {
+            "description": "The addresses; for a browser, a page that lists the jobs live",
+            "content": {
+                "application/json": {"example": examples.INDEX},
+                "text/html": {"example": "<!doctype html> ...", "schema": {"type": "string"}},
+            },
+        },
         **problems(),
     },
 )
-async def get_index(request: Request) -> Index | Response:
-    """List the addresses; a browser is sent to the documentation."""
+async def get_index(request: Request, settings: CurrentSettings) -> Index | Response:
+    """List the addresses; a browser gets a page that lists the jobs live."""
     if "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse("/docs")
+        return start_page(settings.viewer_url)
     return Index()
+
+
+class Version(BaseModel):
+    """What answers here."""
+
+    name: Literal["gigavqa"] = "gigavqa"
+    version: str = VERSION
+    api: Literal["v1"] = "v1"
+    form: int = Field(default=FORM, description="version of the form in which responses are written")
+    benchmarks: dict[str, str] = Field(description="titles of the installed benchmarks, by name")
+
+
+@router.get("/v1/version", summary="Which version is it?", responses={200: example(examples.VERSION), **problems()})
+async def get_version() -> Version:
+    """Tell the version of the gateway, of its API and of what it writes."""
+    known = await asyncio.to_thread(installed_benchmarks)
+    return Version(benchmarks={name: one.title for name, one in known.items()})
 
 
 class Health(BaseModel):

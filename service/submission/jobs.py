@@ -1,10 +1,11 @@
 """Jobs: submit, look at, cancel, retry, delete."""
 
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Header, Query, Response
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from evaluation.errors import DatasetInvalidError
 from jobs.errors import (
@@ -18,6 +19,7 @@ from jobs.errors import (
     ServerUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
+from jobs.registry import JobFilter
 from service.errors import (
     BodyTimeoutError,
     BodyTooLargeError,
@@ -29,7 +31,7 @@ from service.errors import (
 from service.http import examples
 from service.http.auth import CurrentCaller
 from service.http.openapi import example, problems
-from service.http.parameters import JobId, Registry, part
+from service.http.parameters import CurrentSettings, JobId, Registry, part
 from service.submission.queueing import Submissions
 from service.submission.specification import SubmittedSpec
 
@@ -59,6 +61,35 @@ class JobList(BaseModel):
     data: list[JobSummary]
     has_more: bool
     last_id: str | None
+
+
+class JobQuery(BaseModel):
+    """Which jobs to list, all when nothing is given, and in which order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    after: str | None = Field(default=None, description="`last_id` of the previous page")
+    limit: int = Field(default=20, ge=1, le=100)
+    status: JobStatus | None = Field(default=None, description="only jobs in this status")
+    dataset: str | None = Field(default=None, description="only jobs over this data set")
+    model: str | None = Field(default=None, description="only jobs that ask this model, alone or among others")
+    metadata: list[Annotated[str, Field(pattern="^[^=]+=")]] = Field(
+        default=[],
+        max_length=16,
+        description="only jobs with this pair of yours, as KEY=VALUE; repeat it for each",
+        examples=[["owner=evaluation"]],
+    )
+    created_after: AwareDatetime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
+    created_before: AwareDatetime | None = None
+    order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
+
+    def wanted(self) -> JobFilter:
+        """The same as the registry takes it."""
+        return JobFilter(
+            **self.model_dump(exclude={"after", "limit", "order", "metadata"}),
+            metadata=tuple((name, value) for name, _, value in (pair.partition("=") for pair in self.metadata)),
+            oldest_first=self.order == "oldest",
+        )
 
 
 class Deletion(BaseModel):
@@ -114,20 +145,15 @@ async def submit_job(
     summary="List jobs",
     responses={200: example(examples.JOBS), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def list_jobs(
-    registry: Registry,
-    caller: CurrentCaller,
-    after: Annotated[str | None, Query(description="id of the last job of the previous page")] = None,
-    limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    status: Annotated[JobStatus | None, Query(description="only jobs in this status")] = None,
-) -> JobList:
+async def list_jobs(registry: Registry, caller: CurrentCaller, query: Annotated[JobQuery, Query()]) -> JobList:
     """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address.
 
-    Where keys are asked for, those of the key's owner; all with the role `operate`.
+    Where keys are asked for, those of the key's owner; all with the role `operate`. A page may be short, or empty, and
+    still have more behind it: looking through jobs is bounded, too.
     """
-    found = await registry.list(after, limit + 1, status, None if caller.sees_all else caller.owner)
-    page = found[:limit]
-    return JobList(data=page, has_more=len(found) > limit, last_id=page[-1].id if page else None)
+    owner = None if caller.sees_all else caller.owner
+    page = await registry.page(query.wanted(), query.after, query.limit, owner)
+    return JobList(data=list(page.jobs), has_more=page.more, last_id=page.last_id)
 
 
 @router.get(
@@ -135,9 +161,9 @@ async def list_jobs(
     summary="Get a job",
     responses={200: example(examples.JOB), **problems(JobNotFoundError, ServerUnavailableError)},
 )
-async def get_job(registry: Registry, job_id: JobId) -> Job:
-    """Return a job with its status and request counts."""
-    return await registry.get(job_id)
+async def get_job(registry: Registry, settings: CurrentSettings, job_id: JobId) -> Job:
+    """Return a job with its status and request counts, what it took so far, and how long it will still take."""
+    return _foreseen(await registry.get(job_id), settings.retention_days)
 
 
 @router.post(
@@ -187,3 +213,17 @@ async def delete_job(registry: Registry, job_id: JobId) -> Deletion:
     """Delete a final job and all its responses."""
     await registry.delete(job_id)
     return Deletion(id=job_id)
+
+
+def _foreseen(job: Job, retention_days: float | None) -> Job:
+    """The job with what can be told of its future."""
+    expires_at = job.created_at + timedelta(days=retention_days) if retention_days else None
+    return job.model_copy(update={"expires_at": expires_at, "remaining_seconds": _remaining_seconds(job)})
+
+
+def _remaining_seconds(job: Job) -> float | None:
+    done = job.request_counts.completed + job.request_counts.failed
+    if job.status is not JobStatus.IN_PROGRESS or job.in_progress_at is None or not done:
+        return None
+    so_far = (datetime.now(UTC) - job.in_progress_at).total_seconds()
+    return round(so_far * (job.request_counts.total - done) / done, 1)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.errors import ProblemError, exit_status
+from cli.errors import exit_status
 from evaluation.errors import DatasetInvalidError
+from gigavqa.errors import ProblemError
 from jobs.errors import SettingsInvalidError
 from tests.cli.installation import MODEL, Installation
 from tiling.errors import ImageUnreadableError

@@ -95,12 +95,15 @@ def test_validators_are_compared_as_the_standard_says(gateway: RunningGateway) -
 
 
 def test_the_root_says_where_everything_is(gateway: RunningGateway) -> None:
-    """To a program as JSON, to a browser as the documentation; every address that it names answers."""
+    """To a program as JSON, to a browser as a page that may run its own script alone; every address of it answers."""
     index = gateway.client.get("/").json()
     addresses = [value for value in index.values() if value.startswith("/")]
     assert all(gateway.client.get(address).status_code == 200 for address in addresses)
     browser = gateway.client.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
-    assert (browser.status_code, browser.headers["location"]) == (307, "/docs")
+    assert browser.headers["content-type"].startswith("text/html") and "<script>" in browser.text
+    policy = browser.headers["content-security-policy"]
+    assert "pictures</a>" not in browser.text, "no viewer is known here"
+    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
 
 
 @pytest.mark.parametrize("content_type", [None, "text/plain", "application/x-www-form-urlencoded", "json"])

@@ -15,10 +15,13 @@ from service.openai import examples as openai_examples
 from service.openai.batches import BatchList, BatchObject
 from service.openai.completions import Completion
 from service.openai.files import FileDeletion, FileList, FileObject
+from service.operations.contents import ImageList, SampleDetail, SampleList
 from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
-from service.operations.probes import Health, Index, Readiness
+from service.operations.plans import PlanList
+from service.operations.probes import Health, Index, Readiness, Version
 from service.results.responses import ResultLine
 from service.results.verdicts import VerdictLine
+from service.results.webhooks import WebhookCard
 from service.settings import Settings
 from service.submission.jobs import Deletion, JobList
 from tests.service.gateways import RunningGateway
@@ -33,6 +36,7 @@ OPERATIONS = {
     "POST /v1/jobs/{job_id}/retry",
     "GET /v1/jobs/{job_id}/results",
     "GET /v1/jobs/{job_id}/events",
+    "PUT /v1/jobs/{job_id}/webhook",
     "GET /v1/jobs/{job_id}/report",
     "GET /v1/reports",
     "GET /v1/jobs/{job_id}/verdicts",
@@ -52,6 +56,12 @@ OPERATIONS = {
     "GET /v1/workers",
     "GET /v1/datasets",
     "GET /v1/datasets/{name}",
+    "GET /v1/datasets/{name}/samples",
+    "GET /v1/datasets/{name}/samples/{sample_id}",
+    "GET /v1/datasets/{name}/images",
+    "GET /v1/previews/{key}",
+    "GET /v1/plans",
+    "GET /v1/version",
     "GET /healthz",
     "GET /readyz",
     "GET /metrics",
@@ -75,6 +85,12 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.WORKERS, WorkerList),
     (examples.DATASETS, DatasetList),
     (examples.DATASET, DatasetCard),
+    (examples.SAMPLES, SampleList),
+    (examples.SAMPLE, SampleDetail),
+    (examples.IMAGES, ImageList),
+    (examples.PLANS, PlanList),
+    (examples.VERSION, Version),
+    (examples.WEBHOOK, WebhookCard),
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),

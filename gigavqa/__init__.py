@@ -1,0 +1,59 @@
+"""gigavqa for programs: `Client` and `AsyncClient` of a gateway, what they give, and what they raise."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gigavqa.asking import Question, Questions
+    from gigavqa.asynchronous import AsyncClient
+    from gigavqa.client import Client
+    from gigavqa.errors import (
+        BusyError,
+        ConflictError,
+        GatewayFailedError,
+        GatewayUnreachableError,
+        GigavqaError,
+        KeyRefusedError,
+        NotFoundError,
+        PackageMissingError,
+        ProblemError,
+        QuestionsError,
+        RefusedError,
+    )
+    from jobs.models import Cell, Job, JobSpec, JobStatus, JobSummary, Response, UnreadableResponse
+
+__all__ = [
+    "AsyncClient",
+    "BusyError",
+    "Cell",
+    "Client",
+    "ConflictError",
+    "GatewayFailedError",
+    "GatewayUnreachableError",
+    "GigavqaError",
+    "Job",
+    "JobSpec",
+    "JobStatus",
+    "JobSummary",
+    "KeyRefusedError",
+    "NotFoundError",
+    "PackageMissingError",
+    "ProblemError",
+    "Question",
+    "Questions",
+    "QuestionsError",
+    "RefusedError",
+    "Response",
+    "UnreadableResponse",
+]
+_PLACES = ("gigavqa.errors", "gigavqa.client", "gigavqa.asynchronous", "gigavqa.asking", "jobs.models")
+
+
+def __getattr__(name: str) -> Any:
+    # Found when it is asked for: a command line that only prints its help loads no HTTP client.
+    if name in __all__:
+        for place in _PLACES:
+            module = import_module(place)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'gigavqa' has no attribute '{name}'")

@@ -1,0 +1,182 @@
+"""Questions of one's own about pictures of this machine, made into a data set that the service reads in place."""
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.records import RECORD_SUFFIXES
+from gigavqa.errors import QuestionsError
+from jobs.home import Home
+from jobs.models import Cell, JobSpec
+
+if TYPE_CHECKING:
+    from evaluation.datasets import Dataset
+
+TEMPLATE = "prompt.toml"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """A file of questions (CSV, TSV, JSON, JSONL or Parquet) about a folder of pictures, and how they are asked.
+
+    The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`);
+    `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
+    asks the good ones beside bad ones. `data` is the gateway's data root, GIGAVQA_DATA if omitted.
+    """
+
+    source: Path
+    pictures: Path | None = None
+    conditions: Sequence[str] = ("V2",)
+    protocols: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    prompt: Path | None = None
+    limit: int | None = None
+    bad_left_out: bool = False
+    data: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of pictures."""
+        return self.pictures or self.source.parent
+
+    @property
+    def template(self) -> Path | None:
+        """The prompt of one's own, if there is any."""
+        beside = self.source.with_name(TEMPLATE)
+        return self.prompt or (beside if beside.is_file() else None)
+
+    @property
+    def name(self) -> str:
+        """A name that says what was asked: other content of the file, the pictures or the prompt has another."""
+        digest = hashlib.sha256(self.source.read_bytes())
+        found = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path != self.source)
+        pictures = [_stamp(path) for path in found]
+        facts = (sorted(self.columns.items()), self.bad_left_out, str(self.folder.resolve()), pictures)
+        digest.update(repr(facts).encode())
+        digest.update(self.template.read_bytes() if self.template else b"")
+        return _named(self.source.stem, digest.hexdigest())
+
+    def made(self, name: str | None = None) -> tuple["Dataset", Sequence[Problem]]:
+        """The data set of exactly these questions and pictures, made where it is not there, and what was left out.
+
+        Raises QuestionsError.
+        """
+        # Half a second, which whoever asks about data sets of the gateway need not wait for.
+        from evaluation.benchmark import find_benchmark
+        from evaluation.datasets import load_dataset
+        from evaluation.importing import import_dataset
+        from tiling.headers import read_header
+
+        self._require_files()
+        target = (self.data or Home.from_environment().data) / (name or self.name)
+        left_out: Sequence[Problem] = ()
+        try:
+            if not target.exists():
+                made = import_dataset(
+                    find_benchmark("questions"), self.source, self.folder, target,
+                    check_image=read_header, columns=self.columns, leave_out_bad=self.bad_left_out,
+                    settings={TEMPLATE: self.template} if self.template else {},
+                )  # fmt: skip
+                left_out = made.left_out
+            return load_dataset(target), left_out
+        except DatasetInvalidError as error:
+            raise _wrong(error.problems) from error
+
+    def spec(self, dataset: "Dataset", models: Sequence[str]) -> JobSpec:
+        """What is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
+        benchmark, protocols = dataset.benchmark, self.protocols or ["own" if self.template else "direct"]
+        for kind, asked, known in (
+            ("protocol", protocols, tuple(benchmark.protocols)),
+            ("condition", self.conditions, tuple(benchmark.conditions)),
+        ):
+            if unknown := [name for name in asked if name not in known]:
+                own = f"; a {TEMPLATE} beside the questions brings `own`" if unknown == ["own"] else ""
+                raise QuestionsError(f"there is no {kind} {', '.join(unknown)}; there is {', '.join(known)}{own}")
+        pairs = ({"protocol": protocol, "condition": shown} for protocol in protocols for shown in self.conditions)
+        return JobSpec(
+            dataset=dataset.name,
+            models=tuple(models),
+            cells=tuple(dict.fromkeys(map(Cell.model_validate, pairs))),
+            samples=tuple(sample.id for sample in dataset.samples[: self.limit]) if self.limit else (),
+            priority="interactive",
+        )
+
+    def asked(self, models: Sequence[str]) -> JobSpec:
+        """What is asked of the models, over a data set that is made where it is not there. Raises QuestionsError."""
+        return self.spec(self.made()[0], models)
+
+    def _require_files(self) -> None:
+        if not self.folder.is_dir():
+            raise QuestionsError(f"{self.folder} is no folder of pictures")
+        if not self.source.is_file() or self.source.suffix not in RECORD_SUFFIXES:
+            raise QuestionsError(
+                f"{self.source} is no file of questions; there are {', '.join(sorted(RECORD_SUFFIXES))}"
+            )
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about one picture; with `options` it is answered by the letter of one of them."""
+
+    picture: Path
+    text: str
+    options: Sequence[str] = ()
+    condition: str = "V2"
+    protocol: str = "direct"
+    data: Path | None = None
+
+    def asked(self, models: Sequence[str]) -> JobSpec:
+        """What is asked of the models, over a data set of this one question. Raises QuestionsError."""
+        if not self.picture.is_file():
+            raise QuestionsError(f"{self.picture} is no picture")
+        record: dict[str, Any] = {"id": "question", "image": self.picture.name, "question": self.text}
+        record |= {"options": list(self.options)} if self.options else {}
+        digest = hashlib.sha256(repr((record, _stamp(self.picture.resolve()))).encode())
+        with _beside(self.picture, record) as source:
+            questions = Questions(source, conditions=(self.condition,), protocols=(self.protocol,), data=self.data)
+            dataset, _ = questions.made(_named(self.picture.stem, digest.hexdigest()))
+            return questions.spec(dataset, models)
+
+
+def other_root(url: str, dataset: str) -> QuestionsError:
+    """The gateway does not see the data set that was made."""
+    return QuestionsError(
+        f"the gateway at {url} has another data root: it does not see '{dataset}', which was made in "
+        f"{Home.from_environment().data}; `data` or GIGAVQA_DATA names its own"
+    )
+
+
+@contextmanager
+def _beside(picture: Path, record: Mapping[str, Any]) -> Iterator[Path]:
+    """A file of the record in a folder where the picture is the only one."""
+    folder = Path(tempfile.mkdtemp(prefix="gigavqa-"))
+    try:
+        (folder / picture.name).symlink_to(picture.resolve())
+        source = folder / "question.json"
+        source.write_text(json.dumps([record]), encoding="utf-8")
+        yield source
+    finally:
+        shutil.rmtree(folder)
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    status = path.stat()
+    return str(path), status.st_size, status.st_mtime_ns
+
+
+def _named(stem: str, digest: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.')[:80] or 'questions'}-{digest[:8]}"
+
+
+def _wrong(problems: Sequence[Problem]) -> QuestionsError:
+    first, *others = problems
+    more = f" (and {len(others)} more)" if others else ""
+    return QuestionsError(f"nothing asked: {first}{more}", problems)

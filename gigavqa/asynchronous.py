@@ -1,0 +1,214 @@
+"""The client of programs that do other things meanwhile: every method as `Client` has it, to be awaited."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Unpack
+
+import httpx
+from httpx_sse import EventSource
+
+from gigavqa import calls, frames, places
+from gigavqa.asking import Question, Questions, other_root
+from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
+from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Place, Watch
+from gigavqa.errors import ProblemError
+from jobs.fleet import WorkerStatus
+from jobs.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class AsyncClient:
+    """One gateway; use as an asynchronous context manager. Settings and errors are those of `Client`."""
+
+    def __init__(self, url: str | None = None, api_key: str | None = None, *, patience: float = 60.0) -> None:
+        self.url = places.address(url)
+        self._contact = Contact(self.url, patience)
+        self._http = httpx.AsyncClient(base_url=self.url, timeout=calls.TIMEOUT, headers=places.headers(api_key))
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def submit(self, spec: JobSpec | Mapping[str, Any], idempotency_key: str | None = None) -> Job:
+        """As `Client.submit`."""
+        return await self._ask(calls.submit(spec, idempotency_key))
+
+    async def submit_once(self, spec: JobSpec | Mapping[str, Any], *, again: bool = False) -> Job:
+        """As `Client.submit_once`."""
+        job = await self.submit(spec, calls.once_key(spec, again=again))
+        if (step := calls.next_step(job)) == "retry":
+            return await self.retry(job.id)
+        return await self.submit(spec) if step == "anew" else job
+
+    async def job(self, job_id: str) -> Job:
+        """As `Client.job`."""
+        return await self._ask(calls.job(job_id))
+
+    async def jobs(self, limit: int | None = 20, **filters: Unpack[JobFilter]) -> list[JobSummary]:
+        """As `Client.jobs`."""
+        found, after = await self._ask(calls.jobs(None, limit, filters))
+        while after and (limit is None or len(found) < limit):
+            page, after = await self._ask(calls.jobs(after, None if limit is None else limit - len(found), filters))
+            found += page
+        return found
+
+    async def cancel(self, job_id: str) -> Job:
+        """As `Client.cancel`."""
+        return await self._ask(calls.act(job_id, "cancel"))
+
+    async def retry(self, job_id: str) -> Job:
+        """As `Client.retry`."""
+        return await self._ask(calls.act(job_id, "retry"))
+
+    async def delete(self, job_id: str) -> str:
+        """As `Client.delete`."""
+        return await self._ask(calls.delete(job_id))
+
+    async def watch(self, job_id: str) -> AsyncIterator[Job]:
+        """As `Client.watch`; `asyncio.timeout` bounds it."""
+        watch, attempts = Watch(await self.job(job_id)), Attempts(self._contact, STREAM_SECONDS)
+        yield watch.job
+        while not watch.whole.status.final:
+            pause = PAUSE_SECONDS
+            try:
+                async with self._stream(watch.call()) as answer:
+                    async for event in EventSource(answer).aiter_sse():
+                        attempts = Attempts(self._contact, STREAM_SECONDS)
+                        if job := watch.hear(event):
+                            yield job
+                # A stream also ends when the gateway stops; only the job says whether it is over.
+                watch.whole = await self._send(calls.job(job_id))
+                if watch.whole.status.final:
+                    yield watch.whole
+                    return
+            except (httpx.TransportError, ProblemError) as error:
+                pause = attempts.pause(error)
+            await asyncio.sleep(pause)
+
+    async def wait(self, job_id: str) -> Job:
+        """As `Client.wait`; `asyncio.timeout` bounds it."""
+        return [job async for job in self.watch(job_id)][-1]
+
+    async def result_lines(
+        self,
+        job_id: str,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        follow: bool = False,
+        **filters: Unpack[ResultFilter],
+    ) -> AsyncIterator[str]:
+        """As `Client.result_lines`."""
+        place, attempts = Place(after, limit), Attempts(self._contact, STREAM_SECONDS)
+        while place.left != 0:
+            pause = PAUSE_SECONDS
+            try:
+                async with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
+                    async for line in answer.aiter_lines():
+                        if line:
+                            attempts = Attempts(self._contact, STREAM_SECONDS)
+                            place.pass_by(line)
+                            yield line
+                if not follow or place.left == 0 or (await self._send(calls.job(job_id))).status.final:
+                    return
+            except (httpx.TransportError, ProblemError) as error:
+                pause = attempts.pause(error)
+            await asyncio.sleep(pause)
+
+    async def responses(
+        self,
+        job_id: str,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        follow: bool = False,
+        **filters: Unpack[ResultFilter],
+    ) -> AsyncIterator[Response | UnreadableResponse]:
+        """As `Client.responses`."""
+        async for line in self.result_lines(job_id, after=after, limit=limit, follow=follow, **filters):
+            yield calls.read_line(line)
+
+    async def results(self, job_id: str, **filters: Unpack[ResultFilter]) -> "pd.DataFrame":
+        """As `Client.results`."""
+        frames.require_pandas()
+        return frames.of_responses([one async for one in self.responses(job_id, **filters)])
+
+    async def verdicts(self, *job_ids: str, parts: bool = False, texts: bool = False) -> "pd.DataFrame":
+        """As `Client.verdicts`."""
+        frames.require_pandas()
+        return frames.of_parquet(await self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts)))
+
+    async def verdict_file(
+        self, job_ids: Sequence[str], form: VerdictFormat, *, parts: bool = False, texts: bool = False
+    ) -> AsyncIterator[bytes]:
+        """As `Client.verdict_file`."""
+        asked = calls.verdicts(job_ids, form, parts=parts, texts=texts)
+        with self._contact.reaching():
+            async with self._stream(asked) as answer:
+                async for chunk in answer.aiter_bytes():
+                    yield chunk
+
+    async def report(self, *job_ids: str, form: ReportFormat = "md") -> str:
+        """As `Client.report`."""
+        return await self._ask(calls.report(job_ids, form))
+
+    async def workers(self) -> list[WorkerStatus]:
+        """As `Client.workers`."""
+        return await self._ask(calls.workers())
+
+    async def models(self) -> list[dict[str, Any]]:
+        """As `Client.models`."""
+        return await self._ask(calls.listed("/v1/models"))
+
+    async def datasets(self) -> list[dict[str, Any]]:
+        """As `Client.datasets`."""
+        return await self._ask(calls.listed("/v1/datasets"))
+
+    async def has_dataset(self, name: str) -> bool:
+        """As `Client.has_dataset`."""
+        return any(dataset["name"] == name for dataset in await self.datasets())
+
+    async def ask(self, question: Question, *, model: str, again: bool = False) -> Response:
+        """As `Client.ask`."""
+        job = await self._submit_own(await asyncio.to_thread(question.asked, [model]), again)
+        await self.wait(job.id)
+        return calls.only([read async for read in self.responses(job.id)])
+
+    async def ask_all(self, questions: Questions, *, models: Sequence[str], again: bool = False) -> Job:
+        """As `Client.ask_all`."""
+        return await self._submit_own(await asyncio.to_thread(questions.asked, models), again)
+
+    async def _submit_own(self, spec: JobSpec, again: bool) -> Job:
+        if not await self.has_dataset(spec.dataset):
+            raise other_root(self.url, spec.dataset)
+        return await self.submit_once(spec, again=again)
+
+    async def _ask(self, call: Call[Answer]) -> Answer:
+        attempts = Attempts(self._contact)
+        while True:
+            try:
+                return await self._send(call)
+            except (httpx.TransportError, ProblemError) as error:
+                pause = attempts.pause(error, repeatable=call.repeatable)
+            await asyncio.sleep(pause)
+
+    async def _send(self, call: Call[Answer]) -> Answer:
+        answer = await self._http.request(call.method, call.path, **call.arguments)
+        return self._contact.read(call, answer)
+
+    @asynccontextmanager
+    async def _stream(self, call: Call[Any]) -> AsyncIterator[httpx.Response]:
+        async with self._http.stream(call.method, call.path, **call.arguments) as answer:
+            if answer.is_error:
+                await answer.aread()
+            self._contact.check(answer)
+            yield answer

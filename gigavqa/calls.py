@@ -1,0 +1,195 @@
+"""What is asked of a gateway, and how its answers are read: the same for both clients, which only send it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, TypedDict, TypeVar
+from uuid import uuid4
+
+import httpx
+from pydantic import ValidationError
+
+from gigavqa.errors import GigavqaError, RefusedError
+from jobs.fleet import WorkerStatus
+from jobs.models import Condition, Job, JobSpec, JobStatus, JobSummary, RequestCounts, Response, UnreadableResponse
+from jobs.stored import read_response
+
+_PAGE = 100
+TIMEOUT = httpx.Timeout(10.0, read=300.0)
+EVENTS_SILENCE = 60.0
+"""Seconds after which a stream of events is broken; the gateway sends a ping every 15 s."""
+
+Answer = TypeVar("Answer")
+ReportFormat = Literal["json", "md", "csv", "tex", "html"]
+VerdictFormat = Literal["csv", "jsonl", "parquet"]
+
+
+class ResultFilter(TypedDict, total=False):
+    """Which responses to show; all when nothing is given."""
+
+    condition: Condition
+    protocol: str
+    model: str
+    sample_id: str
+    status: Literal["ok", "failed"]
+
+
+class JobFilter(TypedDict, total=False):
+    """Which jobs to list; all when nothing is given."""
+
+    status: JobStatus | str
+    dataset: str
+    model: str
+    metadata: Mapping[str, str]
+    created_after: datetime
+    created_before: datetime
+    order: Literal["newest", "oldest"]
+
+
+@dataclass(frozen=True)
+class Call(Generic[Answer]):
+    """One request, and how its answer is read. One that is `repeatable` does no harm when it arrives twice."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], Answer]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    repeatable: bool = True
+
+
+def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:
+    """Submit a job. It has a key in any case, so that one whose answer was lost can be asked again."""
+    body = checked(spec).model_dump(mode="json", exclude_defaults=True)
+    named = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return Call("POST", "/v1/jobs", _job, {"json": body, "headers": named})
+
+
+def checked(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
+    """A specification given whole or by its fields; raises RefusedError that names each field that is wrong."""
+    try:
+        return spec if isinstance(spec, JobSpec) else JobSpec.model_validate(spec)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise RefusedError("; ".join(wrong), 422, kind="request-invalid") from error
+
+
+def once_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:
+    """The key under which a specification is asked once, or one that no other submission has."""
+    return f"ask-{uuid4().hex if again else hashlib.sha256(checked(spec).model_dump_json().encode()).hexdigest()}"
+
+
+def next_step(job: Job) -> Literal["retry", "anew"] | None:
+    """What has to be done with an earlier job, so that all of it is asked."""
+    steps: dict[JobStatus, Literal["retry", "anew"]] = {JobStatus.CANCELLED: "retry", JobStatus.FAILED: "anew"}
+    return steps.get(job.status)
+
+
+def read_line(line: str) -> Response | UnreadableResponse:
+    """A line of a stream of responses as an object."""
+    # Looked for as text first: few lines are worth reading twice.
+    if '"unreadable"' in line and "unreadable" in (fields := json.loads(line)):
+        return UnreadableResponse.model_validate(fields, extra="ignore")
+    return read_response(line, extra="ignore")
+
+
+def only(found: Sequence[Response | UnreadableResponse]) -> Response:
+    """The response of a job of one request, its newest; raises GigavqaError where there is none that can be read."""
+    if not found:
+        raise GigavqaError("the job ended without a response")
+    if isinstance(found[-1], UnreadableResponse):
+        raise GigavqaError(found[-1].unreadable)
+    return found[-1]
+
+
+def job(job_id: str) -> Call[Job]:
+    """One job."""
+    return Call("GET", f"/v1/jobs/{job_id}", _job)
+
+
+def jobs(after: str | None, limit: int | None, filters: JobFilter) -> Call[tuple[list[JobSummary], str | None]]:
+    """A page of jobs, newest first, and the id to go on behind, where there are more."""
+    asked = {**filters, "after": after, "limit": min(_PAGE, limit or _PAGE)}
+    return Call("GET", "/v1/jobs", _jobs, {"params": _given(asked)})
+
+
+def act(job_id: str, action: Literal["cancel", "retry"]) -> Call[Job]:
+    """Cancel a job, or retry what is not answered of it."""
+    return Call("POST", f"/v1/jobs/{job_id}/{action}", _job, repeatable=action == "cancel")
+
+
+def delete(job_id: str) -> Call[str]:
+    """Delete a final job."""
+    return Call("DELETE", f"/v1/jobs/{job_id}", lambda answer: str(answer.json()["id"]), repeatable=False)
+
+
+def workers() -> Call[list[WorkerStatus]]:
+    """The workers that announce themselves."""
+    return Call(
+        "GET",
+        "/v1/workers",
+        lambda answer: [WorkerStatus.model_validate(worker, extra="ignore") for worker in answer.json()["data"]],
+    )
+
+
+def listed(path: str) -> Call[list[dict[str, Any]]]:
+    """What a list holds, as it comes."""
+    return Call("GET", path, lambda answer: list(answer.json()["data"]))
+
+
+def report(job_ids: Sequence[str], form: ReportFormat) -> Call[str]:
+    """One report over jobs of one data set."""
+    return Call(
+        "GET", "/v1/reports", lambda answer: answer.text, {"params": {"job": list(job_ids), "format": str(form)}}
+    )
+
+
+def verdicts(job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool) -> Call[bytes]:
+    """A file of the verdicts on jobs of one data set."""
+    asked = {"job": list(job_ids), "format": str(form), "parts": parts, "texts": texts}
+    return Call("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
+
+
+def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> Call[None]:
+    """A stream of responses; its lines are read by whoever opens it."""
+    asked = {**filters, "after": after, "limit": limit, "follow": follow or None}
+    return Call("GET", f"/v1/jobs/{job_id}/results", lambda _: None, {"params": _given(asked)})
+
+
+def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> Call[None]:
+    """A stream of a job's events behind the event `after`, given up after so many seconds of silence."""
+    asked = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+    asked |= {"Last-Event-ID": after} if after else {}
+    return Call(
+        "GET",
+        f"/v1/jobs/{job_id}/events",
+        lambda _: None,
+        {"headers": asked, "timeout": httpx.Timeout(10.0, read=silence)},
+    )
+
+
+def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _written(value) for name, value in params.items() if value is not None}
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return [f"{name}={inner}" for name, inner in value.items()]
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+
+
+def _job(answer: httpx.Response) -> Job:
+    return Job.model_validate(answer.json(), extra="ignore")
+
+
+def _jobs(answer: httpx.Response) -> tuple[list[JobSummary], str | None]:
+    page = answer.json()
+    found = [JobSummary.model_validate(one, extra="ignore") for one in page["data"]]
+    return found, page["last_id"] if page["has_more"] else None
+
+
+def updated(job: Job, data: Mapping[str, Any]) -> Job:
+    """The job as an event tells that it is now."""
+    counts = RequestCounts.model_validate(data["request_counts"], extra="ignore")
+    return job.model_copy(update={"status": JobStatus(data["status"]), "request_counts": counts})

@@ -1,0 +1,241 @@
+"""What a data set holds, page by page: samples, and pictures as their headers tell; and small pictures of rasters."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Query
+from fastapi import Path as InPath
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from evaluation.datasets import Dataset
+from evaluation.errors import DatasetInvalidError
+from evaluation.samples import Sample
+from jobs.previews import PreviewStore
+from service.errors import DatasetNotFoundError, PreviewNotFoundError, SampleNotFoundError
+from service.http import examples
+from service.http.freshness import Kept, immutable, is_known, stamp
+from service.http.openapi import example, problems
+from service.http.parameters import IfNoneMatch, part
+from service.operations.datasets import Datasets
+from tiling.errors import TilingError
+from tiling.headers import Header, read_header
+from tiling.roots import ImageRoot
+
+router = APIRouter(prefix="/v1", tags=["datasets"])
+_KEPT_HEADERS = 10_000
+_Item = TypeVar("_Item")
+CurrentDatasets = Annotated[Datasets, part(Datasets)]
+
+
+class SampleCard(BaseModel):
+    """One question, as the host knows it."""
+
+    id: str
+    images: tuple[str, ...] = Field(description="relative to the data set's folder")
+    question: str
+    options: dict[str, str] | None = None
+    truth: str = Field(description="the true answer; empty where it is not known")
+    groups: dict[str, str] = Field(description="what it belongs to, by level of the benchmark's grouping")
+
+
+class SampleDetail(SampleCard):
+    """One question with everything that its benchmark knows of it."""
+
+    record: dict[str, Any] = Field(description="a record that reads as the same sample")
+
+
+class SampleList(BaseModel):
+    """Samples in the order of the data set; give `last_id` as `after` for the next page."""
+
+    object: Literal["list"] = "list"
+    data: list[SampleCard]
+    has_more: bool
+    last_id: str | None
+
+
+class ImageCard(BaseModel):
+    """One picture that samples are about, by its header; no pixel was looked at."""
+
+    name: str = Field(description="relative to the data set's folder")
+    width: int | None = Field(default=None, description="level-0 pixels, in the oriented frame")
+    height: int | None = None
+    format: str | None = Field(default=None, examples=["svs"])
+    num_bytes: int | None = None
+    num_samples: int = Field(description="samples that show it")
+    error: str | None = Field(default=None, description="why it cannot be served")
+
+
+class ImageList(BaseModel):
+    """Pictures by name; give `last_id` as `after` for the next page."""
+
+    object: Literal["list"] = "list"
+    data: list[ImageCard]
+    has_more: bool
+    last_id: str | None
+
+
+class PictureHeaders:
+    """Looks at the headers of pictures below the data root, a page at a time; blocks."""
+
+    def __init__(self, root: Path, num_threads: int) -> None:
+        self._root = ImageRoot(root)
+        self._num_threads = num_threads
+        self._kept = Kept[Header](_KEPT_HEADERS)
+
+    def cards(self, dataset: Dataset, counts: Iterable[tuple[str, int]]) -> list[ImageCard]:
+        """The cards of pictures, each given with the number of its samples."""
+        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
+            return list(pool.map(lambda pair: self._card(dataset, *pair), counts))
+
+    def _card(self, dataset: Dataset, image: str, num_samples: int) -> ImageCard:
+        try:
+            path = self._root.locate(dataset.image_of(image))
+            header = self._kept.get(path, stamp(path), lambda: read_header(path))
+        except TilingError as error:
+            # A client has no business with where the data root lies.
+            reason = str(error).replace(f"{self._root.folder}/", "")
+            return ImageCard(name=image, num_samples=num_samples, error=reason)
+        return ImageCard(
+            name=image,
+            width=header.size.width,
+            height=header.size.height,
+            format=header.format,
+            num_bytes=path.stat().st_size,
+            num_samples=num_samples,
+        )
+
+
+@router.get(
+    "/datasets/{name}/samples",
+    summary="List a data set's samples",
+    responses={
+        200: example(examples.SAMPLES),
+        **problems(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+    },
+)
+async def list_samples(
+    datasets: CurrentDatasets,
+    name: str,
+    *,
+    after: Annotated[str | None, Query(description="id of the last sample of the previous page")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    image: Annotated[str | None, Query(description="only samples that show this picture")] = None,
+    group: Annotated[str | None, Query(description="only samples of this group or subgroup")] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="only samples whose id or question holds this, in any case")
+    ] = None,
+) -> SampleList:
+    """List samples in the order of the data set, without what only their benchmark knows."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    chosen = [sample for sample in dataset.samples if _admits(sample, image, group, search)]
+    behind = _behind(dataset, chosen, after)
+    page = behind[:limit]
+    return SampleList(
+        data=[SampleCard(**_card(sample)) for sample in page],
+        has_more=len(behind) > limit,
+        last_id=page[-1].id if page else None,
+    )
+
+
+@router.get(
+    "/datasets/{name}/samples/{sample_id}",
+    summary="Get a sample",
+    responses={
+        200: example(examples.SAMPLE),
+        **problems(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+    },
+)
+async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> SampleDetail:
+    """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    sample = _found(dataset, sample_id)
+    return SampleDetail(**_card(sample), record=dataset.benchmark.record(sample))
+
+
+@router.get(
+    "/datasets/{name}/images",
+    summary="List a data set's pictures",
+    responses={200: example(examples.IMAGES), **problems(DatasetNotFoundError, DatasetInvalidError)},
+)
+async def list_images(
+    datasets: CurrentDatasets,
+    pictures: Annotated[PictureHeaders, part(PictureHeaders)],
+    name: str,
+    *,
+    after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> ImageList:
+    """List the pictures that samples are about, with sizes and formats of their headers; unreadable ones say why."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    counts = Counter(image for sample in dataset.samples for image in set(sample.images))
+    behind = [pair for pair in sorted(counts.items()) if after is None or pair[0] > after]
+    page = behind[:limit]
+    cards = await asyncio.to_thread(pictures.cards, dataset, page)
+    return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
+
+
+@router.get(
+    "/previews/{key}",
+    tags=["results"],
+    summary="Get a small picture of a raster",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "A JPEG",
+            "content": {"image/jpeg": {"example": "...", "schema": {"type": "string", "format": "binary"}}},
+        },
+        304: {"description": "The client has it"},
+        **problems(PreviewNotFoundError),
+    },
+)
+async def get_preview(
+    previews: Annotated[PreviewStore, part(PreviewStore)],
+    key: Annotated[str, InPath(pattern=r"^[0-9a-f]{8,64}$", description="`key` of a raster in a response")],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return what a worker kept of a raster, as small as reports show it. A key names content: it never changes."""
+    tag = f'"{key}"'
+    if is_known(tag, if_none_match):
+        return Response(status_code=304, headers=immutable(tag))
+    content = await asyncio.to_thread(previews.read, key)
+    if content is None:
+        raise PreviewNotFoundError(f"no preview of the raster {key} is kept")
+    return Response(content, headers=immutable(tag), media_type="image/jpeg")
+
+
+def _admits(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:
+    shown = image is None or image in sample.images
+    sorted_so = group is None or group in sample.groups.values()
+    return shown and sorted_so and (search is None or search.lower() in f"{sample.id}\n{sample.question}".lower())
+
+
+def _behind(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Sequence[Sample]:
+    if after is None:
+        return chosen
+    places = {sample.id: at for at, sample in enumerate(dataset.samples)}
+    if after not in places:
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{after}'")
+    return [sample for sample in chosen if places[sample.id] > places[after]]
+
+
+def _found(dataset: Dataset, sample_id: str) -> Sample:
+    found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
+    if found is None:
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{sample_id}'")
+    return found
+
+
+def _card(sample: Sample) -> dict[str, Any]:
+    return {
+        "id": sample.id,
+        "images": sample.images,
+        "question": sample.question,
+        "options": sample.options,
+        "truth": sample.truth,
+        "groups": dict(sample.groups),
+    }
