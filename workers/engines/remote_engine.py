@@ -32,6 +32,7 @@ from workers.engines.remote.meeting import meet
 from workers.engines.remote.pictures import Pictures
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.server import RemoteSettings, Reply, Server
+from workers.engines.remote.steering import steered
 
 log = logging.getLogger(__name__)
 
@@ -185,11 +186,8 @@ class RemoteEngine:
         keys = {raster.key for message in chat for raster in message.rasters}
         left_out = self._kept.of(keys) if leaves_out else {}
         sent = await pictures.of(chat, left_out)
-        parameters = {
-            "model": self._name,
-            **self._ends,
-            **self._dialect.parameters(sampling, self._entry, self._context),
-        }
+        asked = self._dialect.parameters(sampling, self._entry, self._context)
+        parameters = {"model": self._name, **asked, **steered(sampling.steering, self._dialect, asked, self._ends)}
         body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
         tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)

@@ -6,7 +6,7 @@ from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from catalogue.families.family import THINK
-from jobs.models import Timings, TurnResponse, Usage
+from jobs.models import Timings, TokenLogprob, TurnResponse, Usage
 from workers.engines.remote.refusals import AgainLaterError, Said, read_error, refusal, shown
 
 
@@ -27,6 +27,7 @@ def read_answer(
         finish_reason=shown(reason, key),
         usage=_usage(found.get("usage") or {}, entry, num_rasters),
         timings=Timings(),
+        logprobs=_logprobs(choice.get("logprobs")),
         served_as=_served_as(found),
     )
 
@@ -66,6 +67,21 @@ def _usage(told: Mapping[str, Any], entry: CatalogueEntry, num_rasters: int) -> 
         visual_tokens=(visual,) if visual and num_rasters == 1 else (),
         reasoning_tokens=_count(_mapping(told.get("completion_tokens_details")).get("reasoning_tokens")),
         dollars=prices.of(prompt, cached, completion) if prices and told else None,
+    )
+
+
+def _logprobs(told: Any) -> tuple[TokenLogprob, ...] | None:
+    tokens = _mapping(told).get("content")
+    return tuple(map(_logprob, tokens)) if isinstance(tokens, list) else None
+
+
+def _logprob(told: Mapping[str, Any]) -> TokenLogprob:
+    others = told.get("top_logprobs")
+    return TokenLogprob(
+        token=str(told.get("token", "")),
+        logprob=float(told.get("logprob") or 0.0),
+        bytes=tuple(told["bytes"]) if told.get("bytes") is not None else None,
+        top_logprobs=None if others is None else tuple(map(_logprob, others)),
     )
 
 

@@ -50,20 +50,20 @@ class Dialect:
         return tuple(sorted(self._refused(self._given(sampling, entry), entry)))
 
     def _given(self, sampling: Sampling, entry: CatalogueEntry) -> dict[str, Any]:
-        given = sampling.model_dump(exclude_none=True)
+        given = sampling.model_dump(exclude_none=True, exclude={"steering"})
         return given | {entry.remote.limit: given.pop("max_tokens")}
 
     def _refused(self, given: Collection[str], entry: CatalogueEntry) -> set[str]:
         return {name for name in given if name in entry.remote.not_sent or name not in _OPENAIS | self.extras}
 
 
-_ENGINES = frozenset({"top_k", "repetition_penalty"})
+_ENGINES = frozenset({"top_k", "repetition_penalty", "min_p", "min_tokens", "ignore_eos", "stop_token_ids"})
 DIALECTS: Mapping[DialectName, Dialect] = {
     dialect.name: dialect
     for dialect in (
         Dialect(
             "vllm",
-            extras=_ENGINES,
+            extras=_ENGINES | {"bad_words", "structured_outputs"},
             # Marks are text; and a checkpoint's own defaults are not to join what was asked for.
             fixed={"skip_special_tokens": False, "spaces_between_special_tokens": False, "min_p": 0.0},
             identity="uuid",

@@ -1,0 +1,74 @@
+"""What a chat asks of generation beyond sampling, as a server's dialect has it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jobs.models import Steering, Structure
+from workers.engines.engine import EngineError
+from workers.engines.remote.dialects import Dialect
+
+_OPENAIS = frozenset(
+    {
+        "stop",
+        "presence_penalty",
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "top_logprobs",
+        "response_format",
+    }
+)
+_PLAIN = ("bad_words", "min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty")
+_OURS = "answer"
+
+
+def steered(
+    steering: Steering | None, dialect: Dialect, asked: Mapping[str, Any], ends: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is sent for it beside what is `asked` already; `ends` are the parameters that end a turn of the family.
+
+    Raises EngineError for what such a server does not take: whoever asked for it is not to get something else.
+    """
+    if steering is None:
+        return dict(ends)
+    sent = dict(_plain(steering)) | dict(_structure(steering.structure, dialect)) | _stops(steering, ends)
+    if steering.template and dialect.templates:
+        sent["chat_template_kwargs"] = {**asked.get("chat_template_kwargs", {}), **steering.template}
+    unknown = set(sent) - _OPENAIS - dialect.extras - {"chat_template_kwargs"}
+    unknown |= {"chat_template_kwargs"} if steering.template and not dialect.templates else set()
+    if unknown:
+        raise EngineError(f"a server of the kind '{dialect.name}' takes no {', '.join(sorted(unknown))}")
+    return sent
+
+
+def _plain(steering: Steering) -> Iterator[tuple[str, Any]]:
+    untouched = Steering()
+    for name in _PLAIN:
+        if (value := getattr(steering, name)) != getattr(untouched, name):
+            yield name, list(value) if isinstance(value, tuple) else value
+    if steering.logit_bias:
+        yield "logit_bias", {str(token): bias for token, bias in steering.logit_bias.items()}
+    if steering.logprobs is not None:
+        yield "logprobs", True
+        yield "top_logprobs", steering.logprobs
+
+
+def _stops(steering: Steering, ends: Mapping[str, Any]) -> dict[str, Any]:
+    """What stops an answer: what the chat says, and what ends a turn unless the chat wants to go beyond it."""
+    own = {} if steering.ignore_eos else ends
+    tokens = [*own.get("stop_token_ids", ()), *steering.stop_token_ids]
+    texts = [*own.get("stop", ()), *steering.stop]
+    return ({"stop_token_ids": tokens} if tokens else {}) | ({"stop": texts} if texts else {})
+
+
+def _structure(structure: Structure | None, dialect: Dialect) -> Iterator[tuple[str, Any]]:
+    if structure is None:
+        return
+    if structure.json_object:
+        yield "response_format", {"type": "json_object"}
+    elif isinstance(structure.json_schema, dict):
+        schema = {"name": _OURS, "schema": structure.json_schema}
+        yield "response_format", {"type": "json_schema", "json_schema": schema}
+    else:
+        said = structure.model_dump(exclude_none=True)
+        yield "structured_outputs", {"json" if name == "json_schema" else name: value for name, value in said.items()}
