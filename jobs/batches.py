@@ -18,6 +18,9 @@ BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
 ]
 FINAL_BATCH: frozenset[BatchStatus] = frozenset({"failed", "completed", "expired", "cancelled"})
+KEPT_SECONDS = 30 * 24 * 3600
+"""How long a batch that has ended can be looked at, and its files where nothing else is asked for."""
+
 _WORKING_SECONDS = 60
 _RETRY_AFTER_SECONDS = 60.0
 
@@ -147,9 +150,14 @@ class BatchRegistry:
         return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches(ALL)))
 
     async def close(self, batch: StoredBatch) -> None:
-        """Work on a batch no more; it stays to be read for as long as clients may look for it."""
-        await self._redis.srem(self._keys.open_batches(batch.owner), batch.id)
-        await self._redis.srem(self._keys.open_batches(ALL), batch.id)
+        """Work on a batch no more; it stays to be read for `KEPT_SECONDS`."""
+        ended = (time.time() - 2 * KEPT_SECONDS) * 1_000_000
+        async with self._redis.pipeline() as pipeline:
+            for owner in (batch.owner, ALL):
+                pipeline.srem(self._keys.open_batches(owner), batch.id)
+                pipeline.zremrangebyscore(self._keys.batches(owner), "-inf", ended)
+            pipeline.expire(self._keys.batch(batch.id), KEPT_SECONDS)
+            await pipeline.execute()
 
     async def open_job(self, batch: StoredBatch) -> None:
         """Make the job of a batch, which stands in no list; safe to repeat."""

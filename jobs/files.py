@@ -14,6 +14,7 @@ from jobs.keys import KEYS, Keys
 from jobs.models import Contract
 
 _RETRY_AFTER_SECONDS = 60.0
+_CHUNK = 1000
 Purpose = Literal["batch", "batch_output", "vision", "user_data", "assistants", "evals"]
 
 
@@ -56,11 +57,8 @@ class FileRegistry:
 
     async def get(self, file_id: str, owner: str) -> StoredFile | None:
         """Return a file of an owner's, or of ALL, that has not expired; None where there is none."""
-        found = await self._redis.get(self._keys.file(file_id))
-        file = StoredFile.model_validate_json(found) if found else None
-        if file is None or owner not in {ALL, file.owner} or (file.expires_at or time.time() + 1) <= time.time():
-            return None
-        return file
+        found = await self._read([file_id])
+        return found[0] if found and owner in {ALL, found[0].owner} and _is_kept(found[0]) else None
 
     async def list(
         self, owner: str, *, after: str | None, limit: int, purpose: str | None, newest_first: bool
@@ -72,10 +70,9 @@ class FileRegistry:
         if after in names:
             names = names[names.index(after) + 1 :]
         found: list[StoredFile] = []
-        for name in names:
-            file = await self.get(name, owner)
-            if file and purpose in (None, file.purpose):
-                found.append(file)
+        for start in range(0, len(names), _CHUNK):
+            page = await self._read(names[start : start + _CHUNK])
+            found += [file for file in page if _is_kept(file) and purpose in (None, file.purpose)]
             if len(found) > limit:
                 break
         return found[:limit], len(found) > limit
@@ -92,10 +89,15 @@ class FileRegistry:
     async def expired(self, limit: int = 100) -> Sequence[StoredFile]:
         """Return files whose time is over, to be removed."""
         due = await self._redis.zrangebyscore(self._keys.expiring_files(), "-inf", time.time(), 0, limit)
-        if not due:
+        return await self._read([id_.decode() for id_ in due])
+
+    async def _read(self, file_ids: Sequence[str]) -> Sequence[StoredFile]:
+        """Those of these files that are there, in their order."""
+        if not file_ids:
             return []
-        found = await self._redis.mget([self._keys.file(id_.decode()) for id_ in due])
-        gone = [id_ for id_, each in zip(due, found, strict=True) if each is None]
-        if gone:
-            await self._redis.zrem(self._keys.expiring_files(), *gone)
+        found = await self._redis.mget([self._keys.file(file_id) for file_id in file_ids])
         return [StoredFile.model_validate_json(each) for each in found if each]
+
+
+def _is_kept(file: StoredFile) -> bool:
+    return file.expires_at is None or file.expires_at > time.time()

@@ -1,13 +1,17 @@
 """The text of an answer while it grows: told on a channel to whoever waits for it, kept nowhere."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 
 from pydantic import Field, TypeAdapter, ValidationError
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from jobs.models import Contract, TokenLogprob
+
+log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 5.0
 _MOST_TOLD = 512
@@ -61,8 +65,10 @@ class Teller:
                 for channel, pieces in untold.items():
                     for start in range(0, len(pieces), _MOST_TOLD):
                         pipeline.publish(channel, _PIECES.dump_json(pieces[start : start + _MOST_TOLD]))
-                # Who does not hear of it reads the recorded response; see `jobs.chats`.
-                await asyncio.gather(pipeline.execute(), return_exceptions=True)
+                try:
+                    await pipeline.execute()
+                except RedisError as error:  # whoever does not hear of it reads the recorded response
+                    log.warning("growing texts are not told: %s", error)
 
 
 async def heard(redis: Redis, channel: str) -> AsyncIterator[Sequence[Growth]]:

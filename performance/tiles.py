@@ -1,6 +1,7 @@
 """What a tile costs the viewer, side by side with OpenSlide's Deep Zoom and rio-tiler, and what the first look costs.
 
-    python -m performance.tiles [--quick] [--tiles N] [--rio-tiler PYTHON] [--files FOLDER] [--json FILE]
+    python -m performance.tiles [--quick] [--tiles N] [--picture FILE] [--rio-tiler PYTHON] [--files FOLDER]
+        [--json FILE]
 
 Every server is a process of its own over the same tiled pyramid; servers take turns at every tile, so that a busy
 machine is busy for all. CPU is what the kernel counted for all threads of a server between question and answer, in
@@ -73,10 +74,11 @@ def main() -> None:
     arguments = _arguments()
     files = make_files(arguments.files, QUICK if arguments.quick else FULL)
     told: dict[str, Any] = {"machine": _machine(), "load": os.getloadavg()}
-    with running(files["pyramid"], arguments.rio_tiler) as servers:
-        told["tiles"] = measure(servers, files["pyramid"], arguments.tiles)
-        told["at_once"] = {server.name: at_once(server, files["pyramid"]) for server in servers}
-    told["first_look"] = {layout: first_look(files[layout]) for layout in ("jpeg", "png")}
+    picture = arguments.picture or files["pyramid"]
+    with running(picture, arguments.rio_tiler) as servers:
+        told["tiles"] = measure(servers, picture, arguments.tiles)
+        told["at_once"] = {server.name: at_once(server, picture) for server in servers}
+    told["first_look"] = {} if arguments.picture else {each: first_look(files[each]) for each in ("jpeg", "png")}
     told["load_at_the_end"] = os.getloadavg()
     print(f"{told['machine']}; load {told['load'][0]:.1f} to {told['load_at_the_end'][0]:.1f}\n")
     print(table(told))
@@ -234,6 +236,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller files")
     parser.add_argument("--tiles", type=int, default=60, help="tiles of each scale")
+    parser.add_argument("--picture", type=Path, help="tiles of this picture, and nothing of flat ones")
     parser.add_argument("--rio-tiler", metavar="PYTHON", help="interpreter of an environment with rio-tiler")
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     parser.add_argument("--files", type=Path, default=Path(tempfile.gettempdir()) / "gigavqa-benchmark-views")

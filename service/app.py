@@ -25,7 +25,12 @@ from service.settings import Settings
 from service.submission import jobs
 
 # Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
-_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson", verdicts.PARQUET)
+_SENT_AS_THEY_ARE = (
+    *DEFAULT_EXCLUDED_CONTENT_TYPES,
+    "application/x-ndjson",
+    "application/octet-stream",
+    verdicts.PARQUET,
+)
 
 
 def create_app(settings: Settings) -> FastAPI:

@@ -52,13 +52,16 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
 
         _head: asyncio.TimerHandle | None = None
         _head_bytes = 0
-        _began = False
+        _begun = 0
+        _is_idle = True
 
         def data_received(self, data: bytes) -> None:
-            self._began = False
+            was_idle, self._begun = self._is_idle, 0
             super().data_received(data)
-            # What came while a head is under way, but for what it began in: that may hold the end of a body, too.
-            self._head_bytes = self._head_bytes + len(data) if self._head and not self._began else 0
+            if not self._head or self._begun > was_idle:  # or what came holds the end of another request, too
+                self._head_bytes = 0
+            else:
+                self._head_bytes = (0 if self._begun else self._head_bytes) + len(data)
             if self._head_bytes > MAX_HEAD_BYTES:
                 self.transport.write(_HEAD_TOO_LARGE)
                 self.transport.close()
@@ -69,12 +72,20 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
-            self._began = True
+            self._begun += 1
+            self._is_idle = False
             self._forget()
             self._head = self.loop.call_later(seconds, self.transport.close)
 
+        def on_message_complete(self) -> None:
+            self._is_idle = True
+            super().on_message_complete()
+
         def on_headers_complete(self) -> None:
             self._forget()
+            # It may have come at once.
+            if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD_BYTES:
+                raise ValueError("the head is too large")  # uvicorn answers 400, and closes the connection
             super().on_headers_complete()
 
         def connection_lost(self, exc: Exception | None) -> None:

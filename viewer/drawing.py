@@ -10,7 +10,7 @@ from PIL import Image
 from tiling.budgets.base import RasterPlan
 from tiling.budgets.resolver import Decision
 from tiling.geometry import Region, Size, fit_longest_side
-from tiling.levels import LARGE_PIXELS, choose_level
+from tiling.levels import LARGE_PIXELS, choose_level, halve
 from tiling.painter import Painter
 from tiling.passes import Painted, plan_passes
 from tiling.recipes import Recipe
@@ -20,6 +20,9 @@ from tiling.views import View
 from viewer.errors import BusyError
 from viewer.pictures import Picture
 from viewer.wishes import Wish
+
+TILE = 512
+"""Pixels of a tile's side."""
 
 OVERVIEW_SIDE = 2048
 """Pixels of the longest side of what is kept of a large flat picture until its pyramid is there."""
@@ -81,9 +84,16 @@ def draw_of_file(picture: Picture, source: Source, region: Region, size: Size) -
     """Draw a region of a file with levels of its own. Raises TilingError subclasses."""
     levels = source.decoder.levels
     number = level_for(source.levels, region, size, picture.reading.oversampling)
-    return _paint(
-        recipe_of(picture, region, size), levels[number], number, source.orientation, source.decoder.bands
-    )  # fmt: skip
+    is_halved = _is_tile_between(levels[number].downsample, region, size)
+    recipe = recipe_of(picture, region, Size(2 * TILE, 2 * TILE) if is_halved else size)
+    pixels = _paint(recipe, levels[number], number, source.orientation, source.decoder.bands)
+    return halve(pixels) if is_halved else pixels
+
+
+def _is_tile_between(scale: float, region: Region, size: Size) -> bool:
+    """Whether this is a tile of a level between two; its pixels are averages of four, as those of levels are."""
+    whole = region.width == region.height == 2 * TILE * scale and size == (TILE, TILE)
+    return whole and region.x % region.width == 0 and region.y % region.height == 0
 
 
 def level_for(levels: tuple[Level, ...], region: Region, size: Size, oversampling: int) -> int:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from tiling.geometry import Size
 from tiling.levels import half_size
+from viewer.drawing import TILE
 from viewer.errors import NoSuchPictureError, RequestInvalidError
 from viewer.pictures import Picture
 from viewer.sending import Sending
@@ -23,8 +24,6 @@ from viewer.studio import Studio
 from viewer.wishes import MEDIA_TYPES, MOST_SIDE, Words, largest, read_wish
 
 PREFIX = "/iiif/3"
-TILE = 512
-"""Pixels of a tile's side."""
 
 _CONTEXT = "http://iiif.io/api/image/3/context.json"
 _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import groupby
 
-from jobs.batches import BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
+from jobs.batches import KEPT_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, InferenceRequest, Response
 from jobs.queue import JobQueue
@@ -161,14 +161,14 @@ class Batching:
 
     async def _kept(self, batch: StoredBatch, name: str) -> str:
         """Keep a file of the batch's folder; returns its id, the same when it is done again."""
-        kind, seconds = name.partition(".")[0], batch.output_expires_after
+        kind, seconds = name.partition(".")[0], batch.output_expires_after or KEPT_SECONDS
         kept = await self._files.add(
             self._folder / batch.id / name,
             filename=f"{batch.id}_{name}",
             purpose="batch_output",
             owner=batch.owner,
             file_id=f"file-{batch.id}-{kind}",
-            expires_at=int(time.time()) + seconds if seconds else None,
+            expires_at=int(time.time()) + seconds,
         )
         return kept.id
 

@@ -67,7 +67,8 @@ class Composer:
         """
         parts = await self._parts(asked, sent.pictures, own, owner)
         shown = [part for message in parts for part in message if isinstance(part, View)]
-        await asyncio.to_thread(self._check, asked, parts, entry, len(shown))
+        if shown:
+            await asyncio.to_thread(self._check, parts, entry, len(shown))
         *before, last = zip(asked.messages, parts, strict=True)
         said = tuple(Said(role=_role(message), parts=tuple(said) or ("",)) for message, said in before)
         is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
@@ -107,9 +108,7 @@ class Composer:
         except (ServiceError, TilingError) as error:
             raise pointed(error, f"{pointer}/{part.type}") from error
 
-    def _check(
-        self, asked: ChatAsked, parts: Sequence[Sequence[str | View]], entry: CatalogueEntry, num_images: int
-    ) -> None:
+    def _check(self, parts: Sequence[Sequence[str | View]], entry: CatalogueEntry, num_images: int) -> None:
         for row, message in enumerate(parts):
             for place, part in enumerate(message):
                 if isinstance(part, View):

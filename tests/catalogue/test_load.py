@@ -119,3 +119,15 @@ def test_the_id_must_be_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text((SHIPPED / "demo-qwen3-vl.toml").read_text())
     with pytest.raises(EntryInvalidError, match="differs"):
         load_catalogue(tmp_path)
+
+
+def test_an_entry_is_found_by_its_other_names(tmp_path: Path) -> None:
+    """By alias, title and weights, in whatever case; an id goes before the aliases of others."""
+    text = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    (tmp_path / "qwen3-vl-8b.toml").write_text(f'aliases = ["Judge-1", "qwen3.5-27b"]\n{text}')
+    catalogue = load_catalogue(tmp_path)
+    for name in ("JUDGE-1", "Qwen/qwen3-vl-8b-instruct", "qwen3-vl-8b-INSTRUCT", "Qwen3-VL-8B"):
+        assert catalogue.find(name).id == "qwen3-vl-8b"
+    assert catalogue.find("qwen3.5-27b").id == "qwen3.5-27b"
+    with pytest.raises(ModelUnknownError, match="is not in the catalogue"):
+        catalogue.find("judge-11")

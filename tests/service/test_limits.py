@@ -18,10 +18,11 @@ from service.server import MAX_HEAD_BYTES
 from service.settings import Settings
 from service.submission.specification import SubmittedSpec
 from tiling import limits as pixels
+from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
-PLACES = {place.variable: place for kind in (Settings, WorkerSettings) for place in kind.places()}
+PLACES = {place.variable: place for kind in (Settings, WorkerSettings, ViewerSettings) for place in kind.places()}
 QUOTAS = {f"--{name.replace('_', '-')}": field.default for name, field in Limits.model_fields.items()}
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 

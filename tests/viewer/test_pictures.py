@@ -51,6 +51,12 @@ def test_a_level_of_a_pyramid_is_shown_as_it_lies_in_the_file(viewer: Viewing) -
     assert psnr(tile, half[:512, :512]) > 50
 
 
+def test_a_tile_between_two_levels_is_made_of_averages(viewer: Viewing) -> None:
+    """Scanners write every second level; theirs and those between are made alike."""
+    tile = shown(viewer.get("set/images/strips.tif", "0,0,1024,1024/512,512/0/default.png"))
+    np.testing.assert_array_equal(tile, np.asarray(Image.fromarray(PICTURE[:1024, :1024]).reduce(2)))
+
+
 def test_a_slide_is_shown_at_levels_that_it_has_and_has_not(viewer: Viewing) -> None:
     """Its own quarter as it lies in the file, and a half, which is made of all its pixels."""
     slide = viewer.home / "data/set/images/slide.svs"
