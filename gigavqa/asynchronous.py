@@ -73,6 +73,10 @@ class AsyncClient:
         """As `Client.delete`."""
         return await self._ask(calls.delete(job_id))
 
+    async def tell_end(self, job_id: str, url: str, secret: str) -> None:
+        """As `Client.tell_end`."""
+        await self._ask(calls.tell_end(job_id, url, secret))
+
     async def watch(self, job_id: str) -> AsyncIterator[Job]:
         """As `Client.watch`; `asyncio.timeout` bounds it."""
         watch, attempts = Watch(await self.job(job_id)), Attempts(self._contact, STREAM_SECONDS)

@@ -119,6 +119,12 @@ def act(job_id: str, action: Literal["cancel", "retry"]) -> Call[Job]:
     return Call("POST", f"/v1/jobs/{job_id}/{action}", _job, repeatable=action == "cancel")
 
 
+def tell_end(job_id: str, url: str, secret: str) -> Call[None]:
+    """Give a job its webhook."""
+    body = {"url": url, "secret": secret}
+    return Call("PUT", f"/v1/jobs/{job_id}/webhook", lambda _: None, {"json": body})
+
+
 def delete(job_id: str) -> Call[str]:
     """Delete a final job."""
     return Call("DELETE", f"/v1/jobs/{job_id}", lambda answer: str(answer.json()["id"]), repeatable=False)

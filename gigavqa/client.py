@@ -80,6 +80,10 @@ class Client:
         """Delete a job that has ended, with its responses; returns its id."""
         return self._ask(calls.delete(job_id))
 
+    def tell_end(self, job_id: str, url: str, secret: str) -> None:
+        """Have the gateway post to an address when the job has ended, signed with the secret (`whsec_...`)."""
+        self._ask(calls.tell_end(job_id, url, secret))
+
     def watch(self, job_id: str, timeout: float | None = None) -> Iterator[Job]:
         """Yield the job now, whenever it gets on, and as it ended; raises TimeoutError after `timeout` seconds.
 

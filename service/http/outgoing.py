@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import SplitResult
 
+_LOOKUP_SECONDS = 5.0
 IsPublic = Callable[[str], bool]
 
 
@@ -28,8 +29,9 @@ async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
     """
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except (socket.gaierror, ValueError) as error:
+        async with asyncio.timeout(_LOOKUP_SECONDS):
+            found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, ValueError, TimeoutError) as error:
         raise AddressRefusedError(f"'{parts.netloc[:200]}' is no address") from error
     addresses = [str(each[4][0]) for each in found]
     if not addresses or not all(map(is_allowed, addresses)):

@@ -66,10 +66,14 @@ def test_a_job_that_does_not_end_in_time_is_told_so(client: Client) -> None:
 def test_the_same_key_gives_the_same_job_and_jobs_are_listed_newest_first(client: Client, job: Job) -> None:
     """Pages are joined: more jobs than one page of one are all there, each once."""
     assert client.submit(SPEC, "the-job-of-the-tests").id == job.id
-    newest = client.submit({**SPEC, "seed": 1})
+    newest = client.submit({**SPEC, "seed": 1, "metadata": {"owner": "me"}})
     listed = [one.id for one in client.jobs(limit=None)]
     assert listed[0] == newest.id and job.id in listed and len(set(listed)) == len(listed)
     assert [one.id for one in client.jobs(limit=1)] == [newest.id]
+    chosen = client.jobs(metadata={"owner": "me"}, created_after=job.created_at, dataset="tiny", order="oldest")
+    assert [one.id for one in chosen] == [newest.id]
+    with pytest.raises(RefusedError, match="inside of a network"):
+        client.tell_end(job.id, "http://127.0.0.1:1/", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
 
 def test_responses_come_as_objects_and_go_on_behind_a_cursor(client: Client, job: Job) -> None:
