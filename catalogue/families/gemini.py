@@ -64,7 +64,7 @@ class GeminiSoftTokenBudget(NativeBudget):
 
     That Gemini 3 follows it is inferred: measured prompts of one picture have 1 + 33 x 33, 1 + 44 x 25 and 1 + 38 x 28
     tokens at 1:1, 16:9 and 4:3, whatever the picture's size, which are this rule's at 1120. 48 pixels a token are
-    Gemma's; they make 2256 pixels square of 2240 tokens, where UltraVR prints 2260.
+    Gemma's; they make 2256 pixels square of 2240 tokens, where papers that asked it print 2260.
     """
 
     raster_factor: ClassVar[int] = 10

@@ -26,9 +26,10 @@ class Keyed(Installation):
         return super().environment | {"GIGAVQA_API_KEY": self.key}
 
 
-def servers() -> list[psutil.Process]:
-    """The state servers that this process's commands left behind."""
-    return [child for child in psutil.Process().children(recursive=True) if "valkey" in child.name()]
+def servers(home: Path) -> list[str]:
+    """The state servers that run on this home, whoever their parent is now."""
+    found = [each.info for each in psutil.process_iter(["name", "cwd"])]
+    return [each["name"] for each in found if "valkey" in each["name"] and str(home) in (each["cwd"] or "")]
 
 
 def test_the_first_key_is_made_before_anything_runs(installation: Installation) -> None:
@@ -45,7 +46,7 @@ def test_the_first_key_is_made_before_anything_runs(installation: Installation) 
     table = installation.ok("keys", "list")
     assert "ada" in table
     assert key[13:] not in table + json.dumps(listed)
-    assert servers() == []
+    assert servers(installation.home) == []
 
 
 def test_limits_and_expiry_are_kept_as_said(installation: Installation) -> None:
