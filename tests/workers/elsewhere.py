@@ -8,6 +8,7 @@ import asyncio
 import base64
 import hashlib
 import io
+import json
 import socket
 import sys
 import threading
@@ -21,7 +22,7 @@ import uvicorn
 from PIL import Image
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from jobs.models import Sampling
@@ -106,7 +107,10 @@ class Elsewhere:
             chat = [self._message(message) for message in body["messages"]]
         except KeyError as error:
             return JSONResponse({"error": {"message": f"{error} is not cached", "code": 400}}, 400)
-        return JSONResponse(await self._answer(chat, body))
+        answer = await self._answer(chat, body)
+        if body.get("stream"):
+            return StreamingResponse(_chunks(answer), media_type="text/event-stream")
+        return JSONResponse(answer)
 
     async def _answer(self, chat: list[Message], body: dict[str, Any]) -> dict[str, Any]:
         engine = SimulatedEngine(ENTRY, speed=self.speed)
@@ -136,6 +140,17 @@ class Elsewhere:
         with Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) as image:
             self.pictures[name] = np.asarray(image.convert("RGB"))
         return PromptRaster(name, self.pictures[name])
+
+
+def _chunks(answer: dict[str, Any]) -> Iterator[str]:
+    """An answer word by word, as servers stream it."""
+    around = {name: answer[name] for name in ("id", "model")}
+    (choice,) = answer["choices"]
+    for number, word in enumerate(choice["message"]["content"].split(" ")):
+        delta = {"index": 0, "delta": {"content": f" {word}" if number else word}, "finish_reason": None}
+        yield f"data: {json.dumps({**around, 'choices': [delta]})}\n\n"
+    yield f"data: {json.dumps({**around, 'choices': [{'index': 0, 'delta': {}, 'finish_reason': 'stop'}]})}\n\n"
+    yield f"data: {json.dumps({**around, 'choices': [], 'usage': answer['usage']})}\n\ndata: [DONE]\n\n"
 
 
 class _DropError(Exception):

@@ -33,6 +33,7 @@ from workers.engines.remote.pictures import Pictures
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.server import RemoteSettings, Reply, Server
 from workers.engines.remote.steering import steered
+from workers.engines.remote.streaming import ASKED, Streamed
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ class RemoteEngine:
         priority: int = 0,
         grow: Grow | None = None,
     ) -> TurnResponse:
-        """Answer the chat's last message; `grow` is told its text at its end.
+        """Answer the chat's last message; `grow` is told its text as the server streams it.
 
         Cancelling the task closes the connection, which servers take as an abort. Raises EngineError for a prompt that
         the server refuses, and EngineDeadError when it refuses the worker.
@@ -126,14 +127,12 @@ class RemoteEngine:
         self._asked += 1
         began = time.monotonic()
         try:
-            turn, seconds = await self._ask(chat, sampling, priority)
+            turn, seconds = await self._ask(chat, sampling, priority, grow)
         except EngineClosedError as error:
             raise self._closed(error) from error
         finally:
             self._asked -= 1
         self._count(turn)
-        if grow is not None:
-            grow(0, turn.text, turn.logprobs)
         queued = max(0.0, time.monotonic() - began - seconds)
         return turn.model_copy(update={"timings": Timings(queued=queued, decode=seconds)})
 
@@ -170,17 +169,19 @@ class RemoteEngine:
         if self._pictures is not None:
             self._pictures.close()
 
-    async def _ask(self, chat: Sequence[Message], sampling: Sampling, priority: int) -> tuple[TurnResponse, float]:
+    async def _ask(
+        self, chat: Sequence[Message], sampling: Sampling, priority: int, grow: Grow | None
+    ) -> tuple[TurnResponse, float]:
         """Ask with pictures left out that the server keeps; with all of them when it does not, after all."""
         tries = _TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
         for _ in range(tries):
             async with self._primers.primed(chat, priority):
                 with suppress(_PictureMissingError):
-                    return await self._send(chat, sampling, leaves_out=True)
-        return await self._send(chat, sampling, leaves_out=False)
+                    return await self._send(chat, sampling, leaves_out=True, grow=grow)
+        return await self._send(chat, sampling, leaves_out=False, grow=grow)
 
     async def _send(
-        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool
+        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool, grow: Grow | None = None
     ) -> tuple[TurnResponse, float]:
         server, pictures = self._running()
         keys = {raster.key for message in chat for raster in message.rasters}
@@ -188,11 +189,13 @@ class RemoteEngine:
         sent = await pictures.of(chat, left_out)
         asked = self._dialect.parameters(sampling, self._entry, self._context)
         parameters = {"model": self._name, **asked, **steered(sampling.steering, self._dialect, asked, self._ends)}
+        parameters |= ASKED if grow else {}
         body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
         tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)
         try:
-            turn, seconds = await server.complete(body, partial(self._read, chat))
+            stream = partial(Streamed, self._entry, grow) if grow else None
+            turn, seconds = await server.complete(body, partial(self._read, chat), stream)
         except ContextExceededError:
             raise
         except EngineError as error:

@@ -27,7 +27,7 @@ def read_answer(
         finish_reason=shown(reason, key),
         usage=_usage(found.get("usage") or {}, entry, num_rasters),
         timings=Timings(),
-        logprobs=_logprobs(choice.get("logprobs")),
+        logprobs=read_logprobs(choice.get("logprobs")),
         served_as=_served_as(found),
     )
 
@@ -48,9 +48,14 @@ def _text(message: Mapping[str, Any], entry: CatalogueEntry) -> str:
     thought = message.get("reasoning") or message.get("reasoning_content")
     if not thought:
         return text
-    family = entry.known_family
-    opening, closing = (family.marks.thought if family else None) or THINK
+    opening, closing = thought_marks(entry)
     return f"{opening}{thought}{closing}{text}"
+
+
+def thought_marks(entry: CatalogueEntry) -> tuple[str, str]:
+    """What stands before a thought and behind it, in the family's own texts."""
+    family = entry.known_family
+    return (family.marks.thought if family else None) or THINK
 
 
 def _usage(told: Mapping[str, Any], entry: CatalogueEntry, num_rasters: int) -> Usage:
@@ -70,7 +75,8 @@ def _usage(told: Mapping[str, Any], entry: CatalogueEntry, num_rasters: int) -> 
     )
 
 
-def _logprobs(told: Any) -> tuple[TokenLogprob, ...] | None:
+def read_logprobs(told: Any) -> tuple[TokenLogprob, ...] | None:
+    """How likely each token was, where the server was asked and tells."""
     tokens = _mapping(told).get("content")
     return tuple(map(_logprob, tokens)) if isinstance(tokens, list) else None
 

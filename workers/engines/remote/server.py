@@ -23,6 +23,7 @@ from workers.engines.remote.bodies import Body
 from workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.refusals import AgainLaterError, ServerFailedError, read_error, refusal, shown
+from workers.engines.remote.streaming import Streamed
 
 T = TypeVar("T")
 
@@ -135,10 +136,13 @@ class Server:
         said = read_error(response.content, self._key)
         return refusal(response.status_code, response.headers, said, self._context)
 
-    async def complete(self, body: Body, read: Callable[[Reply], T]) -> tuple[T, float]:
+    async def complete(
+        self, body: Body, read: Callable[[Reply], T], stream: Callable[[], Streamed] | None = None
+    ) -> tuple[T, float]:
         """Post a chat until `read` can read the answer; returns what it read, and the seconds that the answer took.
 
-        Raises what `read` raises but AgainLaterError, and EngineError, EngineDeadError.
+        `stream` makes what takes an answer that comes as a stream. Raises what `read` raises but AgainLaterError, and
+        EngineError, EngineDeadError.
         """
         failures = _Failures(self)
         for attempt in count():
@@ -148,7 +152,7 @@ class Server:
             began = time.monotonic()
             try:
                 with self._sending():
-                    answer = read(await self._post(body))
+                    answer = read(await self._post(body, stream() if stream else None))
             except AgainLaterError as later:
                 failures.count(later)
                 await self.wait(later, attempt)
@@ -179,12 +183,13 @@ class Server:
         """Close all connections."""
         await self._http.aclose()
 
-    async def _post(self, body: Body) -> Reply:
+    async def _post(self, body: Body, streamed: Streamed | None) -> Reply:
         headers = {"content-type": "application/json", "content-length": str(body.length)}
         url = f"{self.endpoint}/chat/completions"
         try:
             async with self._http.stream("POST", url, content=body, headers=headers) as response:
-                content = await self._read(response)
+                streamed = streamed if _is_stream(response) else None
+                content = await self._read(response, streamed)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise AgainLaterError(f"it cannot be reached: {shown(str(error), self._key)}") from error
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -193,15 +198,19 @@ class Server:
         if response.status_code != HTTPStatus.OK:
             said = read_error(content, self._key)
             raise refusal(response.status_code, response.headers, said, self._context)
+        if streamed:
+            return Reply(streamed.found, json.dumps(streamed.found).encode())
         try:
             return Reply(json.loads(content), content)
         except ValueError:
             raise AgainLaterError("an answer is no JSON", may_be_ours=True) from None
 
-    async def _read(self, response: httpx.Response) -> bytes:
+    async def _read(self, response: httpx.Response, streamed: Streamed | None) -> bytes:
         content = bytearray()
         async for piece in response.aiter_bytes():
             content += piece
+            if streamed:
+                streamed.take(piece)
             if len(content) > _LONGEST_ANSWER:
                 raise AgainLaterError(f"an answer is longer than {_LONGEST_ANSWER} bytes", may_be_ours=True)
         return bytes(content)
@@ -240,6 +249,11 @@ class _Failures:
         self._number, self._answers = self._number + 1, self._server.answers
         if self._number >= _MOST_FAILURES:
             raise ServerFailedError(f"the server failed at this request {self._number} times: {later}") from later
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    return is_stream and response.status_code == HTTPStatus.OK
 
 
 def _transport(settings: RemoteSettings) -> httpx.AsyncHTTPTransport | None:
