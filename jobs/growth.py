@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 from pydantic import Field, TypeAdapter, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from jobs.models import Contract, TokenLogprob
+from jobs.models import Contract, Grow, TokenLogprob
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,6 @@ class Growth(Contract):
     text: str = ""
     logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=lambda value: value is None)
 
-
-Grow = Callable[[int, str, "tuple[TokenLogprob, ...] | None"], None]
-"""Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for."""
 
 _PIECES: TypeAdapter[list[Growth]] = TypeAdapter(list[Growth])
 

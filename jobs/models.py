@@ -1,5 +1,6 @@
 """The contract between rooms: what a job, a request, a bundle and a response are. Frozen, JSON in and out, no Redis."""
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -342,6 +343,10 @@ class TokenLogprob(Contract):
     logprob: float
     bytes: tuple[int, ...] | None = None
     top_logprobs: tuple["TokenLogprob", ...] | None = Field(default=None, exclude_if=_is_none)
+
+
+Grow = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
+"""Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for."""
 
 
 class TurnResponse(Contract):

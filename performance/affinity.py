@@ -21,8 +21,7 @@ from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
 from jobs.connection import connect
-from jobs.growth import Grow
-from jobs.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
+from jobs.models import Bundle, Grow, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.server import start_server

@@ -8,8 +8,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
-from jobs.growth import Grow
-from jobs.models import Sampling, TurnResponse
+from jobs.models import Grow, Sampling, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
 from tiling.library import Library

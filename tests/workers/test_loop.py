@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
-from jobs.growth import Grow
 from jobs.keys import KEYS
-from jobs.models import JobStatus, Sampling, Turn, TurnResponse
+from jobs.models import Grow, JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore

@@ -10,8 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.growth import Grow
-from jobs.models import Sampling, TurnResponse
+from jobs.models import Grow, Sampling, TurnResponse
 from jobs.server import ServerProcess, start_server
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit

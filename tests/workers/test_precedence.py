@@ -7,8 +7,7 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.growth import Grow
-from jobs.models import Bundle, Sampling, Turn, TurnResponse
+from jobs.models import Bundle, Grow, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import running_worker

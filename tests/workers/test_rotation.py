@@ -8,8 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from jobs.growth import Grow
-from jobs.models import JobStatus, Sampling, TurnResponse
+from jobs.models import Grow, JobStatus, Sampling, TurnResponse
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from tests.waiting import async_wait_until

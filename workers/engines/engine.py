@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobs.fleet import EnginePhase
-from jobs.growth import Grow
-from jobs.models import EngineInfo, Sampling, TurnResponse
+from jobs.models import EngineInfo, Grow, Sampling, TurnResponse
 from workers.engines.places import Places
 
 

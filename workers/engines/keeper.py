@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
-from jobs.growth import Grow
-from jobs.models import EngineInfo, Sampling, TurnResponse
+from jobs.models import EngineInfo, Grow, Sampling, TurnResponse
 from workers.engines.engine import Engine, EngineClosedError, EngineDeadError, EngineStats, Message
 from workers.engines.places import Places
 from workers.errors import EngineLostError

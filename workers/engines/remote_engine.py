@@ -12,8 +12,7 @@ from cachetools import LRUCache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
-from jobs.growth import Grow
-from jobs.models import EngineInfo, RemoteInfo, Sampling, Timings, TurnResponse
+from jobs.models import EngineInfo, Grow, RemoteInfo, Sampling, Timings, TurnResponse
 from tiling.geometry import Size
 from workers.engines.engine import (
     ContextExceededError,

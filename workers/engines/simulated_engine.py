@@ -14,8 +14,7 @@ from functools import lru_cache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
-from jobs.growth import Grow
-from jobs.models import EngineInfo, Sampling, Timings, TurnResponse, Usage
+from jobs.models import EngineInfo, Grow, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message

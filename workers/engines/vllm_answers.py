@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.growth import Grow
-from jobs.models import Sampling, Steering, TokenLogprob
+from jobs.models import Grow, Sampling, Steering, TokenLogprob
 from workers.engines.decoding import Decode, GrowingText
 
 _PLAIN = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty", "logprobs")

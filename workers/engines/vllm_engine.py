@@ -15,8 +15,7 @@ from typing import Any
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
-from jobs.growth import Grow
-from jobs.models import EngineInfo, Sampling, Steering, Timings, TurnResponse, Usage
+from jobs.models import EngineInfo, Grow, Sampling, Steering, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.decoding import GrowingText
 from workers.engines.encoder_cache import enlarge_encoder_cache

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from catalogue.entry import CatalogueEntry
-from jobs.growth import Grow
+from jobs.models import Grow
 from workers.engines.remote.answers import read_logprobs, thought_marks
 from workers.engines.remote.refusals import AgainLaterError
 
