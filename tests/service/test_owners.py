@@ -48,8 +48,11 @@ ON_A_JOB = [
     ("GET", "/v1/jobs?after={}"),
     ("POST", "/v1/jobs/{}/cancel"),
     ("POST", "/v1/jobs/{}/retry"),
+    ("PUT", "/v1/jobs/{}/webhook"),
     ("DELETE", "/v1/jobs/{}"),
 ]
+HERE = {"url": "http://127.0.0.1:9/", "secret": "whsec_" + "A" * 32}
+"""A webhook that the gateway refuses to whoever may have one."""
 
 
 def test_every_operation_on_a_job_is_tried(shared: Shared) -> None:
@@ -69,16 +72,18 @@ def test_anothers_job_is_not_there(shared: Shared) -> None:
     """Every operation answers as for a job that never was, word for word; its owner is answered, and operators are."""
     for method, path in ON_A_JOB:
         told, never = shared.adas, "job_00000000000000000000"
-        response = shared.bob.request(method, path.format(told))
+        body = HERE if method == "PUT" else None
+        response = shared.bob.request(method, path.format(told), json=body)
         problem = problem_of(response, 404, "job-not-found")
-        nothing = problem_of(shared.bob.request(method, path.format(never)), 404, "job-not-found")
+        nothing = problem_of(shared.bob.request(method, path.format(never), json=body), 404, "job-not-found")
         assert str(problem["detail"]).replace(told, never) == nothing["detail"]
         assert CANARY not in response.text
     for method, path in ON_A_JOB:
+        body, known = (HERE, {422}) if method == "PUT" else (None, {200, 409})
         for tenant in (shared.operator, shared.ada):
-            status = tenant.request(method, path.format(shared.adas)).status_code
+            status = tenant.request(method, path.format(shared.adas), json=body).status_code
             # The last one to ask finds the job deleted by the operator before.
-            assert status in {200, 409} or (method == "DELETE" and tenant is shared.ada), (method, path)
+            assert status in known or (method == "DELETE" and tenant is shared.ada), (method, path)
 
 
 def test_a_report_over_ones_own_and_anothers_job_is_none(shared: Shared) -> None:
