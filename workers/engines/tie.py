@@ -29,7 +29,8 @@ def tie_to_owner() -> None:
     """
     owner = int(os.environ.get(_OWNER, os.getpid()))
     if owner != os.getpid():
-        os.setpgid(0, 0)
+        if os.getpgrp() != os.getpid():  # who leads a session may not, and need not
+            os.setpgid(0, 0)
         threading.Thread(target=_follow, args=(owner,), name="tie-to-owner", daemon=True).start()
 
 
