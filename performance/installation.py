@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx
 from PIL import Image
 
+from cli.preflight import free_port
 from jobs.server import start_server
 
 MODEL = "demo-qwen3-vl"
@@ -30,7 +30,7 @@ class Installation:
         self.home = home
         write_dataset(home / "data" / DATASET)
         self.server = start_server(home / "server")
-        self.port = _free_port()
+        self.port = free_port("127.0.0.1")
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = {
             **os.environ,
@@ -99,9 +99,3 @@ def write_dataset(folder: Path) -> None:
                 "answer": "ABCD"[number % 4],
             }
             lines.write(json.dumps(question) + "\n")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

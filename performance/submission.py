@@ -7,7 +7,6 @@ above what it had before, its CPU time, and the server's memory, which keeps the
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import psutil
 from PIL import Image
 from redis import Redis
 
+from cli.preflight import free_port
 from jobs.server import start_server
 
 SAMPLES = 1000
@@ -49,12 +49,10 @@ def write_dataset(folder: Path) -> None:
 
 
 def measure(num_requests: int, waiting: bool) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as home, socket.socket() as probe:
+    with tempfile.TemporaryDirectory() as home:
         write_dataset(Path(home) / "data" / "plaza")
         server = start_server(Path(home) / "server")
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
+        port = free_port("127.0.0.1")
         environment = {
             "GIGAVQA_HOME": home,
             "REDIS_URL": server.url,

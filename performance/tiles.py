@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from urllib.parse import quote
 
 import httpx
 
+from cli.preflight import free_port
 from performance.tile_servers import TILE
 from performance.view_files import FULL, QUICK, make_files
 from tiling.headers import read_header
@@ -159,7 +159,7 @@ def running(path: Path, rio_tiler: str | None) -> Iterator[list[Server]]:
 
 @contextmanager
 def viewer(path: Path, home: Path) -> Iterator[Server]:
-    port = _free_port()
+    port = free_port("127.0.0.1")
     command = [sys.executable, "-m", "viewer", "--home", str(home), "--data", str(path.parent), "--port", str(port)]
     with _process(command, port) as pid:
         yield Server(OURS, f"http://127.0.0.1:{port}", pid, path.name)
@@ -167,7 +167,7 @@ def viewer(path: Path, home: Path) -> Iterator[Server]:
 
 @contextmanager
 def peer(name: str, python: str, path: Path) -> Iterator[Server]:
-    port = _free_port()
+    port = free_port("127.0.0.1")
     with _process([python, "-m", "performance.tile_servers", name, str(path), str(port)], port) as pid:
         yield Server(name, f"http://127.0.0.1:{port}", pid)
 
@@ -216,12 +216,6 @@ def _wait(process: "subprocess.Popen[bytes]", address: str) -> None:
         else:
             return
     raise RuntimeError(f"a server ended: {process.args!r}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _p95(values: Sequence[float]) -> float:

@@ -24,6 +24,7 @@ from service.openai import examples
 from service.openai.batch_input import ENDPOINT
 from service.openai.batching import Batching
 from service.openai.files import Files
+from service.openai.lists import Identified, ObjectList
 
 router = APIRouter(prefix="/v1/batches", tags=["openai"])
 _WINDOW_SECONDS = 24 * 3600
@@ -69,10 +70,9 @@ class RequestCountsOfBatch(BaseModel):
     failed: int
 
 
-class BatchObject(BaseModel):
+class BatchObject(Identified):
     """A batch, as OpenAI tells it."""
 
-    id: str
     object: Literal["batch"] = "batch"
     endpoint: str
     model: str | None = None
@@ -96,14 +96,8 @@ class BatchObject(BaseModel):
     metadata: dict[str, str] | None = None
 
 
-class BatchList(BaseModel):
+class BatchList(ObjectList[BatchObject]):
     """Batches, some at a time."""
-
-    object: Literal["list"] = "list"
-    data: list[BatchObject]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
 
 
 @router.post(
@@ -177,9 +171,7 @@ async def list_batches(
     """List the batches, newest first."""
     found, more = await registry.list(caller.sees, after=after, limit=limit)
     data = [await _told(batch, works) for batch in found]
-    return BatchList(
-        data=data, first_id=data[0].id if data else None, last_id=data[-1].id if data else None, has_more=more
-    )
+    return BatchList.of(data, more=more)
 
 
 @router.get(

@@ -21,6 +21,7 @@ from service.http.auth import CurrentCaller
 from service.http.openapi import example, openai_errors
 from service.http.parameters import part
 from service.openai import examples
+from service.openai.lists import Identified, ObjectList
 from service.openai.uploads import MADE_NS
 from tiling.roots import UPLOAD
 
@@ -32,10 +33,9 @@ _MOST_NAME = 255
 _MOST_FIELDS = 16
 
 
-class FileObject(BaseModel):
+class FileObject(Identified):
     """A file, as OpenAI tells it."""
 
-    id: str
     object: Literal["file"] = "file"
     bytes: int
     created_at: int
@@ -45,14 +45,8 @@ class FileObject(BaseModel):
     expires_at: int | None = None
 
 
-class FileList(BaseModel):
+class FileList(ObjectList[FileObject]):
     """Files, some at a time."""
-
-    object: Literal["list"] = "list"
-    data: list[FileObject]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
 
 
 class FileDeletion(BaseModel):
@@ -254,9 +248,7 @@ async def list_files(
     """List the files, newest first."""
     found, more = await files.list(caller.sees, after=after, limit=limit, purpose=purpose, newest_first=order == "desc")
     data = [file_object(file) for file in found]
-    return FileList(
-        data=data, first_id=data[0].id if data else None, last_id=data[-1].id if data else None, has_more=more
-    )
+    return FileList.of(data, more=more)
 
 
 @router.get(

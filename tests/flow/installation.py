@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -10,15 +9,9 @@ from pathlib import Path
 
 import httpx
 
+from cli.preflight import free_port
 from jobs.server import ServerProcess, start_server
 from tests.waiting import wait_until
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -27,7 +20,7 @@ class Installation:
 
     home: Path
     environ: dict[str, str] = field(default_factory=dict)
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=lambda: free_port("127.0.0.1"))
     server: ServerProcess | None = None
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 

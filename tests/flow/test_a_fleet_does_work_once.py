@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from tests.flow.installation import Installation, free_port
+from cli.preflight import free_port
+from tests.flow.installation import Installation
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
@@ -49,7 +50,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     try:
         installation.start_server()
         installation.start_gateway()
-        ports = (free_port(), free_port())
+        ports = (free_port("127.0.0.1"), free_port("127.0.0.1"))
         for port in ports:
             patience = ("--lease", "600", "--defer", "300")
             installation.start_worker("--model", MODEL, "--metrics-port", str(port), *patience)

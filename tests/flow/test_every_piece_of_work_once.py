@@ -8,10 +8,11 @@ import httpx
 import pytest
 
 from catalogue.load import load_catalogue
+from cli.preflight import free_port
 from evaluation.report import Report
 from evaluation.score import score_files
 from tests.evaluation.tables import caveats_of, table_of
-from tests.flow.installation import Installation, free_port
+from tests.flow.installation import Installation
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
@@ -53,7 +54,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     try:
         installation.start_server()
         installation.start_gateway()
-        metrics_port = free_port()
+        metrics_port = free_port("127.0.0.1")
         installation.start_worker("--model", MODEL, "--metrics-port", str(metrics_port))
         job_id = submit(installation.url)
         wait_until(

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ import httpx
 import pytest
 from redis import Redis
 
+from cli.preflight import free_port
 from jobs.keys import KEYS
 from jobs.server import start_server
 from service.settings import Settings
@@ -32,9 +32,7 @@ def launch(settings: Settings, tmp_path: Path) -> Iterator[Launch]:
     environ = {"GIGAVQA_HOME": str(settings.folder), "REDIS_URL": str(settings.redis_url)}
 
     def start(**variables: str) -> tuple["subprocess.Popen[bytes]", str]:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port("127.0.0.1")
         command = [sys.executable, "-m", "service", "--port", str(port)]
         with (tmp_path / "gateway.log").open("ab") as log:
             process = subprocess.Popen(command, env={**os.environ, **environ, **variables}, stderr=log)

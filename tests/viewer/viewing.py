@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from urllib.parse import quote
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from cli.preflight import free_port
 from tests.waiting import wait_until
 
 
@@ -44,9 +44,7 @@ class Viewing:
 @contextmanager
 def viewing(home: Path, *arguments: str) -> Iterator[Viewing]:
     """Run a viewer over the data root of `home`; it ends with the block."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port("127.0.0.1")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIGAVQA_")}
     command = [sys.executable, "-m", "viewer", "--home", str(home), "--port", str(port), *arguments]
     with (home / "viewer.log").open("ab") as log:

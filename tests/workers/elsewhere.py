@@ -9,7 +9,6 @@ import base64
 import hashlib
 import io
 import json
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from cli.preflight import free_port
 from jobs.models import Sampling
 from tests.waiting import wait_until
 from tests.workers.examples import ENTRY
@@ -173,17 +173,10 @@ def _server(elsewhere: Elsewhere, port: int) -> uvicorn.Server:
     return uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", lifespan="off"))
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def serving(elsewhere: Elsewhere, port: int = 0) -> Iterator[Elsewhere]:
     """Serve in a thread of this process for as long as the block lasts."""
-    port = port or free_port()
+    port = port or free_port("127.0.0.1")
     server = _server(elsewhere, port)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -11,9 +11,10 @@ import httpx
 import pytest
 from redis.asyncio import Redis
 
+from cli.preflight import free_port
 from jobs.server import ServerProcess
 from tests.waiting import async_wait_until, wait_until
-from tests.workers.elsewhere import Elsewhere, Mood, free_port, serving
+from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import job_of, responses_of, submit
 from tests.workers.processes import WorkerProcess, worker_process
 from tests.workers.test_processes import until_recorded
@@ -26,7 +27,7 @@ class Elder:
     """The server elsewhere as a process, at one address through all its lives."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self.port = free_port("127.0.0.1")
         self.speed = 20
         self.lives = 0
         self._process: subprocess.Popen[bytes] | None = None

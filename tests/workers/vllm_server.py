@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 
 from catalogue.entry import CatalogueEntry
+from cli.preflight import free_port
 from tests.waiting import wait_until
-from tests.workers.elsewhere import free_port
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 
@@ -23,7 +23,7 @@ class VllmServer:
     """`vllm serve`, by the module's name: the console script of the CPU's build does not start."""
 
     def __init__(self, entry: CatalogueEntry, weights: Path, log: Path) -> None:
-        self._port = free_port()
+        self._port = free_port("127.0.0.1")
         self._log = log
         self._arguments = engine_arguments(entry, str(weights), is_cpu=True)
         self._environment = engine_environment(str(weights)) | cpu_environment(small=True)

@@ -194,7 +194,7 @@ class RemoteEngine:
         await self._tokens.take(tokens)
         try:
             stream = partial(Streamed, self._entry, grow) if grow else None
-            turn, seconds = await server.complete(body, partial(self._read, chat), stream)
+            turn, seconds = await server.complete(body, partial(self._read, chat, grow), stream)
         except ContextExceededError:
             raise
         except EngineError as error:
@@ -218,9 +218,12 @@ class RemoteEngine:
         self._count(turn)
         return 0
 
-    def _read(self, chat: Sequence[Message], reply: Reply) -> TurnResponse:
+    def _read(self, chat: Sequence[Message], grow: Grow | None, reply: Reply) -> TurnResponse:
         rasters = sum(len(message.rasters) for message in chat)
-        return read_answer(reply.found, self._entry, rasters, content=reply.content, key=self._settings.key)
+        turn = read_answer(reply.found, self._entry, rasters, content=reply.content, key=self._settings.key)
+        if grow and not reply.is_told:  # some servers answer whole, whatever they were asked
+            grow(0, turn.text, turn.logprobs)
+        return turn
 
     def _running(self) -> tuple[Server, Pictures]:
         if self._server is None or self._pictures is None:

@@ -8,7 +8,6 @@ import math
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ import httpx
 from openai import AsyncOpenAI, OpenAI
 from PIL import Image
 
+from cli.preflight import free_port
 from performance.peers.lane import Lap, Outcome, Racer, one_by_one, serve
 from performance.peers.scenario import Item, Look, Scenario, alternating
 from performance.peers.ways.rendering import looks_by_path, render_file
@@ -43,9 +43,7 @@ class Server:
 
     def __init__(self, scenario: Scenario) -> None:
         repair_torch_companions()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port("127.0.0.1")
         self.url = f"http://127.0.0.1:{port}"
         argv = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--port", str(port), "--host", "127.0.0.1"]
         environment = {**os.environ, "VLLM_SERVER_DEV_MODE": "1"}  # lets the caches be emptied between laps

@@ -89,10 +89,11 @@ class RemoteSettings:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer of status 200: `found` is its JSON, `content` all of it."""
+    """An answer of status 200: `found` is its JSON, `content` all of it; `is_told` where its text was told already."""
 
     found: Any
     content: bytes
+    is_told: bool = False
 
 
 class Server:
@@ -199,7 +200,8 @@ class Server:
             said = read_error(content, self._key)
             raise refusal(response.status_code, response.headers, said, self._context)
         if streamed:
-            return Reply(streamed.found, json.dumps(streamed.found).encode())
+            found = streamed.found
+            return Reply(found, json.dumps(found).encode(), is_told=True)
         try:
             return Reply(json.loads(content), content)
         except ValueError:
