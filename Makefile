@@ -19,7 +19,7 @@ check: setup ## lint, types, import contracts
 	$(BIN)/lint-imports
 
 test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
-	$(BIN)/pytest -m "not engine" -n 2 --dist loadfile; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
+	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
