@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test clean
+.PHONY: help setup demo check test images clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -20,6 +20,9 @@ check: setup ## lint, types, import contracts
 
 test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
 	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
+
+images: ## build the images that need no GPU, with buildah; scripts/images has what can be said
+	@scripts/images
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -100,6 +100,10 @@ class JobQueue:
         await self.reserve(job_id, sum(len(bundle.requests) for bundle in bundles), dataset_digest)
         return await self.append(job_id, bundles)
 
+    async def open_lanes(self, models: Iterable[str]) -> None:
+        """Make the lanes of these models where there are none, so that autoscalers find something to look at."""
+        await self._ensure_groups(models)
+
     async def require_room(self, num_requests: int, owner: Owner = NOBODY) -> None:
         """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
         outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)

@@ -170,6 +170,7 @@ class Gateway:
             self._background.once("keys", self._tell_of_idle_keys)
         repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
         repeat("webhooks", self._webhooks.run, LOOK_SECONDS)
+        repeat("lanes", self._open_lanes, settings.trim_seconds)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.resume, settings.resume_seconds)
@@ -182,6 +183,10 @@ class Gateway:
         repeat("files", openai.files.remove_expired, settings.trim_seconds)
         if settings.retention_days:
             repeat("retention", partial(self._forget, timedelta(days=settings.retention_days)), settings.trim_seconds)
+
+    async def _open_lanes(self) -> None:
+        catalogue = await asyncio.to_thread(self._models.catalogue)
+        await self._queue.open_lanes(catalogue)
 
     async def _prune(self) -> None:
         settings = self._settings

@@ -5,8 +5,6 @@ import logging
 import signal
 import sys
 
-from prometheus_client import start_http_server
-
 from catalogue.errors import CatalogueError
 from jobs.connection import connect
 from jobs.errors import JobsError, SettingsInvalidError
@@ -20,6 +18,7 @@ from workers.errors import WorkerError
 from workers.instrumentation import Instruments
 from workers.leisure import Leisure
 from workers.previews import Previews
+from workers.probes import Probes
 from workers.serving import served_models
 from workers.settings import WorkerSettings
 from workers.stage import Surroundings
@@ -60,13 +59,15 @@ async def _run(settings: WorkerSettings) -> None:
     library = Library(ImageRoot(settings.data, settings.uploads), settings.pyramids, settings.cache_bytes, store)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
+    probes = Probes(settings.metrics_host, settings.metrics_port)
     around = Surroundings(
         redis=connect(url),
         library=library,
-        metrics_url=_serve_metrics(settings),
+        metrics_url=probes.metrics_url,
         leisure=leisure,
     )
     worker = Worker(served, around, settings, instruments)
+    probes.watch(lambda: worker.state)
     _listen_for_signals(worker)
     models = ", ".join(each.entry.id for each in served)
     log.info("%s: starting %s for %s, metrics at %s", worker.name, settings.engine, models, around.metrics_url)
@@ -75,11 +76,6 @@ async def _run(settings: WorkerSettings) -> None:
     finally:
         await asyncio.to_thread(leisure.close)
         await around.redis.aclose()
-
-
-def _serve_metrics(settings: WorkerSettings) -> str:
-    server, _ = start_http_server(settings.metrics_port, settings.metrics_host)
-    return f"http://{settings.metrics_host}:{server.server_port}/metrics"
 
 
 def _listen_for_signals(worker: Worker) -> None:

@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Literal
 
 from jobs.fleet import Fleet, WorkerStatus
 from workers.instrumentation import Instruments
@@ -44,6 +45,11 @@ class Worker:
         self._since = datetime.now(UTC)
         self._stopping = asyncio.Event()
         self._grace = settings.grace_seconds
+
+    @property
+    def state(self) -> Literal["starting", "ready", "switching", "draining"]:
+        """What it does now."""
+        return "draining" if self._stopping.is_set() else self._rotation.state
 
     def stop(self, grace_seconds: float | None = None) -> None:
         """Ask the worker to drain; a second call with a shorter grace hurries it."""
@@ -108,7 +114,7 @@ class Worker:
             worker=self.name,
             models=self._rotation.models,
             loaded=self._rotation.loaded,
-            state="draining" if self._stopping.is_set() else self._rotation.state,
+            state=self.state,
             phase=self._rotation.phase,
             running=running,
             waiting=waiting,
