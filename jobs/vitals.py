@@ -24,7 +24,7 @@ class Totals:
 
     def by(self, name: str) -> Mapping[str, int]:
         """The numbers of this name, by what they are of: a model."""
-        return {of: number for of, number in self._of(name)}
+        return dict(self._of(name))
 
     def durations(self) -> Iterator[tuple[str, str, list[tuple[str, int]], float]]:
         """By kind (`job`, `batch`, `chat`) and status: how many ended within each bound, cumulated, and all seconds."""

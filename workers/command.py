@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import signal
+import socket
 import sys
 
 from prometheus_client import start_http_server
@@ -17,7 +18,7 @@ from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from workers.engines.engine import EngineDeadError
 from workers.errors import WorkerError
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instruments, free_bytes
 from workers.leisure import Leisure
 from workers.previews import Previews
 from workers.serving import served_models
@@ -57,7 +58,9 @@ async def _run(settings: WorkerSettings) -> None:
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
-    library = Library(ImageRoot(settings.data, settings.uploads), settings.pyramids, settings.cache_bytes, store)
+    instruments.disk.set_function(lambda: free_bytes(settings.folder))
+    root = ImageRoot(settings.data, settings.uploads)
+    library = Library(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
     around = Surroundings(
@@ -79,7 +82,17 @@ async def _run(settings: WorkerSettings) -> None:
 
 def _serve_metrics(settings: WorkerSettings) -> str:
     server, _ = start_http_server(settings.metrics_port, settings.metrics_host)
-    return f"http://{settings.metrics_host}:{server.server_port}/metrics"
+    return f"http://{_reached_by(settings.metrics_host)}:{server.server_port}/metrics"
+
+
+def _reached_by(host: str) -> str:
+    """The address to announce of what listens on `host`: this machine's own where that is every address."""
+    if host not in {"0.0.0.0", "::", ""}:
+        return f"[{host}]" if ":" in host else host
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:  # a machine whose own name has no address
+        return socket.gethostname()
 
 
 def _listen_for_signals(worker: Worker) -> None:

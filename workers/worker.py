@@ -104,6 +104,7 @@ class Worker:
         self._instruments.running.set(running)
         self._instruments.waiting.set(waiting)
         info = self._rotation.engine
+        self._instruments.tell_engine(info)
         status = WorkerStatus(
             worker=self.name,
             models=self._rotation.models,

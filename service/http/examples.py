@@ -192,6 +192,18 @@ INDEX: dict[str, Any] = {
     "metrics": "/metrics",
 }
 HEALTH: dict[str, Any] = {"status": "ok"}
+TARGETS: list[dict[str, Any]] = [
+    {
+        "targets": ["10.0.3.7:9401"],
+        "labels": {
+            "worker": "node-3-4711",
+            "device": "NVIDIA H100 80GB HBM3",
+            "models": "qwen3-vl-8b",
+            "__scheme__": "http",
+            "__metrics_path__": "/metrics",
+        },
+    }
+]
 METRICS = (
     "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"
     'gigavqa_jobs{status="in_progress"} 1.0\n'
