@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 Stage = Literal["pixels", "place", "engine"]
 """A request waits for its rasters, then for a place in the engine, and then is played."""
 
+_STATES = ("busy", "pixels", "idle", "loading")
 _STAGES: tuple[Stage, ...] = ("pixels", "place", "engine")
 
 
@@ -42,6 +43,16 @@ class Stages(Collector):
         with self._lock:
             self._advance()
             self._model = model
+
+    @property
+    def engine_seconds(self) -> dict[str, float]:
+        """Seconds of the engine by state, of all models together."""
+        with self._lock:
+            self._advance()
+            return {
+                state: sum(self._engine_seconds[key] for key in self._engine_seconds if key[1] == state)
+                for state in _STATES
+            }
 
     def set_loaded(self, loaded: bool) -> None:
         """Say whether there is an engine that can answer."""
@@ -106,7 +117,7 @@ class Stages(Collector):
     def _advance(self) -> None:
         now = time.monotonic()
         seconds, self._since = now - self._since, now
-        for state in ("busy", "pixels", "idle", "loading"):  # each from the start, so that rates know it
+        for state in _STATES:  # each from the start, so that rates know it
             self._engine_seconds[self._model, state] += seconds * (state == self._state)
         for stage in _STAGES:
             self._request_seconds[self._model, stage] += seconds * self._requests[stage]

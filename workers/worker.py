@@ -115,6 +115,7 @@ class Worker:
             waiting=waiting,
             device=info.device,
             engine=info,
+            engine_seconds=self._instruments.stages.engine_seconds,
             metrics_url=self._around.metrics_url,
             since=self._since,
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from catalogue.entry import CatalogueEntry, Decoding
 from catalogue.errors import CatalogueError, ModelUnknownError
@@ -137,15 +137,19 @@ class Target(BaseModel):
     labels: dict[str, str] = Field(description="what every series of theirs is labelled with")
 
 
+class TargetList(RootModel[list[Target]]):
+    """All workers that show metrics."""
+
+
 @router.get(
     "/workers/targets",
     tags=["operations"],
     summary="List workers for Prometheus",
     responses={200: example(examples.TARGETS), **problems(ServerUnavailableError)},
 )
-async def list_targets(fleet: Workers) -> list[Target]:
+async def list_targets(fleet: Workers) -> TargetList:
     """List the workers that show metrics, for Prometheus' HTTP service discovery."""
-    return [_target(worker) for worker in await fleet.workers() if worker.metrics_url]
+    return TargetList([_target(worker) for worker in await fleet.workers() if worker.metrics_url])
 
 
 def _target(worker: WorkerStatus) -> Target:

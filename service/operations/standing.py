@@ -1,6 +1,7 @@
 """How the installation stands at one moment, as metrics: what the server counts and holds, the workers, the disks."""
 
 import asyncio
+import logging
 import platform
 import shutil
 from collections import Counter
@@ -23,6 +24,8 @@ from jobs.vitals import Vitals
 from service.http.openapi import VERSION
 from service.settings import Settings
 
+log = logging.getLogger(__name__)
+
 _LOOK_SECONDS = 2.0
 _RUNNING_SHOWN = 20
 _TOKENS = {"prompt": "prompt_tokens", "cached": "cached_tokens", "generated": "completion_tokens"}
@@ -37,14 +40,23 @@ class Disk:
 
 
 @dataclass(frozen=True)
-class _Server:
-    """What one look at the server found."""
+class Server:
+    """What one look at the server found; `running` are the newest jobs in progress."""
 
     vitals: Vitals
     jobs: Mapping[JobStatus, int]
     ages: Mapping[str, Ages]
     workers: Sequence[WorkerStatus]
     running: Sequence[JobSummary]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one look saw; no server while it does not answer. Disks are by place."""
+
+    server: Server | None
+    takes_writes: bool
+    disks: Mapping[str, Disk]
 
 
 class Standing(Collector):
@@ -57,25 +69,25 @@ class Standing(Collector):
         self._registry = JobRegistry(redis)
         self._queue = JobQueue(redis)
         self._fleet = Fleet(redis)
-        self._server: _Server | None = None
-        self._takes_writes = False
-        self._disks: Mapping[str, Disk] = {}
+        self.seen = Seen(None, False, {})
+        """What the last look saw."""
 
-    async def look(self) -> None:
+    async def look(self) -> Seen:
         """Look at everything; costs the same however many jobs are kept, and at most two seconds."""
-        self._disks = await asyncio.to_thread(_look_at_disks, self._settings)
-        self._server, self._takes_writes = None, False
+        disks, server, takes_writes = await asyncio.to_thread(_look_at_disks, self._settings), None, False
         try:
             # The client waits out a restart of the server; a scrape does not.
             async with asyncio.timeout(_LOOK_SECONDS):
-                self._server = await self._look_at_server()
+                server = await self._look_at_server()
                 await self._registry.beat()
-                self._takes_writes = True
-        except (TimeoutError, RedisError):
-            return  # which the two metrics of the server say
+                takes_writes = True
+        except (TimeoutError, RedisError) as error:
+            log.debug("the state server: %s", error)  # two metrics say it
+        self.seen = Seen(server, takes_writes, disks)
+        return self.seen
 
-    async def _look_at_server(self) -> _Server:
-        return _Server(
+    async def _look_at_server(self) -> Server:
+        return Server(
             *await asyncio.gather(
                 Vitals.of(self._redis),
                 self._registry.count(),
@@ -87,28 +99,29 @@ class Standing(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Show what the last look saw."""
-        yield _gauge("server_up", "Whether the state server answers: 1 or 0.", [], {(): self._server is not None})
+        seen = self.seen
+        yield _gauge("server_up", "Whether the state server answers: 1 or 0.", [], {(): seen.server is not None})
         sentence = "Whether the state server takes what is written: 1 or 0."
-        yield _gauge("server_takes_writes", sentence, [], {(): self._takes_writes})
+        yield _gauge("server_takes_writes", sentence, [], {(): seen.takes_writes})
         yield _gauge(
             "build_info",
             "1, with the gateway's version and Python's.",
             ["version", "python"],
             {(VERSION, platform.python_version()): 1},
         )
-        free = {(place,): disk.free for place, disk in self._disks.items()}
-        total = {(place,): disk.total for place, disk in self._disks.items()}
+        free = {(place,): disk.free for place, disk in seen.disks.items()}
+        total = {(place,): disk.total for place, disk in seen.disks.items()}
         yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
         yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
         failed = {(): self._sink_errors()}
         yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
-        yield from _memory(self._server)
-        yield from _queue(self._server, self._settings.queue_requests)
-        yield from _work(self._server)
-        yield _durations(self._server)
+        yield from _memory(seen.server)
+        yield from _queue(seen.server, self._settings.queue_requests)
+        yield from _work(seen.server)
+        yield _durations(seen.server)
 
 
-def _memory(server: _Server | None) -> Iterable[Metric]:
+def _memory(server: Server | None) -> Iterable[Metric]:
     vitals = server.vitals if server else None
     used = {(): vitals.used_bytes} if vitals else {}
     limit = {(): vitals.limit_bytes} if vitals else {}
@@ -129,7 +142,7 @@ def _memory(server: _Server | None) -> Iterable[Metric]:
     )
 
 
-def _queue(server: _Server | None, limit: int) -> Iterable[Metric]:
+def _queue(server: Server | None, limit: int) -> Iterable[Metric]:
     depths = server.vitals.depths if server else {}
     bundles = {(model, "waiting"): depth.waiting for model, depth in depths.items()}
     bundles |= {(model, "leased"): depth.leased for model, depth in depths.items()}
@@ -150,10 +163,10 @@ def _queue(server: _Server | None, limit: int) -> Iterable[Metric]:
     yield _gauge("workers", "Workers that announce themselves, by model and state.", ["model", "state"], workers)
 
 
-def _work(server: _Server | None) -> Iterable[Metric]:
+def _work(server: Server | None) -> Iterable[Metric]:
     jobs = {(status.value,): number for status, number in server.jobs.items()} if server else {}
     yield _gauge("jobs", "Jobs that are kept, by status.", ["status"], jobs)
-    running = {}
+    running: dict[tuple[str, str, str], int] = {}
     for job in server.running if server else ():
         done = job.request_counts.completed + job.request_counts.failed
         running |= {(job.id, job.spec.dataset, "done"): done}
@@ -183,7 +196,7 @@ def _work(server: _Server | None) -> Iterable[Metric]:
     )
 
 
-def _by_model(server: _Server | None, name: str) -> dict[tuple[str], float]:
+def _by_model(server: Server | None, name: str) -> dict[tuple[str], float]:
     if server is None:
         return {}
     counted = server.vitals.totals.by(name)
@@ -191,7 +204,7 @@ def _by_model(server: _Server | None, name: str) -> dict[tuple[str], float]:
     return {(model,): counted.get(model, 0) for model in sorted({*server.vitals.depths, *counted})}
 
 
-def _recorded(server: _Server | None) -> dict[tuple[str, ...], float]:
+def _recorded(server: Server | None) -> dict[tuple[str, ...], float]:
     recorded: dict[tuple[str, ...], float] = {}
     for outcome in ("completed", "failed"):
         by_model = _by_model(server, outcome)
@@ -201,7 +214,7 @@ def _recorded(server: _Server | None) -> dict[tuple[str, ...], float]:
     return recorded
 
 
-def _durations(server: _Server | None) -> Metric:
+def _durations(server: Server | None) -> Metric:
     family = HistogramMetricFamily(
         "gigavqa_job_seconds",
         "Seconds from submission to end, by kind (job, batch, chat) and status.",
