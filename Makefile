@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test images clean
+.PHONY: help setup demo check test images alerts clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -23,6 +23,9 @@ test: check ## check, then every test: two at a time, and then, one by one, thos
 
 images: ## build the images that need no GPU, with buildah; scripts/images has what can be said
 	@scripts/images
+
+alerts: setup ## fire alerts of a real Prometheus by faults of a real installation, the slow ones too
+	GIGAVQA_EVERY_FAULT=1 $(BIN)/pytest tests/watching
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -85,6 +85,7 @@ class Recorded(NamedTuple):
     lane: str
     entry_id: str
     outcome: Literal["completed", "failed"]
+    model: str
     packed: bytes
     sums: Mapping[str, int]
     rendering_seconds: float
@@ -95,7 +96,7 @@ class Recorded(NamedTuple):
     @property
     def told(self) -> list[Any]:
         """All but the response itself, as `record.lua` reads it."""
-        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome)
+        named = (self.request_id, self.bundle_id, self.lane, self.entry_id, self.outcome, self.model)
         pairs = chain.from_iterable(self.metadata.items())
         return [*named, self.sums, self.rendering_seconds, self.image, self.rasters, [*pairs]]
 
@@ -228,6 +229,15 @@ class Calls:
         counts = await self._run("claimable", lease_ms, bound, *flat)
         return {model: (bundles, urgent) for model, (bundles, urgent) in zip(lanes, counts, strict=True)}
 
+    async def ages(self, lanes: Mapping[str, Sequence[str]], *, lease_ms: int) -> Mapping[str, tuple[int, int]]:
+        """Milliseconds since the oldest bundles of each model were queued, of those that wait and those that are held.
+
+        -1 where there is none.
+        """
+        flat = (part for model, its in lanes.items() for part in (model, *its, ""))
+        found = await self._run("ages", lease_ms, *flat)
+        return {model: (waiting, held) for model, (waiting, held) in zip(lanes, found, strict=True)}
+
     async def renew(
         self, worker: str, *, lease_ms: int, parking: Mapping[str, str], entries: Iterable[tuple[str, str, str]]
     ) -> list[bool]:
@@ -329,7 +339,7 @@ def _key_table(keys: Keys) -> str:
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
     lists = (keys.jobs, keys.chats, keys.deleting, keys.models, keys.unsunk, keys.expiring_files)
-    for of_all in (*lists, keys.recorded, keys.outstanding, keys.queued, keys.depth, keys.uploaded):
+    for of_all in (*lists, keys.recorded, keys.totals, keys.outstanding, keys.queued, keys.depth, keys.uploaded):
         yield of_all.__name__, [of_all()]
     of_jobs = (keys.job, keys.in_status, keys.jobs_of, *keys.parts_of_a_job)
     of_uploads = (keys.file, keys.files, keys.batch, keys.batches, keys.open_batches)

@@ -41,6 +41,10 @@ class WorkerStatus(Contract):
     waiting: int = Field(default=0, description="requests that are claimed and not yet generating")
     device: str = "cpu"
     engine: EngineInfo | None = None
+    engine_seconds: dict[str, float] = Field(
+        default={},
+        description="seconds since its start that its engine was busy, waited for pixels, was idle, or loading",
+    )
     metrics_url: str | None = None
     since: datetime = Field(description="start of the worker")
 

@@ -30,6 +30,10 @@ class Keys:
         """Hash of the numbers of responses that were ever recorded, by outcome."""
         return f"{self.prefix}:recorded"
 
+    def totals(self) -> str:
+        """Hash of what was ever counted, `NAME OF` whom or what: by model, or by kind and status of a job."""
+        return f"{self.prefix}:totals"
+
     def heartbeat(self) -> str:
         """What is written to see whether the server takes it. Has a TTL."""
         return f"{self.prefix}:heartbeat"

@@ -49,6 +49,17 @@ class QueueDepth:
 
 
 @dataclass(frozen=True)
+class Ages:
+    """Seconds since the oldest bundle of a model was queued that waits, and that a worker holds; None for none.
+
+    What nobody wants any more is not counted.
+    """
+
+    waiting: float | None
+    leased: float | None
+
+
+@dataclass(frozen=True)
 class Claimable:
     """Bundles of one model that a claim could lease now, and those among them that are interactive (100 at most)."""
 
@@ -261,6 +272,13 @@ class JobQueue:
         lanes = {model: self._lanes(model) for model in models}
         call = partial(self._calls.claimable, lanes, lease_ms=self._lease_ms, bound=_COUNTED_ENTRIES)
         return {model: Claimable(*count) for model, count in (await self._on_groups(models, call)).items()}
+
+    async def ages(self) -> dict[str, Ages]:
+        """Tell of every model that was ever queued for how old its oldest bundles are."""
+        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        lanes = {model: self._lanes(model) for model in models}
+        found = await self._on_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
+        return {model: Ages(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
 
     async def trim(self) -> int:
         """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.

@@ -237,6 +237,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
         lane=lease.stream if lease else "",
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
+        model=response.model,
         packed=pack(response),
         sums=sums | {"views": len(rasters), "microdollars": round(1e6 * sum(usage.dollars or 0 for usage in usages))},
         rendering_seconds=response.rendering_seconds,

@@ -16,7 +16,7 @@ from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
 from service.openai import batches, chats, files
-from service.operations import contents, instrumentation, inventory, plans, probes
+from service.operations import contents, instrumentation, inventory, plans, probes, watch
 from service.operations.audit import Audit
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
@@ -70,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
         batches,
         probes,
         instrumentation,
+        watch,
     ):
         app.include_router(noun.router)
     install_handlers(app)

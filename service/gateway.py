@@ -38,6 +38,9 @@ from service.operations.contents import PictureHeaders
 from service.operations.datasets import Datasets
 from service.operations.instrumentation import Instrumentation
 from service.operations.inventory import Models
+from service.operations.standing import Standing
+from service.operations.watch import SECONDS as WATCH_SECONDS
+from service.operations.watch import Watch
 from service.results.following import Followers
 from service.results.reports import Reports
 from service.results.tallies import Tallies
@@ -82,6 +85,9 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
+        self._standing = Standing(self._redis, settings, lambda: self._sink.errors)
+        instrumentation.registry.register(self._standing)
+        self._watch = Watch(self._standing)
         self._keys = ApiKeys(self._redis)
         self._quotas = Quotas(self._redis)
         self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
@@ -102,6 +108,8 @@ class Gateway:
         parts = (
             self._settings,
             self._instrumentation,
+            self._standing,
+            self._watch,
             self._stopping,
             self._registry,
             self._queue,
@@ -163,8 +171,8 @@ class Gateway:
 
     def _start_loops(self) -> None:
         settings, repeat = self._settings, self._background.repeat
-        self._instrumentation.sink_failures.set_function(lambda: self._sink.errors)
         repeat("sink", self._sink.run_forever, _SINK_RESTART_SECONDS)
+        repeat("watch", self._watch.look, WATCH_SECONDS)
         repeat("followers", self._followers.run, settings.poll_seconds)
         if not asks_for_keys(settings):
             self._background.once("keys", self._tell_of_idle_keys)

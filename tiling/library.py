@@ -1,6 +1,7 @@
 """The images under one root, and the rasters made of them: each unique raster is rendered once while it is kept."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
@@ -47,6 +48,9 @@ class Awaited(NamedTuple):
         return replace(self.raster.result(), view=self.look.view, visual_tokens=self.visual_tokens)
 
 
+OnPass = Callable[[str, int, float], None]
+"""Is told of each pass over a file: its format, the level that was decoded, and seconds."""
+
 Work = Callable[[Wanted], None]
 """Makes some rasters, unless nobody wants them any more: their futures then raise CancelledError. Raises nothing."""
 
@@ -73,7 +77,15 @@ class Library:
     Rasters of large images, and small ones of any, are looked for in `store`, too, where `keep` puts them.
     """
 
-    def __init__(self, root: ImageRoot, pyramids: Path, cache_bytes: int, store: RasterStore | None = None) -> None:
+    def __init__(
+        self,
+        root: ImageRoot,
+        pyramids: Path,
+        cache_bytes: int,
+        store: RasterStore | None = None,
+        on_pass: OnPass = lambda *_: None,
+    ) -> None:
+        self._on_pass = on_pass
         self._root = root
         self._pyramids = pyramids
         self._cache = RasterCache(cache_bytes)
@@ -185,7 +197,10 @@ class Library:
                 with self._lock:
                     self._passes += 1
                 with naming(each.recipes[0].view.image, path, self._pyramids):
-                    self._ledger.add(path, reading, each, each.run(deliver, is_wanted))
+                    started = time.monotonic()
+                    share = each.run(deliver, is_wanted)
+                    self._on_pass(reading.format, each.decoded, time.monotonic() - started)
+                    self._ledger.add(path, reading, each, share)
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
             error = raised
         if isinstance(error, TilingError) and len(missing) > 1 and not reading.is_sequential:

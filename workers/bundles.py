@@ -194,17 +194,20 @@ class BundlePlayer:
             return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority, grow)
 
         urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
-        async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
-            outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
-            player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
-            shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
-            async with self._slots.of(lease.bundle.priority), self._keeper.place(shown):
-                self.running += 1
-                try:
-                    await player.play()
-                finally:
-                    self.running -= 1
-                    outcome.turns = player.answers
+        with self._instruments.stages.request() as enter:
+            async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
+                outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
+                player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
+                shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
+                enter("place")
+                async with self._slots.of(lease.bundle.priority), self._keeper.place(shown):
+                    enter("engine")
+                    self.running += 1
+                    try:
+                        await player.play()
+                    finally:
+                        self.running -= 1
+                        outcome.turns = player.answers
 
 
 async def _to_its_end(work: Coroutine[None, None, None]) -> None:

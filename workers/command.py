@@ -15,7 +15,7 @@ from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from workers.engines.engine import EngineDeadError
 from workers.errors import WorkerError
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instruments, free_bytes
 from workers.leisure import Leisure
 from workers.previews import Previews
 from workers.probes import Probes
@@ -56,7 +56,9 @@ async def _run(settings: WorkerSettings) -> None:
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
-    library = Library(ImageRoot(settings.data, settings.uploads), settings.pyramids, settings.cache_bytes, store)
+    instruments.disk.set_function(lambda: free_bytes(settings.folder))
+    root = ImageRoot(settings.data, settings.uploads)
+    library = Library(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
     probes = Probes(settings.metrics_host, settings.metrics_port)

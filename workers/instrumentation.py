@@ -1,12 +1,18 @@
 """Every series that a worker exposes, with unit and sentence. vLLM's own `vllm:*` series stand beside them."""
 
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
 import psutil
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
-from jobs.models import Response
+from jobs.models import EngineInfo, Response
 from tiling.library import LibraryStats
 from workers.engines.engine import EngineStats
+from workers.stages import Stages
 
+_PASS_SECONDS = (0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
 
 
@@ -55,6 +61,18 @@ class Instruments:
             registry=registry,
         )
         self.ingests = _Followed("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
+        self.pass_seconds = Histogram(
+            "gigavqa_worker_pass_seconds",
+            "Seconds of a pass over the pixels of a file, by its format and the level that was decoded.",
+            ["format", "level"],
+            buckets=_PASS_SECONDS,
+            registry=registry,
+        )
+        self.shown_rasters = Counter(
+            "gigavqa_worker_shown_rasters",
+            "Rasters that requests were shown, repeated ones too.",
+            registry=registry,
+        )
         self.unique_rasters = Counter(
             "gigavqa_worker_unique_rasters", "Distinct rasters that were shown to the engine.", registry=registry
         )
@@ -117,6 +135,19 @@ class Instruments:
         self.waiting = Gauge(
             "gigavqa_worker_waiting_requests", "Requests that are claimed and wait.", registry=registry
         )
+        self.stages = Stages()
+        registry.register(self.stages)
+        self.disk = Gauge(
+            "gigavqa_worker_disk_free_bytes",
+            "What is free on the disk where the worker keeps rasters and pyramids.",
+            registry=registry,
+        )
+        self.info = Gauge(
+            "gigavqa_worker_info",
+            "1, with the versions of the worker and of its engine, the device, and whether answers are simulated.",
+            ["version", "engine", "engine_version", "device", "simulated"],
+            registry=registry,
+        )
         rss = Gauge("gigavqa_worker_rss_bytes", "Resident memory of the worker and its children.", registry=registry)
         rss.set_function(_resident_bytes)
         self._keys: set[int] = set()
@@ -127,6 +158,7 @@ class Instruments:
         if response.failure and new:
             self.failures.labels(response.failure.type).inc()
         self.rendering_seconds.observe(response.rendering_seconds)
+        self.shown_rasters.inc(len(response.rasters))
         for raster in response.rasters:
             self._count_raster(raster.key)
         for turn in response.turns:
@@ -147,6 +179,16 @@ class Instruments:
         self.primers.follow(engine.primers, generation)
         self.retries.follow(engine.retries, generation)
 
+    def count_pass(self, file_format: str, level: int, seconds: float) -> None:
+        """Count a pass over the pixels of a file."""
+        self.pass_seconds.labels(file_format, str(level)).observe(seconds)
+
+    def tell_engine(self, engine: EngineInfo) -> None:
+        """Say which engine there is."""
+        self.info.clear()
+        labels = (version("gigavqa"), engine.name, engine.version, engine.device, str(engine.simulated).lower())
+        self.info.labels(*labels).set(1)
+
     def _count_raster(self, key: str) -> None:
         number = hash(key)  # eight bytes each, for as long as the worker lives
         if number not in self._keys:
@@ -165,6 +207,12 @@ class _Followed:
         """Add what its owner has counted since the last call."""
         self._counter.inc(value - self._last.get(owner, 0))
         self._last[owner] = value
+
+
+def free_bytes(folder: Path) -> float:
+    """What is free on the disk that a folder is on, or will be."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(there).free
 
 
 def _resident_bytes() -> float:

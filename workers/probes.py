@@ -31,8 +31,7 @@ class Probes:
         self._server = make_server(
             host, port, self._answer, server_class=_Server6 if is_six else _Server, handler_class=_Silent
         )
-        named = f"[{host}]" if is_six else host
-        self.metrics_url = f"http://{named}:{self._server.server_port}/metrics"
+        self.metrics_url = f"http://{_reached_by(host)}:{self._server.server_port}/metrics"
         threading.Thread(target=self._server.serve_forever, name="probes", daemon=True).start()
 
     def watch(self, state: Callable[[], str]) -> None:
@@ -56,6 +55,16 @@ class Probes:
         except RuntimeError:  # it is closed
             return False
         return turned.wait(_TURN_SECONDS)
+
+
+def _reached_by(host: str) -> str:
+    """The address to announce of what listens on `host`: this machine's own where that is every address."""
+    if host not in {"0.0.0.0", "::", ""}:
+        return f"[{host}]" if ":" in host else host
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:  # a machine whose own name has no address
+        return socket.gethostname()
 
 
 def _tell(start: "StartResponse", is_so: bool, yes: str, no: str) -> Iterable[bytes]:

@@ -44,7 +44,7 @@ class Rotation:
         self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds)
         self._shifts = Shifts(tuple(self._served), self._queue, settings)
         self._keepers = {model: self._make_keeper(model) for model in self._served}
-        self._current = next(iter(self._served))
+        self._current = self._instruments.stages.model = next(iter(self._served))
         self._stage: Stage | None = None
         self._left: float | None = None
         self._ending = False
@@ -115,7 +115,7 @@ class Rotation:
         if self.loaded == model:
             return True
         await self._unload()
-        self._current = model
+        self._current = self._instruments.stages.model = model
         try:
             await self._start(model)
         except EngineDeadError as error:

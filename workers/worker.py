@@ -110,6 +110,7 @@ class Worker:
         self._instruments.running.set(running)
         self._instruments.waiting.set(waiting)
         info = self._rotation.engine
+        self._instruments.tell_engine(info)
         status = WorkerStatus(
             worker=self.name,
             models=self._rotation.models,
@@ -120,6 +121,7 @@ class Worker:
             waiting=waiting,
             device=info.device,
             engine=info,
+            engine_seconds=self._instruments.stages.engine_seconds,
             metrics_url=self._around.metrics_url,
             since=self._since,
         )

@@ -8,6 +8,7 @@ local worker, slots, requests, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[
 local lease_ms, max_attempts, defer_ms = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local on_probation = ARGV[8] == '1'
 local SCANNED = 64
+local HANDED_BACK_MS = 1000000000 -- which no lease that ran out is idle for
 local steps, scan, leases = 1000, SCANNED, {}
 
 local function is_full()
@@ -36,7 +37,7 @@ local function park(stream, id, model, owner)
   scan = scan - 1
 end
 
-local function offer(stream, entry, attempt, parks)
+local function offer(stream, entry, attempt, parks, ran_out)
   steps = steps - 1
   local f = fields_of(entry)
   local status = call('HGET', key('job', f.job), 'status')
@@ -55,6 +56,7 @@ local function offer(stream, entry, attempt, parks)
     if owner then return park(stream, entry[1], model, owner) end
     call('SET', key('owner', model .. ':' .. f.image), worker, 'PX', OWNED_MS)
   end
+  if ran_out then tally('reclaims ' .. model, 1) end
   take_lease(f.job, f.bundle, model)
   requests = requests - remaining
   local queued = tonumber(now()) / 1000 - tonumber(f.queued or string.match(entry[1], '^%d+'))
@@ -68,11 +70,12 @@ local function take(stream, p, model, parked_for)
     parked_are(model, parked_for, tonumber(call('ZSCORE', key('parked', model), parked_for) or 1) - 1)
   end
   local entry = call('XCLAIM', stream, GROUP, worker, 0, p[1])[1]
-  if entry then offer(stream, entry, p[4] + 1) end
+  if entry then offer(stream, entry, p[4] + 1, false, not parked_for and p[3] < HANDED_BACK_MS) end
 end
 
 -- The last attempt of a bundle is due: it leaves its lane for the probation lane, where nobody waits beside it.
-local function to_probation(stream, probation, id, attempts)
+local function to_probation(stream, probation, p)
+  local id, attempts = p[1], p[4]
   steps = steps - 1
   local entry = call('XRANGE', stream, id, id)[1]
   call('XACK', stream, GROUP, id)
@@ -80,6 +83,7 @@ local function to_probation(stream, probation, id, attempts)
   local f = fields_of(entry)
   local remaining, model = bundle_state(f.job, f.bundle)
   if not remaining then return end
+  if p[3] < HANDED_BACK_MS then tally('reclaims ' .. model, 1) end
   end_lease(f.job, f.bundle, model)
   call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts)
 end
@@ -89,7 +93,7 @@ local function reclaim(stream, probation, model)
   for _, p in ipairs(expired) do
     if is_full() then break end
     if not on_probation and p[4] >= math.max(1, max_attempts - 1) then
-      to_probation(stream, probation, p[1], p[4])
+      to_probation(stream, probation, p)
     else
       take(stream, p, model, string.match(p[2], '^for:(.*)$'))
     end

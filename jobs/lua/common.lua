@@ -4,6 +4,7 @@ local EVENTS_KEPT = 1000
 local PROGRESS_MICROSECONDS = 2000000
 local OWNED_MS = 600000
 local FINAL = {completed = true, failed = true, cancelled = true}
+local JOB_SECONDS = {1, 10, 60, 300, 900, 3600, 14400, 43200, 86400}
 local call = redis.call
 
 local function key(name, id)
@@ -19,6 +20,11 @@ end
 
 local function number(job, field)
   return tonumber(call('HGET', key('job', job), field) or 0) or 0
+end
+
+-- Counts what is never taken back: no deletion, and no end of a process, makes it less.
+local function tally(name, by)
+  if by > 0 then call('HINCRBY', key('totals'), name, string.format('%d', by)) end
 end
 
 local function emit(job, kind, status)
@@ -148,6 +154,19 @@ local function close_bundle(job, bundle, model)
   return call('HINCRBY', key('job', job), 'open', -1)
 end
 
+-- Counts a job among those that took no longer than so many seconds from submission to end.
+local function tally_duration(job, status)
+  local created, hidden_as = unpack(call('HMGET', key('job', job), 'created_at', 'hidden'))
+  local microseconds = math.max(0, tonumber(now()) - tonumber(created))
+  local bound = '+Inf'
+  for i = #JOB_SECONDS, 1, -1 do
+    if microseconds <= 1000000 * JOB_SECONDS[i] then bound = JOB_SECONDS[i] end
+  end
+  local of = (hidden_as or 'job') .. ' ' .. status
+  tally('job_seconds ' .. of .. ' ' .. bound, 1)
+  tally('job_microseconds ' .. of, microseconds)
+end
+
 -- A final status: whatever is left of the job's bundles and reservation goes.
 local function finish(job, status)
   if number(job, 'open') > 0 then
@@ -160,6 +179,7 @@ local function finish(job, status)
   release(job, number(job, 'reserved'))
   call('UNLINK', key('bundles', job), key('payloads', job), key('leased', job), key('suspects', job))
   call('HSET', key('job', job), 'finished_at', now(), 'open', 0)
+  tally_duration(job, status)
   set_status(job, status)
   if status ~= 'completed' then tell_listener(job) end
 end

@@ -1,12 +1,12 @@
 -- Atomic: of each response the first to its request is kept, counted, told to watchers and to the sink; with its last
 -- one a bundle is acknowledged and a job completed. Later responses, and those of ended jobs, change nothing.
 -- ARGV: job id, a JSON list with for each response: request id, bundle id or '', lane, entry, 'completed' or 'failed',
--- the sums that it adds to by name, seconds of rendering, image, keys of its rasters, metadata in pairs; then each
+-- model, the sums that it adds to by name, seconds of rendering, image, keys of its rasters, metadata in pairs; then each
 -- response, packed. Returns one 0 or 1 a response.
 local job = ARGV[1]
 local status = call('HGET', key('job', job), 'status')
 local open = status and not FINAL[status]
-local kept, accepted, outcomes, sums, rasters, bundles = {}, 0, {}, {}, {}, {}
+local kept, accepted, outcomes, sums, totals, rasters, bundles = {}, 0, {}, {}, {}, {}, {}
 local slowest, slowest_image = 0, ''
 local response_prefix, results, texts, unsunk = key('response', job), key('results', job), key('texts', job), key('unsunk')
 
@@ -17,7 +17,7 @@ local function add(counts, name, amount)
 end
 
 local function keep(told, packed)
-  local request, bundle, lane, entry, outcome, took, seconds, image, shown, metadata = unpack(told)
+  local request, bundle, lane, entry, outcome, model, took, seconds, image, shown, metadata = unpack(told)
   local response = response_prefix .. request
   if call('EXISTS', response) == 1 then return 0 end
   local cursor = call('XADD', results, '*', 'request', request)
@@ -27,7 +27,11 @@ local function keep(told, packed)
   if outcome == 'failed' then count_failure(job, response, 1) end
   accepted = accepted + 1
   add(outcomes, outcome, 1)
-  for name, amount in pairs(took) do add(sums, name, amount) end
+  add(totals, outcome .. ' ' .. model, 1)
+  for name, amount in pairs(took) do
+    add(sums, name, amount)
+    add(totals, name .. ' ' .. model, amount)
+  end
   for _, raster in ipairs(shown) do rasters[#rasters + 1] = raster end
   if #shown > 0 and seconds > slowest then slowest, slowest_image = seconds, image end
   bundles[bundle] = bundles[bundle] or {lane = lane, entry = entry, done = 0}
@@ -44,6 +48,7 @@ for outcome, number in pairs(outcomes) do
   call('HINCRBY', key('job', job), outcome, number)
   call('HINCRBY', key('recorded'), outcome, number)
 end
+for name, amount in pairs(totals) do tally(name, amount) end
 count_usage(job, sums, rasters, slowest, slowest_image)
 release(job, accepted)
 

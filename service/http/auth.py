@@ -21,7 +21,7 @@ from service.http.problems import error_response
 from service.settings import Settings
 
 OPEN_PATHS = frozenset(
-    {"/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
+    {"/", "/watch", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
 )
 """What is answered without a key: probes, which have none, and the documentation, which says nothing of anybody."""
 

@@ -190,8 +190,42 @@ INDEX: dict[str, Any] = {
     "plans": "/v1/plans",
     "readiness": "/readyz",
     "metrics": "/metrics",
+    "watch": "/watch",
 }
 HEALTH: dict[str, Any] = {"status": "ok"}
+TARGETS: list[dict[str, Any]] = [
+    {
+        "targets": ["10.0.3.7:9401"],
+        "labels": {
+            "worker": "node-3-4711",
+            "device": "NVIDIA H100 80GB HBM3",
+            "models": "qwen3-vl-8b",
+            "__scheme__": "http",
+            "__metrics_path__": "/metrics",
+        },
+    }
+]
+WATCHED: dict[str, Any] = {
+    "well": False,
+    "concerns": [{"severity": "page", "says": "31 bundles wait for qwen3-vl-8b, and no worker serves it."}],
+    "server": {"answers": True, "takes_writes": True, "used_bytes": 73400320, "limit_bytes": 8589934592},
+    "jobs": {"in_progress": 1, "completed": 12},
+    "models": [
+        {
+            "model": MODEL,
+            "waiting": 31,
+            "leased": 0,
+            "oldest_seconds": 402.5,
+            "workers": 0,
+            "completed": 1890,
+            "failed": 4,
+        }
+    ],
+    "workers": [],
+    "disks": [{"place": "results", "free_bytes": 412316860416, "total_bytes": 1099511627776}],
+    "unsunk": 48,
+    "points": {"time": [1795253412.0], "waiting": [31.0], "oldest": [402.5], "busy": [None]},
+}
 METRICS = (
     "# HELP gigavqa_jobs Jobs that are kept, by status.\n# TYPE gigavqa_jobs gauge\n"
     'gigavqa_jobs{status="in_progress"} 1.0\n'

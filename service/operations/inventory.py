@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from catalogue.entry import CatalogueEntry, Decoding
 from catalogue.errors import CatalogueError, ModelUnknownError
@@ -127,6 +128,34 @@ class WorkerList(BaseModel):
 async def list_workers(fleet: Workers) -> WorkerList:
     """List the workers with models, state, the phase of an engine that starts, and the requests that they hold."""
     return WorkerList(data=await fleet.workers())
+
+
+class Target(BaseModel):
+    """Workers that Prometheus is to scrape, as its HTTP service discovery reads them."""
+
+    targets: list[str] = Field(description="addresses, each `host:port`")
+    labels: dict[str, str] = Field(description="what every series of theirs is labelled with")
+
+
+class TargetList(RootModel[list[Target]]):
+    """All workers that show metrics."""
+
+
+@router.get(
+    "/workers/targets",
+    tags=["operations"],
+    summary="List workers for Prometheus",
+    responses={200: example(examples.TARGETS), **problems(ServerUnavailableError)},
+)
+async def list_targets(fleet: Workers) -> TargetList:
+    """List the workers that show metrics, for Prometheus' HTTP service discovery."""
+    return TargetList([_target(worker) for worker in await fleet.workers() if worker.metrics_url])
+
+
+def _target(worker: WorkerStatus) -> Target:
+    url = urlsplit(worker.metrics_url or "")
+    labels = {"worker": worker.worker, "device": worker.device, "models": ",".join(worker.models)}
+    return Target(targets=[url.netloc], labels={**labels, "__scheme__": url.scheme, "__metrics_path__": url.path})
 
 
 def _model_card(entry: CatalogueEntry, workers: Sequence[WorkerStatus], depth: QueueDepth) -> ModelCard:

@@ -19,7 +19,7 @@ from service.http import examples
 from service.http.auth import CurrentCaller
 from service.http.openapi import VERSION, example, problems
 from service.http.parameters import CurrentSettings, Registry, Workers
-from service.operations.start import start_page
+from service.operations.pages import start_page
 
 router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0
@@ -39,6 +39,7 @@ class Index(BaseModel):
     plans: str = "/v1/plans"
     readiness: str = "/readyz"
     metrics: str = "/metrics"
+    watch: str = "/watch"
 
 
 @router.get(

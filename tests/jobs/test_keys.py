@@ -19,6 +19,7 @@ from tests.jobs.parts import parts_of
 LASTING = {
     KEYS.jobs(),
     KEYS.recorded(),
+    KEYS.totals(),
     *(KEYS.in_status(status) for status in JobStatus),
     KEYS.outstanding(),
     KEYS.queued(),

@@ -55,6 +55,8 @@ OPERATIONS = {
     "GET /v1/batches/{batch_id}",
     "POST /v1/batches/{batch_id}/cancel",
     "GET /v1/workers",
+    "GET /v1/workers/targets",
+    "GET /v1/watch",
     "GET /v1/datasets",
     "GET /v1/datasets/{name}",
     "GET /v1/datasets/{name}/samples",

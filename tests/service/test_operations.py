@@ -113,6 +113,51 @@ def test_the_instrumentation_counts_jobs_bundles_and_responses(gateway: RunningG
     assert metric(gateway, "gigavqa_responses_recorded_total", outcome="failed") == 1
 
 
+def test_numbers_of_deleted_jobs_stay_counted(gateway: RunningGateway) -> None:
+    """Responses by model and outcome, and the durations of jobs; the oldest bundle is there and gone."""
+    job_id = gateway.submit().json()["id"]
+    wait_until(lambda: metric(gateway, "gigavqa_queue_oldest_seconds", model=MODEL, state="waiting") > 0)
+    play(gateway.redis_url)
+    assert gateway.client.delete(f"/v1/jobs/{job_id}").is_success
+    assert metric(gateway, "gigavqa_jobs") == 0
+    assert metric(gateway, "gigavqa_responses_recorded_total", model=MODEL, outcome="completed") == 4
+    assert metric(gateway, "gigavqa_job_seconds_count", kind="job", status="completed") == 1
+    assert metric(gateway, "gigavqa_queue_oldest_seconds", model=MODEL, state="waiting") == 0
+    assert metric(gateway, "gigavqa_unsunk_responses") == 4
+    assert metric(gateway, "gigavqa_disk_free_bytes", place="results") > 0
+
+
+def test_a_server_that_takes_nothing_or_is_away_is_told_by_the_metrics(tmp_path: Path) -> None:
+    """A scrape goes on in both cases, with the gateway's own counters."""
+    server = start_server(tmp_path / "server")
+    with running(settings_of(tmp_path, server.url)) as gateway:
+        assert metric(gateway, "gigavqa_server_takes_writes") == 1
+        with Redis.from_url(server.url) as redis:
+            redis.config_set("maxmemory", 1)
+        assert metric(gateway, "gigavqa_server_up") == 1
+        assert metric(gateway, "gigavqa_server_takes_writes") == 0
+        assert metric(gateway, "gigavqa_server_memory_limit_bytes") == 1
+        server.stop()
+        assert metric(gateway, "gigavqa_server_up") == 0
+        assert metric(gateway, "gigavqa_http_requests_total", route="/metrics") >= 1
+
+
+async def test_prometheus_finds_workers_by_the_gateway(gateway: RunningGateway) -> None:
+    """Those that show metrics, at the addresses where they do."""
+    redis, since = connect(gateway.redis_url), datetime.now(UTC)
+    shown = WorkerStatus(
+        worker="w-1", models=(MODEL, "b"), state="ready", since=since, metrics_url="http://10.0.0.7:9401/metrics"
+    )
+    for status in (shown, WorkerStatus(worker="w-2", models=(MODEL,), state="ready", since=since)):
+        await Fleet(redis).announce(status)
+    await redis.aclose()
+    (target,) = gateway.client.get("/v1/workers/targets").json()
+    assert target["targets"] == ["10.0.0.7:9401"]
+    assert target["labels"] == {
+        "worker": "w-1", "device": "cpu", "models": f"{MODEL},b", "__scheme__": "http", "__metrics_path__": "/metrics",
+    }  # fmt: skip
+
+
 def test_the_instrumentation_counts_requests_by_route_and_status(gateway: RunningGateway) -> None:
     """Routes are templates, so that jobs make no series of their own."""
     for number in range(3):

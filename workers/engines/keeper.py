@@ -57,13 +57,13 @@ class EngineKeeper:
         """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
         if not await self._wake():
             await self._engine.start()
-        self._usable.set()
+        self._become_usable(True)
 
     async def rest(self, host_bytes: int) -> None:
         """Free the device's memory until `start`: the engine sleeps in `host_bytes` of host memory, or is ended."""
         if self._restart is not None:  # what is being started cannot be stopped half-way
             await asyncio.gather(self._restart, return_exceptions=True)
-        self._usable.clear()
+        self._become_usable(False)
         try:
             self.slept_bytes = await self._engine.sleep(host_bytes)
         except EngineDeadError as error:
@@ -154,7 +154,7 @@ class EngineKeeper:
     def _replace(self, dead: Engine) -> None:
         if dead is self._engine and self._usable.is_set() and self.error is None:
             log.error("the engine died; another one is started")
-            self._usable.clear()
+            self._become_usable(False)
             self._restart = asyncio.create_task(self._start_another(), name="restart-engine")
 
     async def _start_another(self) -> None:
@@ -173,7 +173,14 @@ class EngineKeeper:
             break
         else:
             self._lose(f"the engine died and did not start again in {attempt} attempts")
-        self._usable.set()
+        self._become_usable(True)
+
+    def _become_usable(self, usable: bool) -> None:
+        if usable:
+            self._usable.set()
+        else:
+            self._usable.clear()
+        self._instruments.stages.set_loaded(usable)
 
     def _lose(self, why: str) -> None:
         self.error = self.error or EngineLostError(why)

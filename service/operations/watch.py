@@ -1,0 +1,238 @@
+"""What the operator page shows: how the installation stands, what is wrong with it, and the last hour in points."""
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from jobs.fleet import WorkerStatus
+from service.http import examples
+from service.http.openapi import example, problems
+from service.http.parameters import part
+from service.operations.pages import watch_page
+from service.operations.standing import Seen, Server, Standing
+
+router = APIRouter(tags=["operations"])
+
+SECONDS = 10.0
+"""From one point to the next."""
+
+_POINTS = 360
+_STATES = ("busy", "pixels", "idle", "loading")
+
+
+class Concern(BaseModel):
+    """Something that is wrong, in one sentence; `page` wakes somebody, `ticket` waits."""
+
+    severity: Literal["page", "ticket"]
+    says: str
+
+
+class ModelStanding(BaseModel):
+    """One model that was ever queued for."""
+
+    model: str
+    waiting: int = Field(description="bundles")
+    leased: int = Field(description="bundles")
+    oldest_seconds: float | None = Field(description="since the oldest bundle was queued that waits")
+    workers: int
+    completed: int = Field(description="responses ever recorded")
+    failed: int
+
+
+class DiskStanding(BaseModel):
+    """The disk of one of the gateway's places."""
+
+    place: str
+    free_bytes: int
+    total_bytes: int
+
+
+class ServerStanding(BaseModel):
+    """The state server."""
+
+    answers: bool
+    takes_writes: bool
+    used_bytes: int | None = None
+    limit_bytes: int | None = None
+
+
+class Watched(BaseModel):
+    """How the installation stands, and the last hour in `points`: columns of equal length, null where nobody knows."""
+
+    well: bool = Field(description="nothing is wrong")
+    concerns: list[Concern]
+    server: ServerStanding
+    jobs: dict[str, int] = Field(description="number of jobs by status")
+    models: list[ModelStanding]
+    workers: list[WorkerStatus]
+    disks: list[DiskStanding]
+    unsunk: int | None = Field(description="responses that are in no Parquet part yet")
+    points: dict[str, list[float | None]]
+
+
+class Watch:
+    """Looks again and again, and remembers an hour of it, in this gateway's memory."""
+
+    def __init__(self, standing: Standing) -> None:
+        self._standing = standing
+        self._points: deque[Mapping[str, float | None]] = deque(maxlen=_POINTS)
+        self._totals: Mapping[str, float] = {}
+        self._at = 0.0
+
+    async def look(self) -> None:
+        """Add a point; costs what a scrape costs."""
+        seen, now = await self._standing.look(), time.time()
+        totals = dict(_totals(seen.server)) if seen.server else {}
+        grown = _growth(self._totals, totals)
+        self._points.append(_point(seen, now, grown, now - self._at))
+        self._totals, self._at = totals, now
+
+    def watched(self) -> Watched:
+        """How it stands, as of the last look."""
+        seen = self._standing.seen
+        server, concerns = seen.server, list(_concerns(seen, list(self._points)))
+        vitals = server.vitals if server else None
+        return Watched(
+            well=not concerns,
+            concerns=concerns,
+            server=ServerStanding(
+                answers=server is not None,
+                takes_writes=seen.takes_writes,
+                used_bytes=vitals.used_bytes if vitals else None,
+                limit_bytes=vitals.limit_bytes if vitals else None,
+            ),
+            jobs={str(status): number for status, number in server.jobs.items()} if server else {},
+            models=_models(server),
+            workers=list(server.workers) if server else [],
+            disks=[DiskStanding(place=p, free_bytes=d.free, total_bytes=d.total) for p, d in seen.disks.items()],
+            unsunk=vitals.unsunk if vitals else None,
+            points={name: [point[name] for point in self._points] for name in _point_names()},
+        )
+
+
+@router.get("/watch", include_in_schema=False)
+async def get_watch_page() -> Response:
+    """Show the operator page; what it shows it asks for itself, with a key where the gateway wants one."""
+    return watch_page()
+
+
+@router.get("/v1/watch", summary="Is it well?", responses={200: example(examples.WATCHED), **problems()})
+async def get_watched(watch: Annotated[Watch, part(Watch)]) -> Watched:
+    """Tell how the installation stands, what is wrong with it, and the last hour of queue, engines and responses."""
+    return watch.watched()
+
+
+def _totals(server: Server) -> Iterator[tuple[str, float]]:
+    """What only grows, by name; each worker's engine by itself, because workers come and go."""
+    totals = server.vitals.totals
+    for outcome in ("completed", "failed"):
+        yield outcome, totals.recorded.get(outcome, 0)
+    yield "tokens", sum(totals.by("completion_tokens").values())
+    yield "reclaims", sum(totals.by("reclaims").values())
+    for worker in server.workers:
+        for state, seconds in worker.engine_seconds.items():
+            yield f"{state} {worker.worker}", seconds
+
+
+def _growth(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """How much each grew that is in both, engines summed by state."""
+    grown: dict[str, float] = {}
+    for name in before.keys() & after.keys():
+        short = name.partition(" ")[0]
+        grown[short] = grown.get(short, 0.0) + max(0.0, after[name] - before[name])
+    return grown
+
+
+def _point(seen: Seen, now: float, grown: Mapping[str, float], seconds: float) -> dict[str, float | None]:
+    server = seen.server
+    engines = sum(grown.get(state, 0.0) for state in _STATES)
+    shares = {state: grown.get(state, 0.0) / engines if engines else None for state in _STATES}
+    rates = {name: grown[name] / seconds if name in grown else None for name in ("completed", "failed", "tokens")}
+    ages = [age.waiting for age in server.ages.values() if age.waiting is not None] if server else []
+    vitals = server.vitals if server else None
+    return {
+        "time": round(now, 3),
+        "waiting": float(sum(depth.waiting for depth in vitals.depths.values())) if vitals else None,
+        "leased": float(sum(depth.leased for depth in vitals.depths.values())) if vitals else None,
+        "oldest": max(ages, default=0.0) if server else None,
+        "memory": vitals.used_bytes / vitals.limit_bytes if vitals else None,
+        "reclaims": grown.get("reclaims"),
+        **shares,
+        **rates,
+    }
+
+
+def _point_names() -> tuple[str, ...]:
+    return tuple(_point(Seen(None, False, {}), 0.0, {}, 1.0))
+
+
+def _models(server: Server | None) -> list[ModelStanding]:
+    if server is None:
+        return []
+    totals = server.vitals.totals
+    completed, failed = totals.by("completed"), totals.by("failed")
+    return [
+        ModelStanding(
+            model=model,
+            waiting=depth.waiting,
+            leased=depth.leased,
+            oldest_seconds=server.ages[model].waiting if model in server.ages else None,
+            workers=sum(model in worker.models for worker in server.workers),
+            completed=completed.get(model, 0),
+            failed=failed.get(model, 0),
+        )
+        for model, depth in server.vitals.depths.items()
+    ]
+
+
+def _concerns(seen: Seen, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
+    """What the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
+    if seen.server is None:
+        yield Concern(severity="page", says="The state server does not answer: everything waits.")
+        return
+    vitals = seen.server.vitals
+    if not seen.takes_writes:
+        yield Concern(severity="page", says="The state server takes no writes (memory or disk full, or a replica).")
+    if vitals.used_bytes > 0.85 * vitals.limit_bytes:
+        share = f"{vitals.used_bytes / vitals.limit_bytes:.0%}"
+        yield Concern(severity="ticket", says=f"The state server uses {share} of its memory.")
+    yield from _concerns_of_models(seen.server, points)
+    if vitals.unsunk_seconds > 300:
+        says = (
+            f"{vitals.unsunk} responses do not get into Parquet parts; the oldest waits {_told(vitals.unsunk_seconds)}."
+        )
+        yield Concern(severity="page", says=says)
+    for place, disk in seen.disks.items():
+        if disk.free < 0.05 * disk.total:
+            says = f"The disk of {place} has {disk.free / disk.total:.1%} left."
+            yield Concern(severity="page", says=says)
+
+
+def _concerns_of_models(server: Server, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
+    for one in _models(server):
+        if one.waiting and not one.workers:
+            says = f"{one.waiting} bundles wait for {one.model}, and no worker serves it."
+            yield Concern(severity="page", says=says)
+        elif (one.oldest_seconds or 0) > 900 and not _sum(points[-30:], "completed"):
+            says = f"The oldest bundle of {one.model} waits {_told(one.oldest_seconds or 0)}, and no response comes."
+            yield Concern(severity="page", says=says)
+    if _sum(points[-30:], "reclaims"):
+        says = "A worker died or was cut off with work in its hands within five minutes; another one took it."
+        yield Concern(severity="ticket", says=says)
+    busy = [share for point in points[-30:] if (share := point["busy"]) is not None and point["waiting"]]
+    if len(busy) == 30 and sum(busy) / len(busy) < 0.5:
+        says = f"Engines were busy {sum(busy) / len(busy):.0%} of five minutes, though bundles wait."
+        yield Concern(severity="ticket", says=says)
+
+
+def _sum(points: list[Mapping[str, float | None]], name: str) -> float:
+    return sum(point[name] or 0.0 for point in points)
+
+
+def _told(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,55 @@
+"""Every metric that the processes of an installation show, as rows of the documentation."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from jobs.connection import connect
+from service.operations.instrumentation import Instrumentation
+from service.operations.standing import Standing
+from service.settings import Settings
+from viewer.instrumentation import Instrumentation as ViewersInstrumentation
+from viewer.settings import ViewerSettings
+from viewer.studio import Studio
+from workers.instrumentation import Instruments
+
+Rows = Callable[[], list[str]]
+_SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
+
+
+def of_the_gateway() -> list[str]:
+    """Rows of the gateway's metrics; it has not looked at a server yet."""
+    gateway = Instrumentation()
+    standing = Standing(connect("redis://127.0.0.1:1"), Settings.from_environment({}), lambda: 0)
+    return sorted([*_rows(gateway.registry), *map(_row, standing.collect())])
+
+
+def of_workers() -> list[str]:
+    """Rows of a worker's metrics, those of its engine aside."""
+    registry = CollectorRegistry()
+    Instruments(registry)
+    return sorted(_rows(registry))
+
+
+def of_the_viewer() -> list[str]:
+    """Rows of the viewer's metrics."""
+    studio = Studio(ViewerSettings.from_environment({}))
+    try:
+        return sorted(_rows(ViewersInstrumentation(studio).registry))
+    finally:
+        studio.close()
+
+
+def _rows(registry: CollectorRegistry) -> Iterator[str]:
+    for collector in registry._collector_to_names:
+        families: Iterable[Any] = collector.collect()
+        labels = getattr(collector, "_labelnames", None)
+        for family in families:
+            if family.name.startswith("gigavqa_"):
+                yield _row(family, labels)
+
+
+def _row(family: Any, labels: Iterable[str] | None = None) -> str:
+    names = family._labelnames if labels is None else labels
+    return f"| `{family.name}{_SUFFIX[family.type]}` | {', '.join(names)} | {family.documentation} |"
