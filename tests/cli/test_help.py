@@ -41,6 +41,8 @@ COMMANDS = (
     "dataset list",
     "dataset import",
     "dataset show",
+    "backup",
+    "restore",
     "keys create",
     "keys list",
     "keys revoke",
