@@ -43,6 +43,7 @@ COMMANDS = (
     "dataset show",
     "backup",
     "restore",
+    "fsck",
     "keys create",
     "keys list",
     "keys revoke",
