@@ -101,8 +101,11 @@ def _check_texts(survey: Survey, job_id: str, hear: Hear) -> Iterator[Finding]:
 
 
 def _check_place(survey: Survey, subject: str, job_id: str, status: str) -> Iterator[Finding]:
-    listed = survey.redis.zscore(KEYS.jobs(), job_id) is not None
-    if not listed or survey.redis.zscore(KEYS.in_status(status), job_id) is None:
+    redis = survey.redis
+    is_listed = redis.zscore(KEYS.jobs(), job_id) is not None
+    if is_listed and not redis.exists(*map(KEYS.in_status, JobStatus)):
+        return  # an older release had no such lists; the gateway makes them when it starts
+    if not is_listed or redis.zscore(KEYS.in_status(status), job_id) is None:
         yield damage("job-unlisted", subject, "is there, and stands in no list of jobs", _listing(job_id))
 
 
