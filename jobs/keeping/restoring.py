@@ -17,7 +17,7 @@ from jobs.files import FileRegistry
 from jobs.home import Home
 from jobs.keeping.archives import STATE, Archive, digest_of
 from jobs.keeping.copying import copy_state
-from jobs.keeping.snapshots import Snapshot, held_by_a_server, lay_out, open_client, take_snapshot
+from jobs.keeping.snapshots import Snapshot, held_by_a_server, holds_something, lay_out, open_client, take_snapshot
 from jobs.keeping.surveys import Survey
 from jobs.keys import KEYS
 from jobs.parts import PartStore
@@ -77,7 +77,7 @@ def _refuse_what_is_there(archive: Archive, home: Home, overwrite: bool) -> None
     if home.redis_url:
         if next(open_client(home.redis_url).scan_iter(f"{KEYS.prefix}:*", count=_PAGE), None):
             raise RestoreRefusedError(f"the server at REDIS_URL holds an installation already; {remedy}")
-    elif any((home.server / "appendonlydir").glob("*.aof*")):
+    elif holds_something(home.server):
         raise RestoreRefusedError(f"{home.server} holds an installation already; {remedy}")
     for kind, folder in _folders(home):
         for name, digest in archive.under(kind):

@@ -94,6 +94,11 @@ def frozen(url: str, within: Path | None = None) -> Iterator[str]:
             yield held
 
 
+def holds_something(folder: Path) -> bool:
+    """Whether the embedded server of a folder has a state that it would load."""
+    return (folder / "appendonlydir" / _LIST).exists()
+
+
 def lay_out(file: Path, folder: Path) -> Path | None:
     """Let the embedded server of a folder, which does not run, hold a snapshot when it starts next.
 
