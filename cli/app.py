@@ -123,6 +123,21 @@ COMMANDS = {
         _DATA,
         "Make the demo data set, import, check a data set, list the data root, show samples.",
     ),
+    "backup": Listed(
+        "cli.commands.backup",
+        _DATA,
+        "Back up what the installation keeps, also while jobs run: server state, responses, uploads, catalogue.",
+    ),
+    "restore": Listed(
+        "cli.commands.restore",
+        _DATA,
+        "Restore a backup into an installation that does not run; jobs that were in progress go on when it starts.",
+    ),
+    "fsck": Listed(
+        "cli.commands.fsck",
+        _DATA,
+        "Find what is damaged in what the installation keeps, name it, and go on; also while jobs run.",
+    ),
     "keys": Listed("cli.commands.keys", _DATA, "Make API keys, list them, and revoke them."),
     "pyramids": Listed(
         "cli.commands.pyramids", _DATA, "List the pyramids that were made of flat images, and delete those of no use."

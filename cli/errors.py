@@ -8,7 +8,7 @@ from http import HTTPStatus
 from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
 from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
-from jobs.errors import JobsError, KeyNotFoundError, SettingsInvalidError
+from jobs.errors import BackupInvalidError, JobsError, KeyNotFoundError, RestoreRefusedError, SettingsInvalidError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
@@ -72,6 +72,7 @@ EXPECTED = (
 """What a user can run into; everything else is a fault of the program."""
 
 _INPUTS = (
+    BackupInvalidError,
     CatalogueError,
     EvaluationError,
     KeyNotFoundError,
@@ -90,6 +91,8 @@ def exit_status(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
         return _NO_GATEWAY
+    if isinstance(error, RestoreRefusedError):
+        return _NOT_NOW
     if isinstance(error, ProblemError):
         return _NOT_NOW if error.status in _STATES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR else WRONG_INPUT
     return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1

@@ -67,3 +67,15 @@ class TextMissingError(JobsError):
 
 class FolderNotPrivateError(ServerUnavailableError):
     """A folder that must be this user's alone belongs to somebody else."""
+
+
+class SnapshotRefusedError(ServerUnavailableError):
+    """The server does not send its whole state, as it would to a replica."""
+
+
+class BackupInvalidError(JobsError):
+    """A folder is no backup, or not all of one: something of it is gone or was changed."""
+
+
+class RestoreRefusedError(JobsError):
+    """An installation runs, or holds something, where a backup should be restored."""

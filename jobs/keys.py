@@ -38,6 +38,10 @@ class Keys:
         """What is written to see whether the server takes it. Has a TTL."""
         return f"{self.prefix}:heartbeat"
 
+    def backup(self) -> str:
+        """That a backup is being made, so that no Parquet part is removed. Has a TTL."""
+        return f"{self.prefix}:backup"
+
     def deleting(self) -> str:
         """Set of the jobs that were deleted and of which something is left."""
         return f"{self.prefix}:deleting"
@@ -216,6 +220,13 @@ class Keys:
     def rasters(self, job_id: str) -> str:
         """Set of the keys of the different rasters that a job's requests were shown."""
         return f"{self.job(job_id)}:rasters"
+
+    @property
+    def of_what_runs(self) -> tuple[str, ...]:
+        """Patterns of all keys that tell of processes that run, and mean nothing to others."""
+        single = (self.heartbeat(), self.backup(), self.sink_lock(), self.workers())
+        each = (self.worker, self.room, self.owner, self.rate, self.streams, self.batch_worker)
+        return (*single, *(key("*") for key in each))
 
     @property
     def parts_of_a_job(self) -> tuple[Callable[[str], str], ...]:

@@ -37,6 +37,9 @@ TALLY = ".tally"
 """Suffix of what stands beside a part: the tally of its responses, which anybody may delete."""
 
 
+_JOB, _PART = "job=", ".parquet"
+
+
 class PartStore:
     """The parts under one folder or fsspec address. All methods block; call them in a thread."""
 
@@ -53,13 +56,32 @@ class PartStore:
         found = [_row(cursor, text) for cursor, text in rows]
         table = pa.table({name: [row[name] for row in found] for name in SCHEMA.names}, schema=SCHEMA)
         buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
-        path, content = self._path(job_id, part), buffer.getvalue()
+        # Checksums of pages are for readers that know no seal.
+        pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+        self.put(job_id, part, buffer.getvalue())
+        return _seal(buffer.getvalue())
+
+    def put(self, job_id: str, part: str, content: bytes) -> None:
+        """Write the bytes of a part, whole or not at all; an earlier one of the same name is replaced."""
+        path = self._path(job_id, part)
         if isinstance(self._fs, LocalFileSystem):
             _write_durably(Path(path), content)
         else:
             self._fs.pipe_file(path, content)  # object stores show an object when it is complete
-        return _seal(content)
+
+    def jobs(self) -> list[str]:
+        """Return the ids of all jobs that have a folder here."""
+        return sorted(name.removeprefix(_JOB) for name in self._names(self._root) if name.startswith(_JOB))
+
+    def parts(self, job_id: str) -> list[str]:
+        """Return the names of all parts of a job that are here."""
+        names = self._names(self._folder(job_id))
+        return sorted(name.removesuffix(_PART) for name in names if name.endswith(_PART))
+
+    def modified_at(self, job_id: str, part: str) -> float:
+        """When a part was written, in seconds. Raises OSError."""
+        at = self._fs.modified(self._path(job_id, part))
+        return float(at.timestamp())
 
     def read(self, job_id: str, part: str, seal: str | None) -> list[str]:
         """Return the JSON of every response of a part, by row; `seal` is what writing it returned, if that is known.
@@ -72,7 +94,7 @@ class PartStore:
         """Return cursor and JSON of every response of a part. Raises as `read` does."""
         content = self.check(job_id, part, seal)
         try:
-            table = pq.read_table(io.BytesIO(content), columns=["cursor", "response"])
+            table = pq.read_table(io.BytesIO(content), columns=["cursor", "response"], page_checksum_verification=True)
         except (pa.ArrowException, KeyError, OSError) as error:  # of bytes in memory
             raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
         return list(zip(table["cursor"].to_pylist(), table["response"].to_pylist(), strict=True))
@@ -113,10 +135,18 @@ class PartStore:
         for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
-    def _folder(self, job_id: str) -> str:
-        return f"{self._root}/job={job_id}"
+    def _names(self, folder: str) -> list[str]:
+        self._fs.invalidate_cache()
+        try:
+            found = self._fs.ls(folder, detail=False)
+        except FileNotFoundError:
+            return []
+        return [path.rstrip("/").rpartition("/")[2] for path in found]
 
-    def _path(self, job_id: str, part: str, suffix: str = ".parquet") -> str:
+    def _folder(self, job_id: str) -> str:
+        return f"{self._root}/{_JOB}{job_id}"
+
+    def _path(self, job_id: str, part: str, suffix: str = _PART) -> str:
         return f"{self._folder(job_id)}/{part}{suffix}"
 
 

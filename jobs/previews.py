@@ -44,5 +44,14 @@ class PreviewStore:
             return None
         return content
 
+    def keys(self) -> list[str]:
+        """Return the keys of all rasters that have a preview."""
+        try:
+            found = self._fs.ls(self._root, detail=False)
+        except FileNotFoundError:
+            return []
+        names = (path.rpartition("/")[2].removesuffix(".jpg") for path in found)
+        return sorted(name for name in names if _KEY.fullmatch(name))
+
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}.jpg"

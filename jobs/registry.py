@@ -269,8 +269,8 @@ class JobRegistry:
     async def delete(self, job_id: str) -> None:
         """Remove a final job and all its responses, its Parquet parts too where the results address is known.
 
-        The job is gone at once. What a crash or an error leaves of it is removed by a repeated call, or by
-        `finish_deletions`. Raises JobNotFoundError, JobActiveError, OSError.
+        The job is gone at once. What a crash, an error or a backup that is being made leaves of it is removed by a
+        repeated call, or by `finish_deletions`. Raises JobNotFoundError, JobActiveError, OSError.
         """
         status = await self._calls.delete(job_id)
         if status == "missing":
@@ -287,7 +287,9 @@ class JobRegistry:
         return len(cut_off)
 
     async def _remove(self, job_id: str) -> None:
-        # Every step may be repeated: what names the rest goes last.
+        # Every step may be repeated: what names the rest goes last. A backup that is being made may want the parts.
+        if await self._redis.exists(self._keys.backup()):
+            return
         if self._parts:
             await asyncio.to_thread(self._parts.remove, job_id)
         after = "-"

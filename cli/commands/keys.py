@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
@@ -12,12 +11,12 @@ from pydantic import ValidationError
 from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
+from cli.installation import state_server
 from cli.moments import parse_moment
 from cli.tables import Column, print_table
 from jobs.access import ApiKey, ApiKeys, Limits, Role, key_id_of
 from jobs.connection import connect
 from jobs.home import Home
-from jobs.server import borrowed_server
 
 app = typer.Typer(help="Make API keys, list them, and revoke them.", no_args_is_help=True)
 
@@ -132,7 +131,7 @@ def _with_keys(act: Callable[[ApiKeys], Awaitable[_Found]]) -> _Found:
         finally:
             await redis.aclose()
 
-    with nullcontext(home.redis_url) if home.redis_url else borrowed_server(home.server) as url:
+    with state_server(home) as url:
         return asyncio.run(connected(url))
 
 

@@ -1,0 +1,97 @@
+"""`gigavqa fsck`: is all that was kept still there, and as it was?"""
+
+import asyncio
+from collections import Counter
+from typing import Annotated, Any, get_args
+
+import typer
+from redis.exceptions import RedisError
+
+from cli.arguments import Json
+from cli.console import err, out, print_json
+from cli.errors import CommandError
+from cli.installation import state_server
+from jobs.errors import JobsError
+from jobs.home import Home
+from jobs.keeping.checking import check
+from jobs.keeping.checking import repair as mend
+from jobs.keeping.findings import Finding, Severity
+
+Repair = Annotated[
+    bool,
+    typer.Option(
+        "--repair",
+        help="Put right what can be without a loss: counts, lists, bundles and texts in no queue. Deletes nothing.",
+    ),
+]
+Pictures = Annotated[
+    bool, typer.Option("--pictures", help="Also tell which pictures were replaced since they were asked about.")
+]
+
+
+class CheckImpossibleError(CommandError):
+    """The installation could not be looked through to the end."""
+
+    exit_code = 2
+
+
+class DamageFoundError(CommandError):
+    """Something that was kept is lost or wrong."""
+
+
+def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False) -> None:
+    """Find what is damaged in what the installation keeps, name it, and go on; also while jobs run.
+
+    Damage is what is lost or wrong; what is left over does no harm; a picture that was changed may be as you want it.
+    Exit status: 0 no damage, 1 damage, 2 the check could not be made.
+
+    \b
+    gigavqa fsck
+    gigavqa fsck --pictures --json | jq -r '.findings[] | select(.severity == "damage") | .subject'
+    gigavqa fsck --repair
+    """
+    home = Home.from_environment()
+    try:
+        with state_server(home) as url:
+            found = _check(url, home, pictures=pictures, json=json)
+            mended = asyncio.run(mend(url, found)) if repair else []
+    except (JobsError, RedisError, OSError) as error:
+        raise CheckImpossibleError(f"could not check to the end: {error}") from error
+    left = [finding for finding in found if finding.severity == "damage" and finding not in mended]
+    _conclude(found, mended, json=json)
+    if left:
+        raise DamageFoundError(f"{len(left)} damaged; a backup has what is lost (`gigavqa restore`)")
+
+
+def _check(url: str, home: Home, *, pictures: bool, json: bool) -> list[Finding]:
+    found = []
+    for finding in check(url, home, pictures=pictures):
+        found.append(finding)
+        if not json:
+            out.print(f"{finding.severity:<8}  {finding}", markup=False)
+    return found
+
+
+def _conclude(found: list[Finding], mended: list[Finding], *, json: bool) -> None:
+    counts = Counter(finding.severity for finding in found)
+    if json:
+        rows = [_describe(finding, repaired=finding in mended) for finding in found]
+        print_json({"findings": rows, **{severity: counts[severity] for severity in get_args(Severity)}})
+        return
+    for finding in mended:
+        out.print(f"repaired  {finding}", markup=False)
+    if not found:
+        err.print("nothing is damaged")
+    elif any(finding.mend and finding not in mended for finding in found):
+        err.print("--repair puts counts, lists and queues right")
+
+
+def _describe(finding: Finding, *, repaired: bool) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "subject": finding.subject,
+        "told": finding.told,
+        "repairable": finding.mend is not None,
+        "repaired": repaired,
+    }

@@ -1,0 +1,54 @@
+"""Looks through all that an installation keeps, as it is at one moment, and goes on whatever it finds."""
+
+from collections.abc import Iterator, Sequence
+
+from jobs.connection import connect
+from jobs.home import Home
+from jobs.keeping.file_checks import PartChecks, check_uploads
+from jobs.keeping.findings import Finding
+from jobs.keeping.job_checks import check_job, check_lists
+from jobs.keeping.picture_checks import PictureChecks
+from jobs.keeping.queue_checks import check_queue
+from jobs.keeping.snapshots import frozen, open_client
+from jobs.keeping.surveys import Survey
+from jobs.parts import PartStore
+
+
+def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[Finding]:
+    """Find what is wrong with the installation whose server is at `url`, which may run; nothing is changed.
+
+    With `pictures`, also which of them were replaced since they were asked about. Raises SnapshotRefusedError,
+    ServerUnavailableError, and OSError where a store does not answer.
+    """
+    live, looks = open_client(url), PictureChecks(home.data, home.uploads)
+    with frozen(url) as held:
+        survey = Survey(open_client(held))
+        census = survey.census()
+        hear = looks.hear if pictures else _deaf
+        parts = PartChecks(survey, live, PartStore(home.results_uri), hear)
+        for job_id in sorted(census.jobs):
+            recordings = list(survey.recordings(job_id))
+            yield from check_job(survey, census, job_id, recordings, hear)
+            yield from parts.of_job(job_id, recordings)
+        yield from check_lists(survey, census)
+        yield from check_queue(survey, census)
+        yield from parts.of_no_job(census)
+        yield from check_uploads(survey, census, live, home.uploads)
+        if pictures:
+            yield from looks.check()
+
+
+async def repair(url: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Put right what can be put right while others use the server; returns what was."""
+    redis = connect(url)
+    try:
+        mended = [finding for finding in findings if finding.mend]
+        for finding in mended:
+            await finding.mend(redis)  # type: ignore[misc]  # they have one
+        return mended
+    finally:
+        await redis.aclose()
+
+
+def _deaf(job_id: str, text: str | bytes) -> None:
+    """Nobody asks about pictures."""

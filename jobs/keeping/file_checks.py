@@ -1,0 +1,100 @@
+"""Whether the files that the server names are there as they were written, and which of those there are it names."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from redis import Redis
+
+from jobs.errors import PartUnreadableError
+from jobs.keeping.archives import digest_of
+from jobs.keeping.findings import Finding, counted, damage, leftover
+from jobs.keeping.job_checks import Hear
+from jobs.keeping.surveys import Census, Recording, Survey
+from jobs.keys import KEYS
+from jobs.parts import PartStore
+
+YOUNG_SECONDS = 3600.0
+"""A file that is younger may be named any moment, and an older one that nobody names is left over."""
+
+
+class PartChecks:
+    """Reads the parts of jobs; `hear` is told the job and the text of each response that a part holds."""
+
+    def __init__(self, survey: Survey, live: Redis, parts: PartStore, hear: Hear) -> None:
+        self._survey = survey
+        self._live = live
+        self._parts = parts
+        self._hear = hear
+
+    def of_job(self, job_id: str, recordings: list[Recording]) -> Iterator[Finding]:
+        """Every part of a job that is gone or changed, and those that hold nothing which counts."""
+        seals, pointed = self._survey.seals(job_id), defaultdict[str, list[Recording]](list)
+        for each in recordings:
+            if each.part and each.cursor:
+                pointed[each.part].append(each)
+        for part, pointers in sorted(pointed.items()):
+            yield from self._check(job_id, part, seals.get(part), pointers)
+        there = self._parts.parts(job_id)
+        yield from self._unnamed(job_id, sorted(set(there) - pointed.keys()))
+
+    def of_no_job(self, census: Census) -> Iterator[Finding]:
+        """Folders of jobs that there are not."""
+        deleting = {found.decode() for found in self._live.smembers(KEYS.deleting())}
+        for job_id in self._parts.jobs():
+            if job_id in census.jobs or job_id in deleting or self._live.exists(KEYS.job(job_id)):
+                continue
+            number = len(self._parts.parts(job_id))
+            yield leftover("job-folder", f"job {job_id}", f"is not there, but {counted(number, 'Parquet part')} of it")
+
+    def _check(self, job_id: str, part: str, seal: str | None, pointers: list[Recording]) -> Iterator[Finding]:
+        try:
+            rows = self._parts.rows(job_id, part, seal)
+        except PartUnreadableError as error:
+            if self._live.exists(KEYS.job(job_id)):  # else it was deleted just now
+                yield damage("part-damaged", f"job {job_id}", f"{error}; {counted(len(pointers), 'response')}")
+            return
+        cursors = dict(enumerate(cursor for cursor, _ in rows))
+        astray = [each for each in pointers if each.row is None or cursors.get(each.row) != each.entry]
+        if astray:
+            told = f"{counted(len(astray), 'response')} should stand in the Parquet part {part} where others do"
+            yield damage("pointer-wrong", f"job {job_id}", told)
+        for _, text in rows:
+            self._hear(job_id, text)
+
+    def _unnamed(self, job_id: str, parts: list[str]) -> Iterator[Finding]:
+        for part in parts:
+            if self._live.hexists(KEYS.parts(job_id), part) or not self._live.exists(KEYS.job(job_id)):
+                continue
+            try:
+                is_old = self._parts.modified_at(job_id, part) < time.time() - YOUNG_SECONDS
+            except FileNotFoundError:
+                continue
+            if is_old:
+                yield leftover("part-unnamed", f"job {job_id}", f"no response is in the Parquet part {part}")
+
+
+def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> Iterator[Finding]:
+    """Files and pictures that clients sent: those that are gone or changed, and those that nobody knows."""
+    known = {file.id: file for file in survey.files(census)}
+    for file in known.values():
+        path = folder / "files" / file.id
+        size = path.stat().st_size if path.is_file() else None
+        if size != file.bytes and live.exists(KEYS.file(file.id)):
+            found = "its bytes are gone" if size is None else f"it has {size} bytes instead of {file.bytes}"
+            yield damage("file-damaged", f"file {file.id}", found)
+    for path in sorted((folder / "files").glob("*")):
+        if path.name not in known and _is_old(path) and not live.exists(KEYS.file(path.name)):
+            yield leftover("file-unknown", f"file {path.name}", f"{counted(path.stat().st_size, 'byte')} of nobody's")
+    for path in sorted((folder / "sha256").glob("??/*")):
+        if digest_of(path) != path.name:
+            yield damage("picture-damaged", f"picture {path.name}", "its bytes are not those that were sent")
+    for path in sorted((folder / "batches").glob("*")):
+        if path.name.split(".")[0] not in census.batches | census.jobs and _is_old(path):
+            yield leftover("batch-folder", f"batch {path.name}", "is not there, but what was made of its lines")
+
+
+def _is_old(path: Path) -> bool:
+    # The times of uploads say nothing but when their entry in the folder changed.
+    return path.stat().st_ctime < time.time() - YOUNG_SECONDS

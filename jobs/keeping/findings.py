@@ -1,0 +1,42 @@
+"""What a check finds, and what may be done about it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from redis.asyncio import Redis
+
+Severity = Literal["damage", "changed", "leftover"]
+"""Something is lost or wrong; a picture is not what was asked about; or something takes room and does no harm."""
+
+Mend = Callable[[Redis], Awaitable[object]]
+"""Puts something right on the installation's server while others use it; never deletes a response."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as it should be. `kind` is for scripts, `subject` names what it is about."""
+
+    kind: str
+    severity: Severity
+    subject: str
+    told: str
+    mend: Mend | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.told}"
+
+
+def damage(kind: str, subject: str, told: str, mend: Mend | None = None) -> Finding:
+    """Something is lost, or wrong."""
+    return Finding(kind, "damage", subject, told, mend)
+
+
+def leftover(kind: str, subject: str, told: str, mend: Mend | None = None) -> Finding:
+    """Something is left that nobody needs."""
+    return Finding(kind, "leftover", subject, told, mend)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

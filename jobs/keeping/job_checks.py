@@ -1,0 +1,135 @@
+"""Whether each job is what its responses say, and stands where jobs are looked for."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from redis.asyncio import Redis
+from zstandard import ZstdError
+
+from jobs.calls import Calls
+from jobs.codec import decompress
+from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
+from jobs.keeping.surveys import Census, Recording, Survey
+from jobs.keys import KEYS
+from jobs.models import JobStatus
+from jobs.stored import read_response, read_spec
+
+_UNLIST = "if redis.call('HGET', KEYS[1], 'status') ~= ARGV[2] then redis.call('ZREM', KEYS[2], ARGV[1]) end"
+
+
+Hear = Callable[[str, str | bytes], None]
+"""Is told a job and the text of each of its responses that can be read."""
+
+
+def check_job(
+    survey: Survey, census: Census, job_id: str, recordings: list[Recording], hear: Hear
+) -> Iterator[Finding]:
+    """What is wrong with one job, given what was recorded of it; `hear` hears of the texts on the server."""
+    subject, row = f"job {job_id}", survey.redis.hgetall(KEYS.job(job_id))
+    try:
+        JobStatus(row[b"status"].decode())
+        read_spec(row[b"spec"])
+    except (KeyError, ValueError) as error:
+        yield damage("job-unreadable", subject, f"cannot be read: {str(error).splitlines()[0]}")
+        return
+    yield from _check_counts(subject, job_id, row, recordings)
+    yield from _check_responses(survey, census, job_id, recordings)
+    yield from _check_texts(survey, job_id, hear)
+    if b"hidden" not in row:
+        yield from _check_place(survey, subject, job_id, row[b"status"].decode())
+
+
+def check_lists(survey: Survey, census: Census) -> Iterator[Finding]:
+    """What stands where jobs are looked for and is none, and what is left of jobs that are not there."""
+    redis = survey.redis
+    for status in JobStatus:
+        for found in redis.zrange(KEYS.in_status(status), 0, -1):
+            job_id = found.decode()
+            now = redis.hget(KEYS.job(job_id), "status")
+            if now is None or now.decode() != status:
+                is_now = "not there" if now is None else now.decode()
+                told = f"stands among those in status {status}, and is {is_now}"
+                yield damage("job-mislisted", f"job {job_id}", told, _unlisting(job_id, status))
+    for found in redis.zrange(KEYS.jobs(), 0, -1):
+        if (job_id := found.decode()) not in census.jobs:
+            yield damage("job-gone", f"job {job_id}", "stands in the list of jobs, and is not there")
+    deleting = {found.decode() for found in redis.smembers(KEYS.deleting())}
+    for job_id in sorted((census.responses.keys() | census.rest.keys()) - census.jobs - deleting):
+        number, rest = census.responses[job_id], ", ".join(sorted(census.rest[job_id])) or "no more"
+        told = f"is not there; left of it are {counted(number, 'response')} and {rest}"
+        yield leftover("job-remains", f"job {job_id}", told)
+
+
+def _check_counts(subject: str, job_id: str, row: dict[bytes, bytes], recordings: list[Recording]) -> Iterator[Finding]:
+    outcomes = Counter(each.outcome for each in recordings)
+    for outcome in ("completed", "failed"):
+        told, there = int(row.get(outcome.encode(), 0)), outcomes[outcome]
+        if told != there:
+            yield damage(
+                "counts-wrong",
+                subject,
+                f"counts {told} {outcome}, and has {counted(there, 'such response')}",
+                partial(_add, key=KEYS.job(job_id), field=outcome, by=there - told),
+            )
+
+
+def _check_responses(survey: Survey, census: Census, job_id: str, recordings: list[Recording]) -> Iterator[Finding]:
+    subject = f"job {job_id}"
+    gone = [each.request for each in recordings if each.cursor != each.entry]
+    if gone:
+        yield damage("response-gone", subject, f"{_named(gone)} stand in the order of results, and are not there")
+    if (more := census.responses[job_id] - len(recordings) + len(gone)) > 0:
+        yield damage("response-unordered", subject, f"{counted(more, 'response')} stand in no order of results")
+    textless = [each.request for each in recordings if each.cursor and not each.hot and not each.part]
+    if textless:
+        yield damage("text-gone", subject, f"the texts of {_named(textless)} are neither on the server nor in a part")
+
+
+def _check_texts(survey: Survey, job_id: str, hear: Hear) -> Iterator[Finding]:
+    broken = []
+    for request, packed in survey.redis.hscan_iter(KEYS.texts(job_id), count=100):
+        try:
+            text = decompress(packed)
+            read_response(text)
+        except (ZstdError, ValueError):
+            broken.append(request.decode())
+        else:
+            hear(job_id, text)
+    if broken:
+        yield damage("text-damaged", f"job {job_id}", f"the texts of {_named(broken)} cannot be read")
+
+
+def _check_place(survey: Survey, subject: str, job_id: str, status: str) -> Iterator[Finding]:
+    redis = survey.redis
+    is_listed = redis.zscore(KEYS.jobs(), job_id) is not None
+    if is_listed and not redis.exists(*map(KEYS.in_status, JobStatus)):
+        return  # an older release had no such lists; the gateway makes them when it starts
+    if not is_listed or redis.zscore(KEYS.in_status(status), job_id) is None:
+        yield damage("job-unlisted", subject, "is there, and stands in no list of jobs", _listing(job_id))
+
+
+def _listing(job_id: str) -> Mend:
+    async def mend(redis: Redis) -> None:
+        if created := await redis.hget(KEYS.job(job_id), "created_at"):
+            await redis.zadd(KEYS.jobs(), {job_id: int(created)})
+            await Calls(redis, KEYS).index([job_id.encode()])
+
+    return mend
+
+
+def _unlisting(job_id: str, status: str) -> Mend:
+    async def mend(redis: Redis) -> None:
+        await redis.eval(_UNLIST, 2, KEYS.job(job_id), KEYS.in_status(status), job_id, status)
+
+    return mend
+
+
+async def _add(redis: Redis, *, key: str, field: str, by: int) -> None:
+    # A difference, and not the sum: others count on meanwhile.
+    await redis.hincrby(key, field, by)
+
+
+def _named(requests: list[str]) -> str:
+    more = f" and {len(requests) - 3} more" if len(requests) > 3 else ""
+    return ", ".join(requests[:3]) + more

@@ -1,0 +1,140 @@
+"""Whether everything that is to be played waits where workers look, and what is counted of it is so."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from redis.asyncio import Redis
+
+from jobs.codec import decompress
+from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
+from jobs.keeping.surveys import Census, Survey
+from jobs.keys import KEYS
+from jobs.queue import GROUP
+from jobs.sink import GROUP as SINK
+from jobs.stored import read_bundle
+
+_PAGE = 1000
+
+
+def check_queue(survey: Survey, census: Census) -> Iterator[Finding]:
+    """What is wrong with bundles, lanes, their counts, and with the stream of the sink."""
+    queued = {lane: set(_waiting(survey, lane, GROUP)) for lane in survey.lanes()}
+    entries = [dict(fields) for found in queued.values() for fields in found]
+    waiting = {(fields[b"job"].decode(), fields[b"bundle"].decode()) for fields in entries}
+    depth: Counter[str] = Counter()
+    for job_id in sorted(census.jobs):
+        yield from _check_bundles(survey, job_id, waiting, depth)
+    for lane, found in queued.items():
+        if gone := {dict(fields)[b"job"].decode() for fields in found} - census.jobs:
+            told = f"has entries of {counted(len(gone), 'job')} that are deleted; workers pass them over"
+            yield leftover("queue-entry", lane, told)
+    yield from _check_depth(survey, depth)
+    yield from _check_room(survey, census)
+    yield from _check_unsunk(survey, census)
+
+
+def _check_bundles(
+    survey: Survey, job_id: str, waiting: set[tuple[str, str]], depth: Counter[str]
+) -> Iterator[Finding]:
+    redis, subject, lost, unplayable = survey.redis, f"job {job_id}", [], []
+    leased = redis.smembers(KEYS.leased(job_id))
+    for name, state in redis.hscan_iter(KEYS.bundles(job_id), count=_PAGE):
+        remaining, _, model = state.decode().partition(" ")
+        if remaining == "0":
+            continue
+        depth[f"{'leased' if name in leased else 'waiting'}:{model}"] += 1
+        if not redis.hexists(KEYS.payloads(job_id), name):
+            unplayable.append(name.decode())
+        elif (job_id, name.decode()) not in waiting:
+            lost.append(name.decode())
+    if unplayable:
+        told = f"the requests of {counted(len(unplayable), 'bundle')} are gone; cancel the job and retry it"
+        yield damage("bundle-gone", subject, told)
+    if lost:
+        told = f"{counted(len(lost), 'bundle')} stand in no lane, so that the job would never end"
+        yield damage("bundle-lost", subject, told, _queueing(job_id, lost))
+
+
+def _check_depth(survey: Survey, depth: Counter[str]) -> Iterator[Finding]:
+    told = {name.decode(): int(number) for name, number in survey.redis.hgetall(KEYS.depth()).items()}
+    for name in sorted(told.keys() | depth.keys()):
+        if (off := depth[name] - told.get(name, 0)) != 0:
+            message = f"counts {told.get(name, 0)} bundles {name.replace(':', ' for ', 1)}, and there are {depth[name]}"
+            yield damage("depth-wrong", "the queue", message, _adding(KEYS.depth(), name, off))
+
+
+def _check_room(survey: Survey, census: Census) -> Iterator[Finding]:
+    redis, owned = survey.redis, Counter[str]()
+    for job_id in census.jobs:
+        reserved, owner = redis.hmget(KEYS.job(job_id), "reserved", "owner")
+        owned[owner.decode() if owner else ""] += int(reserved or 0)
+    told = int(redis.get(KEYS.outstanding()) or 0)
+    if told != owned.total():
+        message = f"counts {told} requests outstanding, and jobs have {owned.total()}"
+        yield damage("room-wrong", "the queue", message, _adding(KEYS.outstanding(), None, owned.total() - told))
+    del owned[""]
+    of_owners = {name.decode(): int(number) for name, number in redis.hgetall(KEYS.queued()).items()}
+    for owner in sorted(of_owners.keys() | owned.keys()):
+        if (off := owned[owner] - of_owners.get(owner, 0)) != 0:
+            message = f"counts {of_owners.get(owner, 0)} requests of {owner}, whose jobs have {owned[owner]}"
+            yield damage("room-wrong", "the queue", message, _adding(KEYS.queued(), owner, off))
+
+
+def _check_unsunk(survey: Survey, census: Census) -> Iterator[Finding]:
+    redis = survey.redis
+    due = {(dict(each)[b"job"], dict(each)[b"request"]) for each in _waiting(survey, KEYS.unsunk(), SINK)}
+    for job_id in sorted(census.jobs):
+        if redis.hget(KEYS.job(job_id), "hidden") == b"chat":
+            continue
+        unread = (name for name in redis.hkeys(KEYS.texts(job_id)) if (job_id.encode(), name) not in due)
+        stuck = [name.decode() for name in unread if redis.exists(KEYS.response(job_id, name.decode()))]
+        if stuck:
+            told = f"{counted(len(stuck), 'text')} on the server would go into no part"
+            yield damage("text-unsunk", f"job {job_id}", told, _sinking(job_id, stuck))
+
+
+def _waiting(survey: Survey, stream: str, group: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
+    """The fields of all entries that somebody of the group holds, or will read."""
+    redis = survey.redis
+    if not redis.exists(stream):
+        return
+    found = [each for each in redis.xinfo_groups(stream) if each["name"].decode() == group]
+    read, after = (found[0]["last-delivered-id"].decode() if found else "0-0"), "-"
+    while found and (rows := redis.xpending_range(stream, group, after, "+", _PAGE)):
+        held = {row["message_id"] for row in rows}
+        first, last = rows[0]["message_id"].decode(), rows[-1]["message_id"].decode()
+        yield from (tuple(fields.items()) for entry, fields in redis.xrange(stream, first, last) if entry in held)
+        after = f"({last}"
+    after = f"({read}"
+    while rows := redis.xrange(stream, after, "+", _PAGE):
+        yield from (tuple(fields.items()) for _, fields in rows)
+        after = f"({rows[-1][0].decode()}"
+
+
+def _queueing(job_id: str, bundles: list[str]) -> Mend:
+    async def mend(redis: Redis) -> None:
+        for name in bundles:
+            # An entry too many is passed over by workers.
+            if packed := await redis.hget(KEYS.payloads(job_id), name):
+                bundle = read_bundle(decompress(packed))
+                lane = KEYS.queue(bundle.model, bundle.priority)
+                await redis.xadd(lane, {"job": job_id, "bundle": name})
+
+    return mend
+
+
+def _sinking(job_id: str, requests: list[str]) -> Mend:
+    async def mend(redis: Redis) -> None:
+        for request in requests:
+            if cursor := await redis.hget(KEYS.response(job_id, request), "cursor"):
+                await redis.xadd(KEYS.unsunk(), {"job": job_id, "request": request, "cursor": cursor})
+
+    return mend
+
+
+def _adding(key: str, field: str | None, by: int) -> Mend:
+    async def mend(redis: Redis) -> None:
+        # A difference, and not the sum: others count on meanwhile.
+        await (redis.incrby(key, by) if field is None else redis.hincrby(key, field, by))
+
+    return mend
