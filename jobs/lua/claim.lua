@@ -14,12 +14,6 @@ local function is_full()
   return #leases >= slots or requests <= 0 or steps <= 0
 end
 
-local function fields_of(entry)
-  local fields = {}
-  for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
-  return fields
-end
-
 -- The other worker that is there, has room, and whose image it is.
 local function owner_of(model, image, remaining)
   local owner = call('GET', key('owner', model .. ':' .. image))
@@ -40,7 +34,7 @@ local function offer(stream, entry, attempt, parks)
   steps = steps - 1
   local f = fields_of(entry)
   local status = call('HGET', key('job', f.job), 'status')
-  local remaining, model = bundle_state(f.job, f.bundle)
+  local remaining, model = entry_state(f)
   if not status or FINAL[status] or not remaining then
     call('XACK', stream, GROUP, entry[1])
     return
@@ -78,10 +72,11 @@ local function to_probation(stream, probation, id, attempts)
   call('XACK', stream, GROUP, id)
   if not entry then return end
   local f = fields_of(entry)
-  local remaining, model = bundle_state(f.job, f.bundle)
+  local remaining, model = entry_state(f)
   if not remaining then return end
   end_lease(f.job, f.bundle, model)
-  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts)
+  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts,
+    'retry', f.retry or '0')
 end
 
 local function reclaim(stream, probation, model)
