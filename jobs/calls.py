@@ -239,9 +239,9 @@ class Calls:
         return {model: (waiting, held) for model, (waiting, held) in zip(lanes, found, strict=True)}
 
     async def renew(
-        self, worker: str, *, lease_ms: int, parking: Mapping[str, str], entries: Iterable[tuple[str, str, str]]
+        self, worker: str, *, lease_ms: int, parking: Mapping[str, str], entries: Iterable[tuple[str, str, str, int]]
     ) -> list[bool]:
-        """Keep a worker's leases by (lane, entry, `MODEL:IMAGE` or ''), and what is parked for it, by lane and model.
+        """Keep a worker's leases by (lane, entry, `MODEL:IMAGE` or '', delivery), and what is parked, by (lane, model).
 
         Tells of each lease whether the worker still had it.
         """
@@ -259,9 +259,9 @@ class Calls:
         """Give up a bundle that is held, its attempt unspent."""
         await self._run("hand_back", *held, deliveries, job_id, bundle_id, *request_ids)
 
-    async def suspect(self, held: Held, *, job_id: str, bundle_id: str, request_id: str) -> bool:
+    async def suspect(self, held: Held, *, deliveries: int, job_id: str, bundle_id: str, request_id: str) -> bool:
         """Mark the request of a bundle on probation that runs next; False where the bundle is not held any more."""
-        return bool(await self._run("suspect", *held, job_id, bundle_id, request_id))
+        return bool(await self._run("suspect", *held, deliveries, job_id, bundle_id, request_id))
 
     async def record(self, job_id: str, responses: Sequence[Recorded]) -> list[bool]:
         """Keep of each response the first to its request; False for a later one, and for that of an ended job."""

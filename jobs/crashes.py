@@ -17,7 +17,8 @@ kill a second, with two about 2. Nobody is played beside the request, so further
 class Suspicion:
     """What is known of a bundle on probation when it is claimed: the request that was begun last, and what came of it.
 
-    `deaths` happened since it was begun first; `idle_deaths` since then, before any request was begun again.
+    `deaths` happened since it was begun first; `idle_deaths` since then, before any request was begun again. A worker
+    that lost its lease and was heard of again did not die.
     """
 
     request_id: str
@@ -29,10 +30,10 @@ class Suspicion:
         """Read the lease's mark."""
         if not lease.mark:
             return cls("", 0, lease.deliveries - 1)
-        delivery, starts, request_id = lease.mark.split(" ", 2)
+        last, begun, request_id = lease.mark.split(" ", 2)
         # A delivery that was handed back is made again under its number: it is no death.
-        ended = int(delivery) < lease.deliveries
-        return cls(request_id, int(starts) - (not ended), max(0, lease.deliveries - 1 - int(delivery)))
+        deaths = sum(int(delivery) < lease.deliveries for delivery in begun.split(",") if delivery)
+        return cls(request_id, deaths, max(0, lease.deliveries - 1 - int(last)))
 
     def blamed(self, lease: Lease) -> list[InferenceRequest]:
         """Return the requests to give up: the one that kills, or all when workers die before any of them runs."""

@@ -162,7 +162,7 @@ class Keys:
         return f"{self.job(job_id)}:leased"
 
     def suspects(self, job_id: str) -> str:
-        """Hash from bundle id to `DELIVERY STARTS REQUEST`: the one of its requests begun last on probation."""
+        """Hash from bundle id to `DELIVERY BEGUN REQUEST`, as `mark_of` of the scripts reads it."""
         return f"{self.job(job_id)}:suspects"
 
     def results(self, job_id: str) -> str:

@@ -13,8 +13,8 @@ class Lease:
 
     `attempt` counts from 1 over both lanes; `deliveries` counts those of the entry's own lane, as the server does.
     On `probation` the requests of the bundle run one at a time, each after `JobQueue.begin_probation`.
-    `queued_seconds` passed from enqueueing to this claim. `mark` tells which request was begun last on probation, as
-    `jobs/lua/suspect.lua` writes it; it is empty before the first one.
+    `queued_seconds` passed from enqueueing to this claim. `mark` tells which request was begun last on probation, and
+    when, as `jobs/lua/suspect.lua` writes it; it is empty before the first one.
     """
 
     bundle: Bundle

@@ -209,7 +209,7 @@ class JobQueue:
     async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
         """Keep leases for another `lease_seconds`, with what is parked for their worker.
 
-        Returns those that are lost to another worker or ended.
+        Returns those that are lost to another worker or ended; that they ran out was no death of a worker.
         """
         lost: list[Lease] = []
         for worker in {lease.worker for lease in leases}:
@@ -218,7 +218,7 @@ class JobQueue:
                 worker,
                 lease_ms=self._lease_ms,
                 parking={self._keys.queue(lease.bundle.model, _PARKED): lease.bundle.model for lease in held},
-                entries=((lease.stream, lease.entry_id, _owned(lease.bundle)) for lease in held),
+                entries=((lease.stream, lease.entry_id, _owned(lease.bundle), lease.deliveries) for lease in held),
             )
             lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
         return lost
@@ -247,8 +247,13 @@ class JobQueue:
 
     async def begin_probation(self, lease: Lease, request_id: str) -> bool:
         """Mark the request that runs next; it takes the blame if workers die of it. False when the lease was lost."""
-        named = {"job_id": lease.job_id, "bundle_id": lease.bundle.id, "request_id": request_id}
-        return await self._calls.suspect(_held(lease), **named)
+        return await self._calls.suspect(
+            _held(lease),
+            deliveries=lease.deliveries,
+            job_id=lease.job_id,
+            bundle_id=lease.bundle.id,
+            request_id=request_id,
+        )
 
     async def cancelled(self, job_ids: Iterable[str]) -> set[str]:
         """Return which of these jobs need no more playing: being cancelled, ended, or deleted."""

@@ -15,12 +15,6 @@ local function is_full()
   return #leases >= slots or requests <= 0 or steps <= 0
 end
 
-local function fields_of(entry)
-  local fields = {}
-  for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
-  return fields
-end
-
 -- The other worker that is there, has room, and whose image it is.
 local function owner_of(model, image, remaining)
   local owner = call('GET', key('owner', model .. ':' .. image))
@@ -41,7 +35,7 @@ local function offer(stream, entry, attempt, parks, ran_out)
   steps = steps - 1
   local f = fields_of(entry)
   local status = call('HGET', key('job', f.job), 'status')
-  local remaining, model = bundle_state(f.job, f.bundle)
+  local remaining, model = entry_state(f)
   if not status or FINAL[status] or not remaining then
     call('XACK', stream, GROUP, entry[1])
     return
@@ -81,11 +75,12 @@ local function to_probation(stream, probation, p)
   call('XACK', stream, GROUP, id)
   if not entry then return end
   local f = fields_of(entry)
-  local remaining, model = bundle_state(f.job, f.bundle)
+  local remaining, model = entry_state(f)
   if not remaining then return end
   if p[3] < HANDED_BACK_MS then tally('reclaims ' .. model, 1) end
   end_lease(f.job, f.bundle, model)
-  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts)
+  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts,
+    'retry', f.retry or '0')
 end
 
 local function reclaim(stream, probation, model)

@@ -5,9 +5,9 @@
 local lease_ms, bound = ARGV[1], tonumber(ARGV[2])
 
 local function is_live(entry)
-  local job, bundle = entry[2][2], entry[2][4]
-  local status = call('HGET', key('job', job), 'status')
-  return status and not FINAL[status] and status ~= 'cancelling' and bundle_state(job, bundle) ~= nil, job, bundle
+  local f = fields_of(entry)
+  local status = call('HGET', key('job', f.job), 'status')
+  return status and not FINAL[status] and status ~= 'cancelling' and entry_state(f) ~= nil, f.job, f.bundle
 end
 
 -- Entries whose worker is silent, and those that were handed back; `leased` of them still count as somebody's.

@@ -126,6 +126,13 @@ local function bundle_state(job, bundle)
   return tonumber(remaining), model
 end
 
+-- Fields of a stream's entry by name.
+local function fields_of(entry)
+  local fields = {}
+  for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
+  return fields
+end
+
 local function set_remaining(job, bundle, remaining, model)
   call('HSET', key('bundles', job), bundle, remaining .. ' ' .. model)
 end
@@ -207,11 +214,39 @@ local function enqueue_bundle(job, bundle, requests, model, lane, image, payload
   call('HINCRBY', key('job', job), 'open', 1)
   call('HINCRBY', key('depth'), 'waiting:' .. model, 1)
   call('SADD', key('models'), model)
-  if image == '' then
-    call('XADD', lane, '*', 'job', job, 'bundle', bundle)
-  else
-    call('XADD', lane, '*', 'job', job, 'bundle', bundle, 'image', image)
+  local fields, retries = {'job', job, 'bundle', bundle}, call('HGET', key('job', job), 'retries')
+  if image ~= '' then fields[5], fields[6] = 'image', image end
+  if retries then fields[#fields + 1], fields[#fields + 2] = 'retry', retries end
+  call('XADD', lane, '*', unpack(fields))
+end
+
+-- The state of an entry's bundle; nil also where a retry of the job has put another entry in its place.
+local function entry_state(f)
+  if (f.retry or '0') ~= (call('HGET', key('job', f.job), 'retries') or '0') then return nil end
+  return bundle_state(f.job, f.bundle)
+end
+
+-- The mark of a bundle on probation: the last delivery of which it is known what began in it, those in which its request
+-- was begun and not heard of again (with commas), the request. Nothing where there is none.
+local function mark_of(job, bundle)
+  return string.match(call('HGET', key('suspects', job), bundle) or '', '^(%d+) ([%d,]*) (.*)$')
+end
+
+local function set_mark(job, bundle, last, begun, request)
+  call('HSET', key('suspects', job), bundle, string.format('%d %s %s', last, begun, request))
+end
+
+-- A worker has lost its lease and lives: where it was on probation, that delivery was no death.
+local function pardon(stream, id, delivery)
+  local entry = call('XRANGE', stream, id, id)[1]
+  local f = entry and fields_of(entry)
+  if not f or not f.crashes or not entry_state(f) then return end
+  local last, begun, request = mark_of(f.job, f.bundle)
+  local kept = {}
+  for other in string.gmatch(begun or '', '%d+') do
+    if tonumber(other) ~= delivery then kept[#kept + 1] = other end
   end
+  set_mark(f.job, f.bundle, math.max(tonumber(last) or 0, delivery), table.concat(kept, ','), request or '')
 end
 
 -- Entries are parked for a worker as pending ones of a consumer that is nobody.

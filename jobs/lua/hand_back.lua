@@ -2,7 +2,10 @@
 -- its job is being cancelled, or is acknowledged when all its requests are recorded.
 -- ARGV: worker, lane, entry, attempt, job id, bundle id, ids of the bundle's requests
 local worker, stream, entry, attempt, job, bundle = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-if #call('XPENDING', stream, GROUP, entry, entry, 1, worker) == 0 then return 0 end
+if #call('XPENDING', stream, GROUP, entry, entry, 1, worker) == 0 then
+  pardon(stream, entry, attempt)
+  return 0
+end
 local remaining, model = bundle_state(job, bundle)
 if not remaining then return call('XACK', stream, GROUP, entry) end
 local unrecorded = 0

@@ -1,7 +1,7 @@
 -- Atomic: a lease is renewed only while the worker still holds it. So is what is parked for the worker, unless it was
 -- released: that stays parked as long as the worker lives, and shows its wait up to half a lease.
--- ARGV: worker, lease in ms, number of lanes that are parked on, these with their models, then triples of lane, entry,
--- `MODEL:IMAGE` or ''. Returns one 0 (lost) or 1 (renewed) a triple.
+-- ARGV: worker, lease in ms, number of lanes that are parked on, these with their models, then fours of lane, entry,
+-- `MODEL:IMAGE` or '', delivery. Returns one 0 (lost) or 1 (renewed) a four.
 local worker, lease_ms, entries = ARGV[1], tonumber(ARGV[2]), 4 + 2 * tonumber(ARGV[3])
 
 local function renew_parked(stream, model)
@@ -15,7 +15,7 @@ end
 
 for i = 4, entries - 1, 2 do renew_parked(ARGV[i], ARGV[i + 1]) end
 local renewed = {}
-for i = entries, #ARGV, 3 do
+for i = entries, #ARGV, 4 do
   local held = call('XPENDING', ARGV[i], GROUP, ARGV[i + 1], ARGV[i + 1], 1, worker)
   if #held == 1 then
     call('XCLAIM', ARGV[i], GROUP, worker, 0, ARGV[i + 1], 'IDLE', 0, 'JUSTID')
@@ -23,6 +23,7 @@ for i = entries, #ARGV, 3 do
       call('PEXPIRE', key('owner', ARGV[i + 2]), OWNED_MS)
     end
   end
+  if #held == 0 or held[1][4] > tonumber(ARGV[i + 3]) then pardon(ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 3])) end
   renewed[#renewed + 1] = #held
 end
 return renewed

@@ -25,6 +25,7 @@ if requests == 0 then return 'nothing' end
 local refused = no_room_for(job, requests, limit)
 if refused then return refused end
 
+call('HINCRBY', key('job', job), 'retries', 1)
 for _, bundle in ipairs(bundles) do
   for _, request in ipairs(bundle.failed) do
     local response = key('response', job) .. request

@@ -4,9 +4,10 @@
 local stream, lease_ms = ARGV[1], ARGV[2]
 for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1000)) do
   local entry = call('XRANGE', stream, p[1], p[1])[1]
-  local job, bundle = entry[2][2], entry[2][4]
+  local f = fields_of(entry)
+  local job, bundle = f.job, f.bundle
   local status = call('HGET', key('job', job), 'status')
-  local remaining, model = bundle_state(job, bundle)
+  local remaining, model = entry_state(f)
   if not remaining or status == 'cancelling' then
     call('XACK', stream, GROUP, p[1])
     if remaining then drop_bundle(job, bundle, remaining, model) end

@@ -195,6 +195,36 @@ async def test_a_bundle_handed_back_from_probation_blames_nobody(redis: Redis) -
     assert [response.request_id for response in await responses_of(redis, job.id)] == ["r0"]
 
 
+@pytest.mark.parametrize("begins", [True, False])
+async def test_a_worker_that_lost_its_lease_and_lives_is_no_death(redis: Redis, begins: bool) -> None:
+    """On a machine with other work leases run out beside innocents; workers that are heard of again blame nobody."""
+    job, queue = await on_probation(redis, 1, 1)
+    lost: list[Lease] = []
+    for number in range(2 * DEATHS_ALONE):
+        lease = await probation(queue, f"slow-{number}")
+        if begins:
+            assert await queue.begin_probation(lease, "r0")
+        assert await queue.renew(lost) == lost
+        lost = [lease]
+    assert await responses_of(redis, job.id) == []
+
+
+async def test_deaths_among_lost_leases_still_count(redis: Redis) -> None:
+    """What kills its workers is found also when some of them only lost their leases."""
+    job, queue = await on_probation(redis, 1, 2)
+    for _ in range(DEATHS_ALONE - 2):
+        await die_of(queue, "r0", 1)
+        slow = await probation(queue, "slow")
+        assert await queue.begin_probation(slow, "r0")
+        heir = await probation(queue, "heir")
+        assert not await queue.begin_probation(slow, "r0")
+        await queue.hand_back(heir)
+    await die_of(queue, "r0", 2)
+    assert await responses_of(redis, job.id) == []
+    await probation(queue, "w")
+    assert [response.request_id for response in await responses_of(redis, job.id)] == ["r0"]
+
+
 async def test_a_mark_that_is_repeated_counts_once(redis: Redis) -> None:
     """A worker whose reply was lost marks the request again, which is no second start."""
     job, queue = await on_probation(redis, 1, 1)

@@ -401,3 +401,15 @@ async def test_a_job_that_was_cancelled_before_it_was_queued_can_begin(redis: Re
     begun = await queue.reopen(job.id, make_bundles(job.id, 2), "digest")
     assert (begun.request_counts.total, begun.dataset_digest) == (2, "digest")
     assert begun.in_progress_at is not None
+
+
+async def test_a_cancelled_job_that_goes_on_is_played_once(redis: Redis) -> None:
+    """What the cancellation left in the lane is no second copy of the bundles that the retry queues."""
+    registry, queue = JobRegistry(redis), JobQueue(redis)
+    job, _ = await registry.create(SPEC)
+    bundles = make_bundles(job.id, 3)
+    await queue.enqueue(job.id, bundles, None)
+    await registry.cancel(job.id)
+    await queue.reopen(job.id, bundles)
+    leases = await queue.claim([MODEL], "w", 10, 0)
+    assert sorted(lease.bundle.id for lease in leases) == ["b0", "b1", "b2"]
