@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import Field, ValidationError
 
+from jobs.contract import Contract
 from jobs.errors import BackupInvalidError
-from jobs.models import Contract
 
 MANIFEST, CHECKSUMS, STATE = "manifest.json", "SHA256SUMS", "state.rdb"
 FORMAT = 1

@@ -6,10 +6,9 @@ local CHUNK, BOUND, PENDING = 50, 1000, 100
 local lease_ms, at = tonumber(ARGV[1]), math.floor(tonumber(now()) / 1000)
 
 local function age_of(entry)
-  local f = {}
-  for i = 1, #entry[2], 2 do f[entry[2][i]] = entry[2][i + 1] end
+  local f = fields_of(entry)
   local status = call('HGET', key('job', f.job), 'status')
-  if not status or FINAL[status] or status == 'cancelling' or not bundle_state(f.job, f.bundle) then return -1 end
+  if not status or FINAL[status] or status == 'cancelling' or not entry_state(f) then return -1 end
   return math.max(0, at - tonumber(f.queued or string.match(entry[1], '^%d+')))
 end
 
