@@ -56,7 +56,9 @@ def jobs(
     json: Json = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """List the jobs of the gateway, newest first; of several filters, those that fit all.
+    """List the jobs of the gateway, newest first.
+
+    Of several filters, those that fit all.
 
     \b
     gigavqa jobs
