@@ -59,7 +59,7 @@ class Stack:
         logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
         shown = {VIEWER_URL: self.viewer_url} if self.viewer_url else {}
         self.gateway = Supervised(_gateway(options, environment | shown), logs, announce)
-        self.viewers = [Supervised(program, logs, announce) for program in _viewers(options, environment | shown)]
+        self.viewers = [Supervised(program, logs, announce) for program in _viewers(options, environment)]
         self.workers = [Supervised(program, logs, announce) for program in _workers(options, environment)]
         self._models = [crew.models for crew in options.crews]
         self._warm = {models: asyncio.Event() for models in self._models}

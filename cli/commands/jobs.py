@@ -35,12 +35,11 @@ Metadata = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Only jobs that were submitted with this pair (repeatable)."),
 ]
-When = Annotated[
+After = Annotated[
     str | None,
-    typer.Option(
-        metavar="WHEN", help="Only jobs of that time: so long ago (90m, 12h, 7d, 2w), or a date (2026-11-21)."
-    ),
+    typer.Option(metavar="WHEN", help="Only younger jobs: than so long (90m, 12h, 7d, 2w), or a date (2026-11-21)."),
 ]
+Before = Annotated[str | None, typer.Option(metavar="WHEN", help="Only older ones, as said in the same way.")]
 Order = Annotated[Literal["newest", "oldest"], typer.Option(help="Which come first.")]
 
 
@@ -49,8 +48,8 @@ def jobs(
     dataset: Dataset = None,
     model: Model = None,
     metadata: Metadata = None,
-    created_after: When = None,
-    created_before: When = None,
+    created_after: After = None,
+    created_before: Before = None,
     order: Order = "newest",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     json: Json = False,
@@ -63,7 +62,7 @@ def jobs(
     \b
     gigavqa jobs
     gigavqa jobs --status in_progress --model qwen3-vl-8b
-    gigavqa jobs -d demo --metadata owner=me --created-after 7d --order oldest --limit 100
+    gigavqa jobs -d demo --metadata owner=me --created-after 7d --order oldest
     gigavqa jobs --status completed --created-after 1d --json | jq -r '.[].id'
     """
     wanted = {
