@@ -18,8 +18,8 @@ check: setup ## lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check ## check, then every test, those with the real engine included
-	$(BIN)/pytest
+test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
+	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
 
 images: ## build the images that need no GPU, with buildah; scripts/images has what can be said
 	@scripts/images

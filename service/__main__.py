@@ -6,8 +6,8 @@ import sys
 
 from jobs.connection import refuse_eviction
 from jobs.errors import ServerEvictsError, SettingsInvalidError
+from jobs.listening import asks_for_keys, require_protected
 from service.app import create_app
-from service.http.guard import asks_for_keys, require_protected
 from service.server import GatewayServer, configure_logging
 from service.settings import Settings
 
