@@ -110,7 +110,7 @@ HEALTHCHECK --interval=10s --timeout=6s --start-period=20m \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/readyz', timeout=5)"]
 ENTRYPOINT ["python3", "-P", "-m", "workers"]
 
-# vLLM, PyTorch and CUDA come with the base, in its own Python.
+# vLLM, PyTorch and CUDA come with the base, in its own Python, and uv, which installed them.
 FROM ${GPU_BASE} AS worker-gpu
 ARG VERSION=0.1.0
 ARG REVISION=unknown
@@ -122,11 +122,11 @@ LABEL org.opencontainers.image.title="gigavqa-worker-gpu" \
 USER 0
 COPY deploy/locks/gpu-image.txt deploy/locks/build.txt /locks/
 COPY --from=build /wheels /wheels
-RUN python3 -m pip install --no-cache-dir --require-hashes --no-deps -r /locks/gpu-image.txt \
-    && python3 -m pip install --no-cache-dir --no-deps --no-index /wheels/gigavqa-*.whl \
+RUN uv pip install --system --no-cache --require-hashes --no-deps -r /locks/gpu-image.txt \
+    && uv pip install --system --no-cache --no-deps --no-index /wheels/gigavqa-*.whl \
     && python3 -c "import service.app, workers.command, vllm" \
-    && python3 -m venv /tools \
-    && /tools/bin/python -m pip install --no-cache-dir --require-hashes -r /locks/build.txt \
+    && uv venv /tools \
+    && uv pip install --python /tools/bin/python --no-cache --require-hashes -r /locks/build.txt \
     && install -d /opt/gigavqa/share/sbom \
     && /tools/bin/cyclonedx-py environment --of JSON -o /opt/gigavqa/share/sbom/gigavqa.cdx.json "$(command -v python3)" \
     && rm -rf /tools /wheels /locks \
