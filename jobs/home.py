@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from jobs.logs import LogForm
 from jobs.settings import ProcessSettings, Spelt
 
 
@@ -49,6 +50,12 @@ class Home(ProcessSettings):
         default_factory=_below("uploads"),
         validation_alias="gigavqa_uploads",
         description="pictures and files that clients sent; workers on other machines need it, too",
+    )
+
+    log_format: LogForm = Field(
+        default="text",
+        validation_alias="gigavqa_log_format",
+        description="lines of the log for people, or `json`, with the ids of jobs and requests that they are about",
     )
 
     @property

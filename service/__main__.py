@@ -7,8 +7,9 @@ import sys
 from jobs.connection import refuse_eviction
 from jobs.errors import ServerEvictsError, SettingsInvalidError
 from jobs.listening import asks_for_keys, require_protected
+from jobs.logs import configure_logging
 from service.app import create_app
-from service.server import GatewayServer, configure_logging
+from service.server import GatewayServer
 from service.settings import Settings
 
 
@@ -19,7 +20,7 @@ def main() -> int:
         asks_for_keys(settings)
     except SettingsInvalidError as error:
         return _complain(error, 2)
-    configure_logging()
+    configure_logging(settings.log_format, "gateway")
     try:
         if settings.redis_url:
             asyncio.run(refuse_eviction(settings.redis_url))

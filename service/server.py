@@ -1,7 +1,6 @@
 """Serves the gateway: streams are told to end before connections are waited for."""
 
 import asyncio
-import logging
 import socket
 
 import uvicorn
@@ -98,8 +97,3 @@ def _timed(seconds: float) -> type[HttpToolsProtocol]:
                 self._head = None
 
     return Timed
-
-
-def configure_logging() -> None:
-    """Log to standard error, one line an event."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")

@@ -8,6 +8,7 @@ import uvicorn
 
 from jobs.errors import ServerUnavailableError, SettingsInvalidError
 from jobs.listening import require_protected
+from jobs.logs import configure_logging
 from viewer.app import create_app
 from viewer.settings import ViewerSettings
 
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     except (SettingsInvalidError, ServerUnavailableError) as error:
         print(f"gigavqa viewer: {error}", file=sys.stderr)
         return 2 if isinstance(error, SettingsInvalidError) else 1
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    configure_logging(settings.log_format, "viewer")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # which tells of every picture how it was resized
     server = uvicorn.Server(
         uvicorn.Config(

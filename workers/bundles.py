@@ -10,6 +10,7 @@ from itertools import count
 
 from jobs.growth import Teller
 from jobs.leases import Lease
+from jobs.logs import about
 from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
@@ -147,8 +148,9 @@ class BundlePlayer:
         on_recorded(len(recorded))
 
         async def play_request(request: InferenceRequest) -> None:
-            response = await self._play_request(lease, request, priority)
-            await _to_its_end(self._record(lease, response, on_recorded))
+            with about(job_id=lease.job_id, bundle_id=lease.bundle.id, request_id=request.id):
+                response = await self._play_request(lease, request, priority)
+                await _to_its_end(self._record(lease, response, on_recorded))
 
         if lease.probation:
             await self._play_one_by_one(lease, left, play_request)

@@ -8,6 +8,7 @@ import sys
 from catalogue.errors import CatalogueError
 from jobs.connection import connect
 from jobs.errors import JobsError, SettingsInvalidError
+from jobs.logs import configure_logging
 from jobs.previews import PreviewStore
 from jobs.server import ensure_server
 from tiling.library import Library
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     except SettingsInvalidError as error:
         print(f"gigavqa worker: {error}", file=sys.stderr)
         return 2
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    configure_logging(settings.log_format, "worker")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
         asyncio.run(_run(settings))

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.access import without_secrets
+from jobs.logs import about
 from service.http.auth import caller_of
 from service.http.problems import REQUEST_ID, request_id_of
 from service.operations.instrumentation import Instrumentation
@@ -35,10 +36,11 @@ class Telemetry:
             return
         scope["gigavqa.request_id"] = _request_id(scope)
         answer = _Answer(scope, send, time.perf_counter())
-        try:
-            await self.app(scope, receive, answer.send)
-        finally:
-            self._observe(scope, answer)
+        with about(request_id=request_id_of(scope)):
+            try:
+                await self.app(scope, receive, answer.send)
+            finally:
+                self._observe(scope, answer)
 
     def _observe(self, scope: Scope, answer: "_Answer") -> None:
         # Methods are the client's own words: each would make a time series.
@@ -48,6 +50,7 @@ class Telemetry:
         access_log.info(
             "%s %s %d %.1f ms request_id=%s key=%s",
             method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope), _key(scope),
+            extra={"fields": _fields(scope, method, route, answer)},
         )  # fmt: skip
 
 
@@ -73,6 +76,18 @@ class _Answer:
             self._first_byte = time.perf_counter()
             MutableHeaders(scope=message)[REQUEST_ID] = request_id_of(self._scope)
         await self._send(message)
+
+
+def _fields(scope: Scope, method: str, route: str, answer: _Answer) -> dict[str, Any]:
+    job_id = scope.get("path_params", {}).get("job_id")
+    return {
+        "method": method,
+        "route": route,
+        "status": answer.status,
+        "milliseconds": round(1000 * answer.seconds, 1),
+        "key": _key(scope),
+        **({"job_id": job_id} if job_id else {}),
+    }
 
 
 def _key(scope: Scope) -> str:

@@ -3,6 +3,7 @@
 The engine is simulated, and the rules' windows are seconds instead of minutes: an hour of operation in half a minute.
 """
 
+import json
 import os
 import re
 import signal
@@ -33,7 +34,7 @@ class Watched:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.installation = Installation(folder / "home", {"GIGAVQA_TRIM_SECONDS": "1"})
+        self.installation = Installation(folder / "home", {"GIGAVQA_TRIM_SECONDS": "1", "GIGAVQA_LOG_FORMAT": "json"})
         self.port = free_port("127.0.0.1")
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -123,6 +124,23 @@ def test_every_panel_has_data(watched: Watched) -> None:
         wait_until(all_answered, timeout=PATIENCE, what="data for every panel")
     except AssertionError:
         raise AssertionError(f"no data for {sorted(left)}") from None
+
+
+def test_lines_of_the_gateways_log_are_json_with_the_ids_of_requests_and_jobs(watched: Watched) -> None:
+    """An answer's id finds its line, which names the job that was asked for."""
+    installation = watched.installation
+    (job_id, *_) = [job["id"] for job in httpx.get(f"{installation.url}/v1/jobs", timeout=20).json()["data"]]
+    answer = httpx.get(f"{installation.url}/v1/jobs/{job_id}", headers={"X-Request-Id": "look-here"}, timeout=20)
+    assert answer.headers["x-request-id"] == "look-here"
+
+    def found() -> list[dict[str, Any]]:
+        lines = map(json.loads, (installation.home / "gateway.log").read_text(encoding="utf-8").splitlines())
+        return [line for line in lines if line.get("request_id") == "look-here"]
+
+    wait_until(found, what="the line of the request")
+    (line,) = found()
+    told = {"process": "gateway", "job_id": job_id, "route": "/v1/jobs/{job_id}", "status": 200, "level": "info"}
+    assert told.items() <= line.items()
 
 
 @pytest.mark.timeout(600)
