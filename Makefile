@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test clean
+.PHONY: help setup demo check test chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -20,6 +20,13 @@ check: setup ## lint, types, import contracts
 
 test: check ## check, then every test, those with the real engine included
 	$(BIN)/pytest
+
+chaos: setup ## hurt installations on this machine in every way that is known, and 10,000 steps of the queue's model
+	$(BIN)/python -m loadtests.chaos
+	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/jobs/test_promises.py
+
+load: setup ## every shape of traffic against an installation of its own: CSV, HTML, a table, an exit status
+	$(BIN)/python -m loadtests
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
