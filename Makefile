@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test images alerts clean
+.PHONY: help setup demo check test images alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -26,6 +26,13 @@ images: ## build the images that need no GPU, with buildah; scripts/images has w
 
 alerts: setup ## fire alerts of a real Prometheus by faults of a real installation, the slow ones too
 	GIGAVQA_EVERY_FAULT=1 $(BIN)/pytest tests/watching
+
+chaos: setup ## hurt installations on this machine in every way that is known, and 10,000 steps of the queue's model
+	$(BIN)/python -m loadtests.chaos
+	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/jobs/test_promises.py
+
+load: setup ## every shape of traffic against an installation of its own: CSV, HTML, a table, an exit status
+	$(BIN)/python -m loadtests
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

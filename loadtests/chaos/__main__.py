@@ -1,0 +1,32 @@
+"""Hurts installations on this machine in every way that is known here, and requires that nothing is lost.
+
+    python -m loadtests.chaos [--requests 10000] [--minutes 30] [--only NAME ...]
+
+Prints a table in Markdown. Ends with status 1 when something was lost, doubled, or failed without being to blame.
+"""
+
+import argparse
+import sys
+
+from loadtests.chaos.kills import kills
+from loadtests.chaos.outcome import Outcome, table
+from loadtests.chaos.scenarios import SCENARIOS
+
+
+def main() -> int:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m loadtests.chaos")
+    parser.add_argument("--requests", type=int, default=10_000, help="of the job under kills and freezes")
+    parser.add_argument("--minutes", type=float, default=30.0, help="that kills and freezes go on at the most")
+    parser.add_argument("--only", nargs="+", choices=["kills", *SCENARIOS], help="these scenarios alone")
+    asked = parser.parse_args()
+    outcomes: list[Outcome] = []
+    for name in asked.only or ["kills", *SCENARIOS]:
+        outcomes.append(kills(asked.requests, asked.minutes) if name == "kills" else SCENARIOS[name]())
+        print(outcomes[-1].row(), file=sys.stderr, flush=True)
+    print("\n".join(table(outcomes)))
+    return int(not all(outcome.sound for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Processes are killed and frozen at random while a large job is played."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import redis
+
+from loadtests.chaos.outcome import Outcome, inspect
+from loadtests.installation import Installation, installed
+from loadtests.processes import Process
+
+WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "1")
+_WORKERS = 4
+_LONGEST_FREEZE = 8.0
+"""Seconds: more than two leases."""
+_PAUSE = (0.2, 2.0)
+_SHARES = {"worker": 12, "gateway": 3, "sink": 3, "server": 2}
+
+
+class Progress:
+    """How many requests of a job are recorded, as far as the server can be asked."""
+
+    def __init__(self, installation: Installation, job_id: str) -> None:
+        self._installation = installation
+        self._key = f"gigavqa:job:{job_id}"
+        self.recorded = 0
+
+    def look(self) -> int:
+        with suppress(redis.RedisError):
+            client = redis.Redis.from_url(self._installation.server.url, socket_timeout=1)
+            told = client.hmget(self._key, ["completed", "failed"])
+            self.recorded = sum(int(number or 0) for number in told)
+            client.close()
+        return self.recorded
+
+
+class Havoc:
+    """Hurts one process after the other, as the draw has it, until a job is done."""
+
+    def __init__(self, installation: Installation, outcome: Outcome, progress: Progress, seed: int) -> None:
+        self._installation = installation
+        self._outcome = outcome
+        self._progress = progress
+        self._draw = random.Random(seed)
+
+    def go_on(self, until: int, given_up: float) -> None:
+        """Hurt somebody every few seconds until so many requests are recorded."""
+        while self._progress.look() < until and time.monotonic() < given_up:
+            (role,) = self._draw.choices(list(_SHARES), list(_SHARES.values()))
+            kills = self._draw.random() < 0.5
+            self._outcome.hurt[f"{'SIGKILL' if kills else 'SIGSTOP'} {role}"] += 1
+            before = self._progress.look()
+            self._hurt(role, kills)
+            began = time.monotonic()
+            self._pause()
+            self._installation.until(lambda was=before: self._progress.look() > was, "the next response")
+            self._outcome.recoveries.append(time.monotonic() - began)
+
+    def _hurt(self, role: str, kills: bool) -> None:
+        if role == "server":
+            self._hurt_server(kills)
+            return
+        installation = self._installation
+        victims = {"worker": installation.workers, "gateway": [installation.gateway], "sink": [installation.sink]}
+        victim = self._draw.choice(victims[role])
+        if kills:
+            _kill(victim)
+        else:
+            self._freeze(victim.freeze, victim.thaw)
+
+    def _hurt_server(self, kills: bool) -> None:
+        if kills:
+            self._installation.kill_server()
+            self._installation.restart_server()
+            return
+        pid = self._installation.server.pid
+        self._freeze(lambda: os.kill(pid, signal.SIGSTOP), lambda: os.kill(pid, signal.SIGCONT))
+
+    def _freeze(self, freeze: Callable[[], None], thaw: Callable[[], None]) -> None:
+        freeze()
+        time.sleep(self._draw.uniform(0.5, _LONGEST_FREEZE))
+        thaw()
+
+    def _pause(self) -> None:
+        time.sleep(self._draw.uniform(*_PAUSE))
+
+
+def _kill(victim: Process) -> None:
+    victim.kill()
+    victim.start()
+
+
+def kills(num_requests: int, minutes: float, seed: int = 20) -> Outcome:
+    """Play a job under continuous kills and freezes of workers, gateway, sink and server."""
+    outcome = Outcome("kills and freezes", num_requests)
+    with installed(_WORKERS, *WORKER) as installation:
+        began = time.monotonic()
+        job_id = installation.submit(num_requests)
+        progress = Progress(installation, job_id)
+        installation.until(progress.look, "the first response")
+        Havoc(installation, outcome, progress, seed).go_on(int(0.98 * num_requests), began + 60 * minutes)
+        outcome.notes.append(f"{progress.look():,} of the responses came under kills")
+        installation.until(lambda: progress.look() >= num_requests, "the last response", 60 * minutes)
+        outcome.seconds = time.monotonic() - began
+        inspect(installation, job_id, outcome)
+    return outcome

@@ -1,0 +1,113 @@
+"""What became of a job that was hurt, and what is required of it."""
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+
+from loadtests.installation import Installation
+
+
+@dataclass
+class Outcome:
+    """Of one scenario: what was asked and hurt, what was lost, doubled or failed, and how long recoveries took."""
+
+    name: str
+    requests: int = 0
+    hurt: Counter[str] = field(default_factory=Counter)
+    lost: int = 0
+    twice: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    recoveries: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was lost, doubled or failed."""
+        return not (self.lost or self.twice or self.failed)
+
+    def row(self) -> str:
+        """One row of the table."""
+        if self.skipped:
+            return f"| {self.name} | | not run: {self.skipped} | | | | |"
+        hurt = ", ".join(f"{number} x {what}" for what, number in sorted(self.hurt.items()))
+        counts = f"{self.lost} | {self.twice} | {self.failed}"
+        notes = "; ".join([_recovery(self.recoveries), *self.notes])
+        return f"| {self.name} | {self.requests:,} in {self.seconds:.0f} s | {hurt} | {counts} | {notes} |"
+
+
+def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """All outcomes in Markdown."""
+    yield "| scenario | requests | hurt by | lost | twice | failed | time to recover |"
+    yield "|---|---|---|---|---|---|---|"
+    yield from (outcome.row() for outcome in outcomes)
+
+
+def inspect(installation: Installation, job_id: str, outcome: Outcome, *, parts: bool = True) -> list[dict[str, Any]]:
+    """Count what of a completed job is lost, there twice or failed, as its client and as its Parquet parts tell it."""
+    job = _patiently(installation, f"/v1/jobs/{job_id}").json()
+    answers = _patiently(installation, f"/v1/jobs/{job_id}/results?limit=100000")
+    found = [httpx.Response(200, content=line).json() for line in answers.text.splitlines()]
+    times = Counter(response["request_id"] for response in found)
+    counts = job["request_counts"]
+    outcome.lost += counts["total"] - len(times)
+    outcome.twice += sum(number - 1 for number in times.values())
+    outcome.failed += sum(bool(response.get("failure")) for response in found)
+    if counts["completed"] + counts["failed"] != len(times) or job["status"] != "completed":
+        outcome.lost += 1
+        outcome.notes.append(f"the job says {job['status']}, {counts}")
+    if parts:
+        _inspect_parts(installation, job_id, set(times), outcome)
+    return found
+
+
+def until_sunk(installation: Installation, job_id: str) -> None:
+    """Wait until no text of a job is left on the server."""
+    key = f"gigavqa:job:{job_id}:texts"
+    installation.until(lambda: not installation.client().hlen(key), "the last part")
+
+
+def parts_of(installation: Installation, job_id: str) -> list[Path]:
+    """The Parquet parts of a job."""
+    return sorted((installation.results / f"job={job_id}").glob("*.parquet"))
+
+
+def _inspect_parts(installation: Installation, job_id: str, asked: set[str], outcome: Outcome) -> None:
+    until_sunk(installation, job_id)
+    rows = Counter[str]()
+    for part in parts_of(installation, job_id):
+        rows.update(pq.read_table(part, columns=["request_id"])["request_id"].to_pylist())
+    outcome.lost += len(asked - set(rows))
+    if doubled := sum(number - 1 for number in rows.values()):
+        outcome.twice += doubled
+        outcome.notes.append(f"{doubled} rows stand in two Parquet parts")
+
+
+def _patiently(installation: Installation, path: str) -> httpx.Response:
+    told: list[httpx.Response] = []
+
+    def answered() -> bool:
+        try:
+            told[:] = [httpx.get(f"{installation.url}{path}", timeout=120).raise_for_status()]
+        except httpx.HTTPError:
+            time.sleep(1)
+        return bool(told)
+
+    installation.until(answered, path)
+    return told[0]
+
+
+def _recovery(seconds: Sequence[float]) -> str:
+    if not seconds:
+        return ""
+    if len(seconds) == 1:
+        return f"{seconds[0]:.1f} s"
+    return f"{statistics.median(seconds):.1f} s at the median, {max(seconds):.1f} s at the most"

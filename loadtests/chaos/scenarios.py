@@ -1,0 +1,240 @@
+"""One fault each: memory, disk, store, clock, pictures, parts. A job is played meanwhile."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+
+from loadtests.chaos.kills import Progress
+from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
+from loadtests.installation import Installation, installed
+from performance.installation import DATASET
+
+_REQUESTS = 1000
+_WORKERS = 2
+_WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "1")
+_HOLD_SECONDS = 10.0
+_FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+_SLOW_DISK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+static int slowly(const char *name, int fd) {
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+    usleep(1500000);
+    return real(fd);
+}
+int fsync(int fd) { return slowly("fsync", fd); }
+int fdatasync(int fd) { return slowly("fdatasync", fd); }
+"""
+
+
+class _Run:
+    """A job that is played while something is done to its installation."""
+
+    def __init__(self, installation: Installation, outcome: Outcome) -> None:
+        self.installation = installation
+        self.outcome = outcome
+        self.job_id = installation.submit(_REQUESTS)
+        self.progress = Progress(installation, self.job_id)
+        self._began = time.monotonic()
+        self.until(_REQUESTS // 10)
+
+    def until(self, recorded: int) -> None:
+        self.installation.until(lambda: self.progress.look() >= recorded, f"response {recorded}")
+
+    def mended(self) -> None:
+        """Take the time until the next response."""
+        before, began = self.progress.look(), time.monotonic()
+        self.installation.until(lambda: self.progress.look() > before or before == _REQUESTS, "the next response")
+        self.outcome.recoveries.append(time.monotonic() - began)
+
+    def end(self) -> None:
+        """Wait for the last response, and look at all of them."""
+        self.until(_REQUESTS)
+        self.outcome.seconds = time.monotonic() - self._began
+        inspect(self.installation, self.job_id, self.outcome)
+
+
+def _memory() -> Outcome:
+    """The server's memory is full for a while."""
+    outcome = Outcome("server out of memory", _REQUESTS)
+    with installed(_WORKERS, *_WORKER) as installation:
+        run, client = _Run(installation, outcome), installation.client()
+        client.config_set("maxmemory", max(1, client.info("memory")["used_memory"] - 1_000_000))
+        outcome.hurt["full memory"] += 1
+        time.sleep(_HOLD_SECONDS)
+        client.config_set("maxmemory", 0)
+        run.mended()
+        run.end()
+    return outcome
+
+
+def _disk() -> Outcome:
+    """The disk of the server's append-only file is full for a while."""
+    outcome = Outcome("server's disk full", _REQUESTS)
+    with _small_disk() as disk:
+        if disk is None:
+            outcome.skipped = "a small file system cannot be mounted here"
+            return outcome
+        with installed(_WORKERS, *_WORKER, server_folder=disk / "server") as installation:
+            run, filler = _Run(installation, outcome), disk / "filler"
+            _fill(filler)
+            outcome.hurt["full disk"] += 1
+            installation.until(
+                lambda: installation.client().info("persistence")["aof_last_write_status"] == "err", "it"
+            )
+            time.sleep(_HOLD_SECONDS)
+            filler.unlink()
+            run.mended()
+            run.end()
+    return outcome
+
+
+def _fill(filler: Path) -> None:
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return
+
+
+@contextmanager
+def _small_disk() -> Iterator[Path | None]:
+    with TemporaryDirectory(prefix="gigavqa-disk-") as folder:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            yield None
+            return
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+
+
+def _store() -> Outcome:
+    """The store of the parts cannot be reached for a while."""
+    outcome = Outcome("results store away", _REQUESTS)
+    with installed(_WORKERS, *_WORKER) as installation:
+        run, aside = _Run(installation, outcome), installation.home / "aside"
+        installation.until(installation.results.exists, "the first part")
+        installation.results.rename(aside)
+        installation.results.touch()
+        outcome.hurt["store away"] += 1
+        run.until(_REQUESTS // 2)
+        time.sleep(_HOLD_SECONDS)
+        installation.results.unlink()
+        aside.rename(installation.results)
+        began = time.monotonic()
+        run.until(_REQUESTS)
+        until_sunk(installation, run.job_id)
+        outcome.recoveries.append(time.monotonic() - began)
+        outcome.notes.append("until all was sunk")
+        run.end()
+    return outcome
+
+
+def _slow_disk() -> Outcome:
+    """Every synchronisation of the server's append-only file takes 1.5 s."""
+    outcome = Outcome("slow disk under the server", _REQUESTS)
+    with TemporaryDirectory(prefix="gigavqa-slow-") as folder:
+        source, library = Path(folder) / "slow.c", Path(folder) / "slow.so"
+        source.write_text(_SLOW_DISK)
+        if subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=False).returncode:
+            outcome.skipped = "there is no C compiler"
+            return outcome
+        with installed(_WORKERS, *_WORKER, server_environment={"LD_PRELOAD": str(library)}) as installation:
+            run = _Run(installation, outcome)
+            outcome.hurt["fsync of 1.5 s, always"] += 1
+            run.end()
+    return outcome
+
+
+def _clock() -> Outcome:
+    """The clock of all processes steps an hour forward, and an hour back; a worker is killed after each step."""
+    outcome = Outcome("clock steps", _REQUESTS)
+    if not _FAKETIME.exists():
+        outcome.skipped = "libfaketime is not installed"
+        return outcome
+    with TemporaryDirectory(prefix="gigavqa-clock-") as folder:
+        clock = Path(folder) / "clock"
+        clock.write_text("+0")
+        fake = _faked(clock)
+        with installed(_WORKERS, *_WORKER, environment=fake, server_environment=fake) as installation:
+            run = _Run(installation, outcome)
+            for at, step in ((0.3, "+3600"), (0.6, "+0")):
+                clock.write_text(step)
+                outcome.hurt["a step of an hour"] += 1
+                installation.workers[0].kill()
+                installation.workers[0].start()
+                outcome.hurt["SIGKILL worker"] += 1
+                run.mended()
+                run.until(int(at * _REQUESTS))
+            run.end()
+    return outcome
+
+
+def _faked(clock: Path) -> Mapping[str, str]:
+    return {
+        "LD_PRELOAD": str(_FAKETIME),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+
+
+def _pictures() -> Outcome:
+    """All pictures are replaced by others while questions about them are played."""
+    outcome = Outcome("pictures replaced", _REQUESTS)
+    with installed(_WORKERS, *_WORKER) as installation:
+        run = _Run(installation, outcome)
+        for picture in sorted((installation.home / "data" / DATASET / "images").glob("*.png")):
+            unfinished = picture.with_suffix(".new")
+            Image.new("RGB", (80, 60), (1, 2, 3)).save(unfinished, format="png")
+            unfinished.replace(picture)
+            outcome.hurt["picture"] += 1
+        run.end()
+        report = installation.ask(f"/v1/jobs/{run.job_id}/report?format=json", 120)
+        warned = "two digests" if report is None else str(report)
+        outcome.notes.append("the report warns" if "digest" in warned or "replaced" in warned else "NO WARNING")
+    return outcome
+
+
+def _parts() -> Outcome:
+    """One part is cut short and one has a byte changed: their own responses are named, and no other is touched."""
+    outcome = Outcome("parts damaged", _REQUESTS)
+    with installed(_WORKERS, *_WORKER) as installation:
+        run = _Run(installation, outcome)
+        run.end()
+        cut, changed, *_ = parts = parts_of(installation, run.job_id)
+        kept = {part: part.read_bytes() for part in parts}
+        cut.write_bytes(kept[cut][:-20])
+        changed.write_bytes(kept[changed][:50] + bytes([kept[changed][50] ^ 1]) + kept[changed][51:])
+        outcome.hurt["part"] += 2
+        found = inspect(installation, run.job_id, damaged := Outcome("damaged"), parts=False)
+        named = sum("unreadable" in response for response in found)
+        outcome.lost += damaged.lost
+        outcome.notes.append(f"{named} responses named as unreadable, {len(found) - named} read, {len(parts)} parts")
+        for part in (cut, changed):
+            part.write_bytes(kept[part])
+        began = time.monotonic()
+        inspect(installation, run.job_id, outcome)
+        outcome.recoveries.append(time.monotonic() - began)
+    return outcome
+
+
+SCENARIOS: dict[str, Callable[[], Outcome]] = {
+    "memory": _memory,
+    "disk": _disk,
+    "store": _store,
+    "slow-disk": _slow_disk,
+    "clock": _clock,
+    "pictures": _pictures,
+    "parts": _parts,
+}
+"""By name, what is done to an installation."""
