@@ -20,6 +20,7 @@ from tests.waiting import wait_until
 from tiling.rendering import render
 from tiling.views import View
 from workers.engines.engine import Message, PromptRaster
+from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.engines.vllm_engine import VllmEngine
 
 pytestmark = [
@@ -30,6 +31,8 @@ pytestmark = [
 IMAGE = f"{NAME}/images/plaza-1.png"
 SHOWN = f"gigavqa:{IMAGE}"
 TEXT = "Which quadrant holds more people?"
+COMPACT = 'structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": true}'
+"""What an operator may add: without it, random weights fill the room between the fields of an object with spaces."""
 
 
 class Served:
@@ -65,7 +68,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server = start_server(home / "server")
     settings = settings_of(home, server.url)
     write_town(settings.data)
-    with running(settings) as gateway, working(settings, lambda: VllmEngine(ENTRY, str(checkpoint))) as worker:
+    compact = ENTRY.model_copy(update={"engine": {**ENTRY.engine, **parse_engine_arguments([COMPACT])}})
+    with running(settings) as gateway, working(settings, lambda: VllmEngine(compact, str(checkpoint))) as worker:
         loaded = lambda: gateway.client.get(f"/v1/models/{MODEL}").json()["loaded"] == 1  # noqa: E731
         wait_until(loaded, timeout=240, what="the engine's start")
         yield Served(gateway, worker)
@@ -128,13 +132,32 @@ def test_logprobs_are_those_of_the_tokens(served: Served) -> None:
 
 def test_an_answer_keeps_to_a_schema(served: Served) -> None:
     """Random weights write nothing else, since nothing else is allowed."""
-    schema = {"enum": ["upper left", "lower right"]}  # of an object they would fill the room between with spaces
+    schema = {"enum": ["upper left", "lower right"]}
     wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
     answer = served.ask(SHOWN, response_format=wanted, max_tokens=200)
     assert json.loads(answer.choices[0].message.content) in schema["enum"]
     assert answer.choices[0].finish_reason == "stop"
     chosen = served.ask(SHOWN, extra_body={"structured_outputs": {"choice": ["left", "right"]}})
     assert chosen.choices[0].message.content in ("left", "right")
+
+
+def test_an_object_has_the_fields_of_its_schema(served: Served) -> None:
+    """Each of several draws, as a client that reads JSON takes it: every field there, of its kind and in its bounds."""
+    fields = {
+        "count": {"type": "integer", "minimum": 0, "maximum": 99},
+        "where": {"enum": ["upper left", "lower right"]},
+        "sure": {"type": "boolean"},
+    }
+    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
+    answer = served.ask(SHOWN, response_format=wanted, max_tokens=200, temperature=1.0, seed=1, n=3)
+    assert len(answer.choices) == 3
+    for choice in answer.choices:
+        assert choice.finish_reason == "stop"
+        told = json.loads(choice.message.content)
+        assert list(told) == list(fields)
+        assert type(told["count"]) is int and 0 <= told["count"] <= 99
+        assert told["where"] in fields["where"]["enum"] and type(told["sure"]) is bool
 
 
 def test_what_the_engine_refuses_is_the_client_s_to_mend(served: Served) -> None:
