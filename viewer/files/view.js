@@ -106,9 +106,8 @@ const showRaster = () => {
   const [x, y, width, height] = one.region;
   model.clearOverlays();
   const picture = el("img", { class: "raster", src: rasterAddress(one), alt: one.caption || "What the model saw" });
-  picture.addEventListener("error", () => {
-    say("This raster cannot be made of the picture.");
-    lookForEnd();
+  picture.addEventListener("error", async () => {
+    if (!(await isOver())) say("This raster cannot be made of the picture.");
   });
   model.addOverlay({ element: picture, location: new OpenSeadragon.Rect(x / size.x, y / size.x, width / size.x, height / size.x) });
   byId("seen-caption").textContent = `As the model saw it: ${one.size.map(whole).join(" × ")} pixels of ${one.region.slice(2).map(whole).join(" × ")}`;
@@ -213,8 +212,11 @@ byId("key").addEventListener("submit", async (event) => {
   else say(`The key was refused: ${(await answer.text()).trim()}`);
 });
 // A picture does not say why it does not come.
-const lookForEnd = async () => {
-  if (byId("key").hidden && (await fetch(`${info.id}/info.json`, { cache: "no-store" })).status === 401) askForKey("The session is over; the key opens another.");
+const isOver = async () => {
+  if (!byId("key").hidden) return true;
+  const { status } = await fetch(`${info.id}/info.json`, { cache: "no-store" });
+  if (status === 401 && byId("key").hidden) askForKey("The session is over; the key opens another.");
+  return status === 401;
 };
 
 // --- begin ---------------------------------------------------------------------------------------------------------
@@ -255,7 +257,7 @@ const begin = async () => {
     full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
   });
   full.addHandler("animation-finish", tell);
-  full.addHandler("tile-load-failed", lookForEnd);
+  full.addHandler("tile-load-failed", isOver);
   full.open(info);
 };
 
