@@ -6,14 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pyarrow.parquet
+import pytest
 from redis.asyncio import Redis
 
+from evaluation.errors import ResponsesInvalidError
+from evaluation.recorded import read_replies
 from jobs.access import Owner
 from jobs.files import FileRegistry, StoredFile
 from jobs.keeping.checking import check, repair
 from jobs.keeping.findings import Finding
 from jobs.keys import KEYS
 from jobs.models import Job, RasterRecord, Response
+from jobs.parts import SCHEMA
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -145,6 +150,22 @@ async def test_every_damage_is_found_and_named_beside_all_others(kept: Kept) -> 
     }
     await JobRegistry(redis).cancel(payloadless.id)
     assert {lease.job_id for lease in await JobQueue(redis).claim([MODEL], "w", 9, 0)} == {lost.id}
+    await redis.aclose()
+
+
+async def test_a_part_that_was_copied_away_still_tells_that_it_was_changed(kept: Kept) -> None:
+    """Its pages have checksums of their own: for the service without its seal, and for files that are scored."""
+    redis = kept.connect()
+    job = await sunk(redis, kept)
+    await redis.delete(KEYS.parts(job.id))
+    part = part_of(kept, job)
+    assert len(list(read_replies([part], "S0"))) == 2
+    column = pyarrow.parquet.ParquetFile(part).metadata.row_group(0).column(SCHEMA.get_field_index("response"))
+    at = (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size // 2
+    hurt(kept, job, lambda content: content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    assert kinds(await found(kept)) == {("part-damaged", f"job {job.id}")}
+    with pytest.raises(ResponsesInvalidError, match="was changed"):
+        list(read_replies([part], "S0"))
     await redis.aclose()
 
 
