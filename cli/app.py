@@ -138,6 +138,11 @@ COMMANDS = {
         _DATA,
         "Find what is damaged in what the installation keeps, name it, and go on; also while jobs run.",
     ),
+    "prune": Listed(
+        "cli.commands.prune",
+        _DATA,
+        "Delete what is left over: parts and files that nothing names, rasters and pyramids of no use; asks first.",
+    ),
     "keys": Listed("cli.commands.keys", _DATA, "Make API keys, list them, and revoke them."),
     "pyramids": Listed(
         "cli.commands.pyramids", _DATA, "List the pyramids that were made of flat images, and delete those of no use."

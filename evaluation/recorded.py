@@ -167,7 +167,7 @@ def _rows(file: Path) -> Iterator[tuple[int, _Line]]:
     import pyarrow.parquet  # noqa: PLC0415
 
     try:
-        table = pyarrow.parquet.ParquetFile(file)
+        table = pyarrow.parquet.ParquetFile(file, page_checksum_verification=True)
         whole = {_RESPONSE, "request_id"} <= set(table.schema_arrow.names)
         number = 0
         for batch in table.iter_batches(batch_size=500, columns=[_RESPONSE] if whole else None):
@@ -176,6 +176,10 @@ def _rows(file: Path) -> Iterator[tuple[int, _Line]]:
                 yield number, row[_RESPONSE].encode() if whole else row
     except pyarrow.ArrowInvalid as error:
         raise ResponsesInvalidError([Problem(file.name, None, None, f"is no Parquet file: {error}")]) from error
+    except OSError as error:
+        if "CRC" not in str(error):
+            raise
+        raise ResponsesInvalidError([Problem(file.name, None, None, f"was changed: {error}")]) from error
 
 
 def _wrong(error: Exception) -> str:

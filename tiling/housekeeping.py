@@ -1,6 +1,7 @@
 """Which pictures the pyramids of a folder were made of, and the room that those of no picture take."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -44,6 +45,13 @@ def kept_pyramids(folder: Path, data: Path) -> list[Kept]:
     pictures = _pictures([path for path in paths if path.suffix == ".tif"], data) if paths else {}
     found = [_kept(path, pictures.get(path.resolve(), ())) for path in paths]
     return sorted(found, key=lambda kept: (-kept.num_bytes, kept.path.name))
+
+
+def unused_rasters(folder: Path, days: float) -> list[Path]:
+    """The rasters of a folder that nobody has used for so many days; whoever has one mapped keeps its pixels."""
+    before = time.time() - days * 24 * 3600
+    files = (path for path in sorted(folder.glob("*")) if path.suffix in {".raster", ".partial"})
+    return [path for path in files if path.stat().st_mtime < before]
 
 
 def delete(kept: Kept) -> bool:

@@ -12,6 +12,7 @@ from jobs.keeping.queue_checks import check_queue
 from jobs.keeping.snapshots import frozen, open_client
 from jobs.keeping.surveys import Survey
 from jobs.parts import PartStore
+from jobs.registry import JobRegistry
 
 
 def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[Finding]:
@@ -46,6 +47,18 @@ async def repair(url: str, findings: Sequence[Finding]) -> list[Finding]:
         for finding in mended:
             await finding.mend(redis)  # type: ignore[misc]  # they have one
         return mended
+    finally:
+        await redis.aclose()
+
+
+async def remove(url: str, home: Home, findings: Sequence[Finding]) -> None:
+    """Remove what is left over, for good."""
+    redis = connect(url)
+    try:
+        for finding in findings:
+            if finding.remove:
+                await finding.remove(redis)
+        await JobRegistry(redis, home.results_uri).finish_deletions()
     finally:
         await redis.aclose()
 

@@ -1,15 +1,17 @@
 """Whether the files that the server names are there as they were written, and which of those there are it names."""
 
+import shutil
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from redis import Redis
 
 from jobs.errors import PartUnreadableError
 from jobs.keeping.archives import digest_of
-from jobs.keeping.findings import Finding, counted, damage, leftover
+from jobs.keeping.findings import Finding, counted, damage, leftover, removing
 from jobs.keeping.job_checks import Hear
 from jobs.keeping.surveys import Census, Recording, Survey
 from jobs.keys import KEYS
@@ -42,11 +44,20 @@ class PartChecks:
     def of_no_job(self, census: Census) -> Iterator[Finding]:
         """Folders of jobs that there are not."""
         deleting = {found.decode() for found in self._live.smembers(KEYS.deleting())}
-        for job_id in self._parts.jobs():
-            if job_id in census.jobs or job_id in deleting or self._live.exists(KEYS.job(job_id)):
+        folders = [job_id for job_id in self._parts.jobs() if job_id not in census.jobs | deleting]
+        if folders and not census.jobs:  # then they are all that is left
+            told = f"knows no job, but there are parts of {counted(len(folders), 'job')}"
+            yield damage("state-lost", "the server", told)
+            return
+        for job_id in folders:
+            if self._live.exists(KEYS.job(job_id)):
                 continue
             number = len(self._parts.parts(job_id))
-            yield leftover("job-folder", f"job {job_id}", f"is not there, but {counted(number, 'Parquet part')} of it")
+            told = f"is not there, but {counted(number, 'Parquet part')} of it"
+            # Of a job that should be there they may be all that is left.
+            is_missed = self._live.zscore(KEYS.jobs(), job_id) is not None
+            remove = None if is_missed else removing(partial(self._parts.remove, job_id))
+            yield leftover("job-folder", f"job {job_id}", told, remove)
 
     def _check(self, job_id: str, part: str, seal: str | None, pointers: list[Recording]) -> Iterator[Finding]:
         try:
@@ -72,7 +83,9 @@ class PartChecks:
             except FileNotFoundError:
                 continue
             if is_old:
-                yield leftover("part-unnamed", f"job {job_id}", f"no response is in the Parquet part {part}")
+                told = f"no response is in the Parquet part {part}"
+                remove = removing(partial(self._parts.remove, job_id, part))
+                yield leftover("part-unnamed", f"job {job_id}", told, remove)
 
 
 def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> Iterator[Finding]:
@@ -86,13 +99,22 @@ def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> 
             yield damage("file-damaged", f"file {file.id}", found)
     for path in sorted((folder / "files").glob("*")):
         if path.name not in known and _is_old(path) and not live.exists(KEYS.file(path.name)):
-            yield leftover("file-unknown", f"file {path.name}", f"{counted(path.stat().st_size, 'byte')} of nobody's")
+            told = f"{counted(path.stat().st_size, 'byte')} of nobody's"
+            yield leftover("file-unknown", f"file {path.name}", told, removing(path.unlink))
     for path in sorted((folder / "sha256").glob("??/*")):
         if digest_of(path) != path.name:
             yield damage("picture-damaged", f"picture {path.name}", "its bytes are not those that were sent")
     for path in sorted((folder / "batches").glob("*")):
         if path.name.split(".")[0] not in census.batches | census.jobs and _is_old(path):
-            yield leftover("batch-folder", f"batch {path.name}", "is not there, but what was made of its lines")
+            told = "is not there, but what was made of its lines"
+            yield leftover("batch-folder", f"batch {path.name}", told, removing(partial(_remove, path)))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _is_old(path: Path) -> bool:

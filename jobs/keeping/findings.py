@@ -1,5 +1,6 @@
 """What a check finds, and what may be done about it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,6 +13,9 @@ Severity = Literal["damage", "changed", "leftover"]
 Mend = Callable[[Redis], Awaitable[object]]
 """Puts something right on the installation's server while others use it; never deletes a response."""
 
+Remove = Callable[[Redis], Awaitable[object]]
+"""Removes what is left over, for good."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -22,6 +26,7 @@ class Finding:
     subject: str
     told: str
     mend: Mend | None = field(default=None, repr=False, compare=False)
+    remove: Remove | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.told}"
@@ -32,9 +37,18 @@ def damage(kind: str, subject: str, told: str, mend: Mend | None = None) -> Find
     return Finding(kind, "damage", subject, told, mend)
 
 
-def leftover(kind: str, subject: str, told: str, mend: Mend | None = None) -> Finding:
+def leftover(kind: str, subject: str, told: str, remove: Remove | None = None) -> Finding:
     """Something is left that nobody needs."""
-    return Finding(kind, "leftover", subject, told, mend)
+    return Finding(kind, "leftover", subject, told, remove=remove)
+
+
+def removing(act: Callable[[], object]) -> Remove:
+    """Remove what the server knows nothing of: `act` blocks."""
+
+    async def remove(_: Redis) -> None:
+        await asyncio.to_thread(act)
+
+    return remove
 
 
 def counted(number: int, noun: str) -> str:

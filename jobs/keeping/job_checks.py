@@ -9,7 +9,7 @@ from zstandard import ZstdError
 
 from jobs.calls import Calls
 from jobs.codec import decompress
-from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
+from jobs.keeping.findings import Finding, Mend, Remove, counted, damage, leftover
 from jobs.keeping.surveys import Census, Recording, Survey
 from jobs.keys import KEYS
 from jobs.models import JobStatus
@@ -51,14 +51,15 @@ def check_lists(survey: Survey, census: Census) -> Iterator[Finding]:
                 is_now = "not there" if now is None else now.decode()
                 told = f"stands among those in status {status}, and is {is_now}"
                 yield damage("job-mislisted", f"job {job_id}", told, _unlisting(job_id, status))
-    for found in redis.zrange(KEYS.jobs(), 0, -1):
-        if (job_id := found.decode()) not in census.jobs:
-            yield damage("job-gone", f"job {job_id}", "stands in the list of jobs, and is not there")
+    listed = {found.decode() for found in redis.zrange(KEYS.jobs(), 0, -1)}
+    for job_id in sorted(listed - census.jobs):
+        yield damage("job-gone", f"job {job_id}", "stands in the list of jobs, and is not there")
     deleting = {found.decode() for found in redis.smembers(KEYS.deleting())}
     for job_id in sorted((census.responses.keys() | census.rest.keys()) - census.jobs - deleting):
         number, rest = census.responses[job_id], ", ".join(sorted(census.rest[job_id])) or "no more"
         told = f"is not there; left of it are {counted(number, 'response')} and {rest}"
-        yield leftover("job-remains", f"job {job_id}", told)
+        # Of a job that should be there they may be all that is left.
+        yield leftover("job-remains", f"job {job_id}", told, None if job_id in listed else _deleting(job_id))
 
 
 def _check_counts(subject: str, job_id: str, row: dict[bytes, bytes], recordings: list[Recording]) -> Iterator[Finding]:
@@ -116,6 +117,14 @@ def _listing(job_id: str) -> Mend:
             await Calls(redis, KEYS).index([job_id.encode()])
 
     return mend
+
+
+def _deleting(job_id: str) -> Remove:
+    async def remove(redis: Redis) -> None:
+        if not await redis.exists(KEYS.job(job_id)):
+            await redis.sadd(KEYS.deleting(), job_id)  # as if its deletion had been cut off
+
+    return remove
 
 
 def _unlisting(job_id: str, status: str) -> Mend:

@@ -44,6 +44,7 @@ COMMANDS = (
     "backup",
     "restore",
     "fsck",
+    "prune",
     "keys create",
     "keys list",
     "keys revoke",

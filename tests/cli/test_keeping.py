@@ -9,6 +9,7 @@ one that ended and is not; and one of which a bundle is recorded, a bundle was h
 import csv
 import io
 import json
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -87,3 +88,23 @@ def test_what_is_damaged_is_named_and_the_status_tells(earlier: Installation) ->
     (earlier.home / "server" / "appendonlydir" / "appendonly.aof.1.base.rdb").write_bytes(b"no snapshot")
     impossible = earlier.run("fsck")
     assert (impossible.returncode, "could not check to the end" in impossible.stderr) == (2, True)
+
+
+def test_pruning_deletes_leftovers_and_nothing_that_a_job_needs(earlier: Installation) -> None:
+    """Parts of a job that there is not go, and rasters that nobody used; where the server lost its state, none do."""
+    (part,) = earlier.home.rglob("*.parquet")
+    stray = earlier.home / "results" / "job=job_of_nobody" / part.name
+    stray.parent.mkdir()
+    shutil.copy(part, stray)
+    used, unused = (earlier.home / "rasters" / f"{name}.raster" for name in ("used", "unused"))
+    used.parent.mkdir()
+    for raster in (used, unused):
+        raster.write_bytes(b"pixels")
+    os.utime(unused, (1, 1))
+    told = earlier.json("prune", "--yes", "--json")
+    assert ([each["subject"] for each in told["leftovers"]], told["cached"]) == (["job job_of_nobody"], [str(unused)])
+    assert (stray.exists(), unused.exists(), used.exists(), part.exists()) == (False, False, True, True)
+    shutil.rmtree(earlier.home / "server")
+    assert earlier.json("prune", "--yes", "--json")["leftovers"] == []
+    assert part.exists()
+    assert "knows no job, but there are parts of 1 job" in earlier.run("fsck").stdout

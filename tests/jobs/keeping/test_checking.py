@@ -8,12 +8,16 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from evaluation.errors import ResponsesInvalidError
+from evaluation.recorded import read_replies
 from jobs.access import Owner
+from jobs.errors import PartUnreadableError
 from jobs.files import FileRegistry, StoredFile
 from jobs.keeping.checking import check, repair
 from jobs.keeping.findings import Finding
 from jobs.keys import KEYS
 from jobs.models import Job, RasterRecord, Response
+from jobs.parts import PartStore
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -146,6 +150,34 @@ async def test_every_damage_is_found_and_named_beside_all_others(kept: Kept) -> 
     await JobRegistry(redis).cancel(payloadless.id)
     assert {lease.job_id for lease in await JobQueue(redis).claim([MODEL], "w", 9, 0)} == {lost.id}
     await redis.aclose()
+
+
+async def test_a_part_without_its_seal_tells_what_was_changed_or_reads_the_same(kept: Kept) -> None:
+    """Its pages have checksums of their own, for the service and for files that are scored: none is read wrongly."""
+    redis = kept.connect()
+    job = await sunk(redis, kept)
+    part, parts = part_of(kept, job), PartStore(kept.home.results_uri)
+    whole, before = part.read_bytes(), parts.rows(job.id, part.stem, None)
+    scored, noticed = list(read_replies([part], "S0")), []
+    for at in range(0, len(whole), 61):
+        part.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            assert parts.rows(job.id, part.stem, None) == before
+        except PartUnreadableError as error:
+            if "CRC" in str(error.__cause__):
+                noticed.append(refused(part) or list(read_replies([part], "S0")) == scored)
+    assert all(noticed)
+    assert any("was changed" in str(each) for each in noticed)
+    await redis.aclose()
+
+
+def refused(part: Path) -> str:
+    """Why a part cannot be scored; empty when it can."""
+    try:
+        list(read_replies([part], "S0"))
+    except ResponsesInvalidError as error:
+        return str(error)
+    return ""
 
 
 async def sunk(redis: Redis, kept: Kept) -> Job:
