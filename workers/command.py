@@ -25,6 +25,7 @@ from workers.previews import Previews
 from workers.serving import served_models
 from workers.settings import WorkerSettings
 from workers.stage import Surroundings
+from workers.traces import Traces
 from workers.worker import Worker
 
 log = logging.getLogger("workers")
@@ -64,11 +65,13 @@ async def _run(settings: WorkerSettings) -> None:
     library = Library(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
+    traces = Traces.to(settings.traces) if settings.traces else None
     around = Surroundings(
         redis=connect(url),
         library=library,
         metrics_url=_serve_metrics(settings),
         leisure=leisure,
+        traces=traces,
     )
     worker = Worker(served, around, settings, instruments)
     _listen_for_signals(worker)
@@ -78,6 +81,8 @@ async def _run(settings: WorkerSettings) -> None:
         await worker.run()
     finally:
         await asyncio.to_thread(leisure.close)
+        if traces:
+            await asyncio.to_thread(traces.close)
         await around.redis.aclose()
 
 
