@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -24,6 +25,8 @@ from workers.player import Player
 from workers.preparation import Preparation
 from workers.responses import Outcome, make_failure, make_response
 from workers.script import FixedTurns
+from workers.stages import Stage as StageName
+from workers.traces import Mark, Traces
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +120,7 @@ class BundlePlayer:
         teller: Teller,
         preparation: Preparation,
         instruments: Instruments,
+        traces: Traces | None,
         max_requests: int,
         in_history: Callable[[str], str],
     ) -> None:
@@ -126,6 +130,7 @@ class BundlePlayer:
         self._teller = teller
         self._preparation = preparation
         self._instruments = instruments
+        self._traces = traces
         self._in_history = in_history
         self._precedence = Precedence()
         self._slots = Slots(max_requests)
@@ -149,8 +154,9 @@ class BundlePlayer:
 
         async def play_request(request: InferenceRequest) -> None:
             with about(job_id=lease.job_id, bundle_id=lease.bundle.id, request_id=request.id):
-                response = await self._play_request(lease, request, priority)
-                await _to_its_end(self._record(lease, response, on_recorded))
+                marks: list[Mark] = []
+                response = await self._play_request(lease, request, priority, marks)
+                await _to_its_end(self._record(lease, response, marks, on_recorded))
 
         if lease.probation:
             await self._play_one_by_one(lease, left, play_request)
@@ -163,10 +169,12 @@ class BundlePlayer:
                 return  # lost: another worker goes on
             await play(request)
 
-    async def _play_request(self, lease: Lease, request: InferenceRequest, priority: int) -> Response:
+    async def _play_request(
+        self, lease: Lease, request: InferenceRequest, priority: int, marks: list[Mark]
+    ) -> Response:
         outcome = Outcome()
         try:
-            await self._play_chat(lease, request, priority, outcome)
+            await self._play_chat(lease, request, priority, outcome, marks)
         except TilingError as error:
             outcome.failure = make_failure(error, retryable=False)
         except EngineError as error:
@@ -184,19 +192,32 @@ class BundlePlayer:
             outcome.failure = make_failure(error, retryable=True)
         return make_response(lease, request, outcome, self._keeper.info)
 
-    async def _record(self, lease: Lease, response: Response, on_recorded: Callable[[int], None]) -> None:
+    async def _record(
+        self, lease: Lease, response: Response, marks: Sequence[Mark], on_recorded: Callable[[int], None]
+    ) -> None:
+        ended_ns = time.time_ns()
         new = await patiently(lambda: self._results.record(response, lease))
         self._instruments.count(response, new=new)
+        if self._traces:
+            self._traces.tell(response, marks, ended_ns)
         on_recorded(1)
 
-    async def _play_chat(self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome) -> None:
+    async def _play_chat(
+        self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome, marks: list[Mark]
+    ) -> None:
         grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
 
         async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
             return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority, grow)
 
         urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
-        with self._instruments.stages.request() as enter:
+        with self._instruments.stages.request() as move:
+
+            def enter(stage: StageName) -> None:
+                marks.append(Mark(stage, time.time_ns()))
+                move(stage)
+
+            enter("pixels")
             async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
                 outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
                 player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)

@@ -23,6 +23,7 @@ from workers.probes import Probes
 from workers.serving import served_models
 from workers.settings import WorkerSettings
 from workers.stage import Surroundings
+from workers.traces import Traces
 from workers.worker import Worker
 
 log = logging.getLogger("workers")
@@ -63,11 +64,13 @@ async def _run(settings: WorkerSettings) -> None:
     previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
     leisure = Leisure(library, instruments.kept_rasters, previews)
     probes = Probes(settings.metrics_host, settings.metrics_port)
+    traces = Traces.to(settings.traces) if settings.traces else None
     around = Surroundings(
         redis=connect(url),
         library=library,
         metrics_url=probes.metrics_url,
         leisure=leisure,
+        traces=traces,
     )
     worker = Worker(served, around, settings, instruments)
     probes.watch(lambda: worker.state)
@@ -78,6 +81,8 @@ async def _run(settings: WorkerSettings) -> None:
         await worker.run()
     finally:
         await asyncio.to_thread(leisure.close)
+        if traces:
+            await asyncio.to_thread(traces.close)
         await around.redis.aclose()
 
 

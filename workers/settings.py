@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from jobs.home import Home
+from jobs.home import Address, Home
 from jobs.settings import Listed, Spelt
 from tiling.helpers import usable_cores
 
@@ -108,6 +108,10 @@ class WorkerSettings(Home):
         default="127.0.0.1", description="address that metrics are shown at"
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="its port; 0 takes any free one")
+    traces: Annotated[Address | None, Spelt(metavar="URL", default="none are sent")] = Field(
+        default=None,
+        description="OTLP over HTTP: where a trace of each request is sent, such as http://127.0.0.1:4318/v1/traces",
+    )
     previews: bool = Field(default=True, description="keep small pictures of what the models saw, for reports")
     max_requests: PositiveInt = Field(
         default=64,

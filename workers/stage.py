@@ -19,6 +19,7 @@ from workers.leisure import Leisure
 from workers.preparation import Preparation
 from workers.settings import WorkerSettings
 from workers.shifts import Shift
+from workers.traces import Traces
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Surroundings:
     library: Library
     metrics_url: str | None = None
     leisure: Leisure | None = None
+    traces: Traces | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Stage:
             teller=Teller(around.redis),
             preparation=self._preparation,
             instruments=instruments,
+            traces=around.traces,
             max_requests=settings.max_requests,
             in_history=served.entry.in_history,
         )

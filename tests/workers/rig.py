@@ -18,6 +18,7 @@ from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
 from workers.stage import Served, Surroundings
+from workers.traces import Traces
 from workers.worker import Worker
 
 SETTINGS = WorkerSettings(
@@ -48,14 +49,23 @@ class MortalEngine(SimulatedEngine):
 class Rig:
     """The worker and everything that a test looks at."""
 
-    def __init__(self, redis: Redis, data: Path, pyramids: Path, make: Callable[[], SimulatedEngine]) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        data: Path,
+        pyramids: Path,
+        make: Callable[[], SimulatedEngine],
+        traces: Traces | None = None,
+    ) -> None:
         self.redis = redis
         self.engines: list[SimulatedEngine] = []
         self.registry = CollectorRegistry()
         self.library = Library(ImageRoot(data), pyramids, 2**28)
         self._make = make
         served = Served(ENTRY, self._engine, SETTINGS.max_requests)
-        self.worker = Worker([served], Surroundings(redis, self.library), SETTINGS, Instruments(self.registry))
+        self.worker = Worker(
+            [served], Surroundings(redis, self.library, traces=traces), SETTINGS, Instruments(self.registry)
+        )
 
     def count(self, series: str, **labels: str) -> float:
         """Value of one of the worker's series."""
@@ -76,10 +86,14 @@ class Rig:
 
 @asynccontextmanager
 async def running_worker(
-    redis: Redis, data: Path, pyramids: Path, make: Callable[[], SimulatedEngine] | None = None
+    redis: Redis,
+    data: Path,
+    pyramids: Path,
+    make: Callable[[], SimulatedEngine] | None = None,
+    traces: Traces | None = None,
 ) -> AsyncIterator[Rig]:
     """Run a worker for as long as the block lasts, then drain it."""
-    rig = Rig(redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)))
+    rig = Rig(redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)), traces)
     running = asyncio.create_task(rig.worker.run())
     try:
         yield rig
