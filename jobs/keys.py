@@ -74,6 +74,10 @@ class Keys:
         """Sorted set of the streams that are open with an API key by the ms until which they count. Has a TTL."""
         return f"{self.prefix}:streams:{key_id}"
 
+    def clock(self) -> str:
+        """Hash of the microsecond in which each lane was trimmed last, by the server's clock."""
+        return f"{self.prefix}:clock"
+
     def depth(self) -> str:
         """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""
         return f"{self.prefix}:depth"

@@ -75,8 +75,8 @@ local function to_probation(stream, probation, id, attempts)
   local remaining, model = entry_state(f)
   if not remaining then return end
   end_lease(f.job, f.bundle, model)
-  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts,
-    'retry', f.retry or '0')
+  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'),
+    'crashes', attempts, 'retry', f.retry or '0')
 end
 
 local function reclaim(stream, probation, model)
