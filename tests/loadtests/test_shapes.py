@@ -35,7 +35,7 @@ def run(url: str, names: list[str], folder: Path, users: int) -> set[str]:
     """Send the shapes together for a few seconds; returns the names of what was called."""
     files = ",".join(f"loadtests/{name}.py" for name in names)
     command = [sys.executable, "-m", "locust", "-f", files, "--headless", "--host", url, "-u", str(users), "-r", "20"]
-    command += ["-t", "6s", "--stop-timeout", "120", "--csv", str(folder / "shapes"), "--only-summary"]
+    command += ["-t", "8s", "--stop-timeout", "120", "--csv", str(folder / "shapes"), "--only-summary"]
     brief = {"GIGAVQA_LOAD_SECONDS": "3", "GIGAVQA_LOAD_REQUESTS": "1000", "GIGAVQA_LOAD_UNTIMED": "1"}
     ended = subprocess.run(
         command, env={**os.environ, **brief}, cwd=ROOT, capture_output=True, text=True, timeout=250, check=False
