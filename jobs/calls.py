@@ -339,7 +339,8 @@ def _key_table(keys: Keys) -> str:
 
 def _key_pieces(keys: Keys) -> Iterator[tuple[str, list[str]]]:
     lists = (keys.jobs, keys.chats, keys.deleting, keys.models, keys.unsunk, keys.expiring_files)
-    for of_all in (*lists, keys.recorded, keys.totals, keys.outstanding, keys.queued, keys.depth, keys.uploaded):
+    sums = (keys.recorded, keys.totals, keys.outstanding, keys.queued, keys.depth, keys.uploaded)
+    for of_all in (*lists, *sums, keys.clock):
         yield of_all.__name__, [of_all()]
     of_jobs = (keys.job, keys.in_status, keys.jobs_of, *keys.parts_of_a_job)
     of_uploads = (keys.file, keys.files, keys.batch, keys.batches, keys.open_batches)

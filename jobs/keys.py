@@ -89,6 +89,10 @@ class Keys:
         """
         return f"{self.prefix}:sessions:{key_id}"
 
+    def clock(self) -> str:
+        """Hash of the microsecond in which each lane was trimmed last, by the server's clock."""
+        return f"{self.prefix}:clock"
+
     def depth(self) -> str:
         """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""
         return f"{self.prefix}:depth"

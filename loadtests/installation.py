@@ -68,6 +68,7 @@ class Installation:
             self.workers.append(self._process(f"worker-{at}", "workers", *named))
             self.workers[-1].start()
         self.until(lambda: self.ready_workers() >= workers, "the workers' announcements")
+        self.until(lambda: self.ask(f"/v1/datasets/{DATASET}", 60), "the data set, which is read once")
 
     def ready_workers(self) -> int:
         """How many workers the gateway says are ready; none while it does not answer."""

@@ -79,8 +79,8 @@ local function to_probation(stream, probation, p)
   if not remaining then return end
   if p[3] < HANDED_BACK_MS then tally('reclaims ' .. model, 1) end
   end_lease(f.job, f.bundle, model)
-  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'), 'crashes', attempts,
-    'retry', f.retry or '0')
+  call('XADD', probation, '*', 'job', f.job, 'bundle', f.bundle, 'queued', string.match(id, '^%d+'),
+    'crashes', attempts, 'retry', f.retry or '0')
 end
 
 local function reclaim(stream, probation, model)

@@ -1,4 +1,4 @@
--- Atomic: the request that is about to run on probation is marked, once a delivery, if the worker still holds its bundle.
+-- Atomic: the request that is about to run on probation is marked, once a delivery, if its worker still holds it.
 -- ARGV: worker, lane, entry, delivery, job id, bundle id, request id
 local job, bundle, request = ARGV[5], ARGV[6], ARGV[7]
 local held = call('XPENDING', ARGV[2], GROUP, ARGV[3], ARGV[3], 1, ARGV[1])[1]

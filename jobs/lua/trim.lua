@@ -1,7 +1,16 @@
 -- Atomic: entries that no worker holds or will read leave the lane; leases that ran out on ended jobs are
--- dropped; workers that hold nothing and were silent for 120 leases are forgotten.
+-- dropped; all leases begin anew where the clock stepped back; workers that hold nothing and were silent for 120
+-- leases are forgotten.
 -- ARGV: lane, lease in ms
 local stream, lease_ms = ARGV[1], ARGV[2]
+
+-- A clock that stepped back would keep the leases of dead workers for as long as the step: they begin anew.
+local seen, at = tonumber(call('HGET', key('clock'), stream) or 0), tonumber(now())
+if at < seen then
+  for _, p in ipairs(call('XPENDING', stream, GROUP, '-', '+', 100000)) do
+    call('XCLAIM', stream, GROUP, p[2], 0, p[1], 'IDLE', 0, 'JUSTID')
+  end
+end
 for _, p in ipairs(call('XPENDING', stream, GROUP, 'IDLE', lease_ms, '-', '+', 1000)) do
   local entry = call('XRANGE', stream, p[1], p[1])[1]
   local f = fields_of(entry)
@@ -18,4 +27,6 @@ for _, consumer in ipairs(call('XINFO', 'CONSUMERS', stream, GROUP)) do
   for i = 1, #consumer, 2 do info[consumer[i]] = consumer[i + 1] end
   if info.pending == 0 and info.idle > 120 * lease_ms then call('XGROUP', 'DELCONSUMER', stream, GROUP, info.name) end
 end
-return trim_read(stream, GROUP)
+local trimmed = trim_read(stream, GROUP)
+redis.pcall('HSET', key('clock'), stream, now()) -- last: a server whose memory is full takes what frees some, and not this
+return trimmed

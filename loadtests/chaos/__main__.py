@@ -23,7 +23,7 @@ def main() -> int:
     outcomes: list[Outcome] = []
     for name in asked.only or ["kills", *SCENARIOS]:
         outcomes.append(kills(asked.requests, asked.minutes) if name == "kills" else SCENARIOS[name]())
-        print(outcomes[-1].row(), file=sys.stderr, flush=True)
+        print("\n".join([outcomes[-1].row(), *sorted(set(outcomes[-1].why))]), file=sys.stderr, flush=True)
     print("\n".join(table(outcomes)))
     return int(not all(outcome.sound for outcome in outcomes))
 

@@ -27,6 +27,7 @@ class Outcome:
     seconds: float = 0.0
     recoveries: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
     skipped: str = ""
 
     @property
@@ -40,7 +41,7 @@ class Outcome:
             return f"| {self.name} | | not run: {self.skipped} | | | | |"
         hurt = ", ".join(f"{number} x {what}" for what, number in sorted(self.hurt.items()))
         counts = f"{self.lost} | {self.twice} | {self.failed}"
-        notes = "; ".join([_recovery(self.recoveries), *self.notes])
+        notes = "; ".join(filter(None, [_recovery(self.recoveries), *self.notes]))
         return f"| {self.name} | {self.requests:,} in {self.seconds:.0f} s | {hurt} | {counts} | {notes} |"
 
 
@@ -57,6 +58,9 @@ def inspect(installation: Installation, job_id: str, outcome: Outcome, *, parts:
     answers = _patiently(installation, f"/v1/jobs/{job_id}/results?limit=100000")
     found = [httpx.Response(200, content=line).json() for line in answers.text.splitlines()]
     times = Counter(response["request_id"] for response in found)
+    for response in found:
+        if failure := response.get("failure"):
+            outcome.why.append(f"{failure['type']}: {failure['message']}")
     counts = job["request_counts"]
     outcome.lost += counts["total"] - len(times)
     outcome.twice += sum(number - 1 for number in times.values())

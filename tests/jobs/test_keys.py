@@ -27,6 +27,7 @@ LASTING = {
     KEYS.api_keys_used(),
     KEYS.jobs_of("ada"),
     *(KEYS.jobs_of(f"ada:{status}") for status in JobStatus),
+    KEYS.clock(),
     KEYS.depth(),
     KEYS.models(),
     KEYS.unsunk(),

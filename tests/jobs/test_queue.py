@@ -13,7 +13,7 @@ from jobs.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus
-from jobs.queue import JobQueue, QueueDepth
+from jobs.queue import GROUP, JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ServerProcess
@@ -413,3 +413,20 @@ async def test_a_cancelled_job_that_goes_on_is_played_once(redis: Redis) -> None
     await queue.reopen(job.id, bundles)
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert sorted(lease.bundle.id for lease in leases) == ["b0", "b1", "b2"]
+
+
+async def test_leases_begin_anew_when_the_clock_stepped_back(redis: Redis) -> None:
+    """A lane that was trimmed at a later time than now has no lease from before the step."""
+    job, _ = await JobRegistry(redis).create(SPEC)
+    queue = JobQueue(redis)
+    await queue.enqueue(job.id, make_bundles(job.id, 1), None)
+    (lease,) = await queue.claim([MODEL], "dead", 1, 0)
+    await redis.xclaim(lease.stream, GROUP, "dead", 0, [lease.entry_id], idle=20_000, justid=True)
+    await queue.trim()
+    (pending,) = await redis.xpending_range(lease.stream, GROUP, "-", "+", 10)
+    assert pending["time_since_delivered"] >= 20_000
+    await redis.hset(KEYS.clock(), lease.stream, str(10**18))
+    await queue.trim()
+    (pending,) = await redis.xpending_range(lease.stream, GROUP, "-", "+", 10)
+    assert pending["time_since_delivered"] < 20_000
+    assert pending["times_delivered"] == 1
