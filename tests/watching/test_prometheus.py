@@ -148,8 +148,10 @@ def test_faults_fire_their_alerts(watched: Watched) -> None:
     """A worker that is killed, a results folder that is none, and a server that is full."""
     installation = watched.installation
     assert not watched.ask('ALERTS{alertname=~"GigavqaServer.*|GigavqaGateway.*|GigavqaNoWorker|GigavqaSinkFailing"}')
-    (installation.home / "results").rename(installation.home / "results-away")
-    (installation.home / "results").write_text("a file where a folder should be")
+    results = installation.home / "results"
+    wait_until(results.exists, timeout=60, what="the first part")
+    results.rename(installation.home / "results-away")
+    results.write_text("a file where a folder should be")
     installation.processes[1].kill()
     watched.until_fired("GigavqaWorkerGone")
     watched.until_fired("GigavqaSinkFailing")
