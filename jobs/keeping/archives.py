@@ -87,7 +87,7 @@ class ArchiveWriter:
         return path
 
     def _add(self, name: str, path: Path, digest: str, size: int) -> None:
-        _sync(path)
+        sync(path)
         self._checksums[name] = digest
         self.bytes += size
 
@@ -149,10 +149,10 @@ def new_archive(folder: Path) -> Iterator[ArchiveWriter]:
     try:
         yield ArchiveWriter(unfinished)
         for inside in (path for path in unfinished.rglob("*") if path.is_dir()):
-            _sync(inside)
-        _sync(unfinished)
+            sync(inside)
+        sync(unfinished)
         unfinished.replace(folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -172,10 +172,11 @@ def _is(path: Path, digest: str) -> bool:
 
 def _write_durably(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    _sync(path)
+    sync(path)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Let what a file holds, or a folder names, outlive a power failure."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -19,6 +19,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from jobs.errors import ServerUnavailableError, SnapshotRefusedError
+from jobs.keeping.archives import sync
 from jobs.private import private_folder
 from jobs.server import start_server
 
@@ -115,12 +116,12 @@ def lay_out(file: Path, folder: Path) -> Path | None:
     listed, unfinished = kept / _LIST, kept / f"{_LIST}.new"
     unfinished.write_text(f"file {base.name} seq {number} type b\nfile {later.name} seq {number} type i\n")
     for path in (base, later, unfinished):
-        _sync(path)
+        sync(path)
     aside = private_folder(folder / f"before-{time.time_ns()}") if before else None
     if aside and listed.exists():
         shutil.copyfile(listed, aside / _LIST)
     unfinished.replace(listed)  # from here on it is the snapshot
-    _sync(kept)
+    sync(kept)
     for path in before:
         path.replace(aside / path.name)  # type: ignore[operator]  # there is one where something was before
     return aside
@@ -154,11 +155,3 @@ def _refused(reason: str) -> str:
         f"the server does not send its state ({reason}); it must allow REPLCONF and SYNC and be a primary. "
         "Else keep it with its provider's own snapshots"
     )
-
-
-def _sync(path: Path) -> None:
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
