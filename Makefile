@@ -18,8 +18,8 @@ check: setup ## lint, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check ## check, then every test, those with the real engine included
-	$(BIN)/pytest
+test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
+	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
 
 alerts: setup ## fire alerts of a real Prometheus by faults of a real installation, the slow ones too
 	GIGAVQA_EVERY_FAULT=1 $(BIN)/pytest tests/watching

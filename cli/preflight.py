@@ -16,8 +16,10 @@ from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
 from cli.errors import ArgumentError, PackageMissingError, PortTakenError
 from cli.supervisor import Announce
+from jobs import listening
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
+from service.settings import Settings
 from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.settings import WorkerSettings
@@ -41,18 +43,23 @@ def require_viewer() -> None:
     require_modules("pixels", _PIXELS)
 
 
-def require_protected(host: str, allow_unauthenticated: bool) -> None:
-    """Raise ArgumentError when the gateway would ask for keys and there is none."""
-    # Without the extra `gateway` it cannot be imported, and `require_packages` says so first.
-    from service.http.guard import require_protected as require  # noqa: PLC0415
-    from service.settings import Settings  # noqa: PLC0415
-
+def require_protected(host: str, allow_unauthenticated: bool) -> bool:
+    """Whether the gateway will ask for keys; raises ArgumentError when it would and there is none."""
     try:
         settings = Settings.from_environment()
         allowed = allow_unauthenticated or settings.allow_unauthenticated
-        require(settings.model_copy(update={"host": host, "allow_unauthenticated": allowed}))
+        settings = settings.model_copy(update={"host": host, "allow_unauthenticated": allowed})
+        listening.require_protected(settings)
+        return listening.asks_for_keys(settings)
     except SettingsInvalidError as error:
         raise ArgumentError(str(error)) from error
+
+
+def viewer_requires_keys(gateway_asks: bool) -> bool:
+    """Whether the viewer beside a gateway asks for keys, too, wherever it listens: unless its settings let in all."""
+    from viewer.settings import ViewerSettings  # noqa: PLC0415 - the extra `pixels`, after `require_packages`
+
+    return gateway_asks and not ViewerSettings.from_environment().allow_unauthenticated
 
 
 def require_modules(extra: str, modules: Iterable[str]) -> None:

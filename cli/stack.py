@@ -19,7 +19,6 @@ from jobs.connection import connect
 from jobs.errors import ServerUnavailableError
 from jobs.fleet import Fleet, WorkerStatus
 from jobs.home import Home
-from jobs.hosts import is_loopback
 from jobs.server import ServerProcess, ensure_server, start_server
 
 VIEWER_URL = "GIGAVQA_VIEWER_URL"
@@ -46,11 +45,7 @@ class StackOptions:
     remote_arguments: tuple[str, ...] = ()
     shift_seconds: float | None = None
     viewer_port: int | None = None
-
-    @property
-    def viewer_host(self) -> str:
-        """Where the viewer listens, which asks nobody for a key: on this machine alone, unless anybody may connect."""
-        return self.host if self.allow_unauthenticated or is_loopback(self.host) else "127.0.0.1"
+    viewer_requires_keys: bool = False
 
 
 class Stack:
@@ -59,7 +54,7 @@ class Stack:
     def __init__(self, options: StackOptions, redis_url: str, announce: Announce) -> None:
         self.url = f"http://{_reachable(options.host)}:{options.port}"
         self.viewer_url = _viewer_url(options)
-        self._viewer_here = f"http://{_reachable(options.viewer_host)}:{options.viewer_port}"
+        self._viewer_here = f"http://{_reachable(options.host)}:{options.viewer_port}"
         self.redis_url = redis_url
         logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
         shown = {VIEWER_URL: self.viewer_url} if self.viewer_url else {}
@@ -197,8 +192,9 @@ def _viewers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
     """The evidence viewer, if there is to be one."""
     if options.viewer_port is None:
         return
-    argv = [sys.executable, "-P", "-m", "viewer", "--host", options.viewer_host, "--port", str(options.viewer_port)]
+    argv = [sys.executable, "-P", "-m", "viewer", "--host", options.host, "--port", str(options.viewer_port)]
     argv += ["--allow-unauthenticated"] if options.allow_unauthenticated else []
+    argv += ["--require-keys"] if options.viewer_requires_keys else []
     yield Program("viewer", argv, environment, grace_seconds=20.0)
 
 
@@ -206,7 +202,7 @@ def _viewer_url(options: StackOptions) -> str | None:
     """Where browsers find the viewer: what the operator says, who may have put a proxy before it, goes first."""
     if options.viewer_port is None:
         return None
-    return os.environ.get(VIEWER_URL) or f"http://{_reachable(options.viewer_host)}:{options.viewer_port}"
+    return os.environ.get(VIEWER_URL) or f"http://{_reachable(options.host)}:{options.viewer_port}"
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:

@@ -12,9 +12,9 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from pydantic import Field, PositiveInt, StringConstraints
 from redis.asyncio import Redis
 
+from jobs.contract import Contract
 from jobs.errors import KeyInvalidError, KeyNotFoundError
 from jobs.keys import KEYS, Keys
-from jobs.models import Contract
 
 Role = Literal["read", "submit", "operate"]
 """What a key is good for, each with what stands before it: to look at what is the owner's, to change it, and all."""
@@ -139,10 +139,11 @@ class ApiKeys:
         await self._touch(kept.id)
         return _known(kept)
 
-    async def is_valid(self, key_id: str) -> bool:
-        """Whether a key that was found before is still good."""
+    async def recall(self, key_id: str) -> ApiKey | None:
+        """A key that was found before, if it is still good."""
         text = await self._redis.hget(self._keys.api_keys(), key_id)
-        return bool(text) and _Kept.model_validate_json(text).state == "valid"
+        kept = _Kept.model_validate_json(text) if text else None
+        return _known(kept) if kept and kept.state == "valid" else None
 
     async def list(self) -> list[ApiKey]:
         """Every key that was ever made, oldest first."""

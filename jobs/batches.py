@@ -10,9 +10,10 @@ from redis.asyncio import Redis
 
 from jobs.access import ALL
 from jobs.calls import Calls
+from jobs.contract import Contract
 from jobs.errors import QueueFullError, QuotaExceededError
 from jobs.keys import KEYS, Keys
-from jobs.models import Contract, JobSpec
+from jobs.models import JobSpec
 
 BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"

@@ -9,9 +9,9 @@ from redis.asyncio import Redis
 
 from jobs.access import ALL
 from jobs.calls import Calls
+from jobs.contract import Contract
 from jobs.errors import QuotaExceededError
 from jobs.keys import KEYS, Keys
-from jobs.models import Contract
 
 _RETRY_AFTER_SECONDS = 60.0
 _CHUNK = 1000

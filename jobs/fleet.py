@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from jobs.contract import Contract
 from jobs.keys import KEYS, Keys
-from jobs.models import Contract, EngineInfo
+from jobs.models import EngineInfo
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

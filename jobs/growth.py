@@ -9,7 +9,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from jobs.models import Contract, Grow, TokenLogprob
+from jobs.contract import Contract
+from jobs.models import Grow, TokenLogprob
 
 log = logging.getLogger(__name__)
 

@@ -78,6 +78,13 @@ class Keys:
         """Sorted set of the streams that are open with an API key by the ms until which they count. Has a TTL."""
         return f"{self.prefix}:streams:{key_id}"
 
+    def sessions(self, key_id: str) -> str:
+        """Sorted set of the digests of the sessions that were begun with an API key by the ms at which they end.
+
+        Has a TTL.
+        """
+        return f"{self.prefix}:sessions:{key_id}"
+
     def depth(self) -> str:
         """Hash of the bundles that wait (`waiting:MODEL`) and that are leased (`leased:MODEL`)."""
         return f"{self.prefix}:depth"

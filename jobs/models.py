@@ -5,9 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
+from pydantic import Field, JsonValue, PositiveInt
 
 from catalogue.entry import Decoding
+from jobs.contract import Contract
 from tiling.geometry import Size
 from tiling.views import View
 
@@ -23,12 +24,6 @@ def _is_none(value: object) -> bool:
 
 def _is_empty(value: tuple[object, ...]) -> bool:
     return not value
-
-
-class Contract(BaseModel):
-    """Base of everything that crosses between rooms."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class JobStatus(StrEnum):

@@ -113,6 +113,10 @@ class ResultStore:
         found = await self._load(job_id, list(cursors), KeptParts() if kept is None else kept)
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
+    async def showed(self, job_id: str, raster: str) -> bool:
+        """Whether a recorded request of the job was shown the raster of this key."""
+        return bool(await self._redis.sismember(self._keys.rasters(job_id), raster))
+
     async def extent(self, job_id: str) -> Extent | None:
         """Tell where a job's responses are; None when too many are in no part yet to be named."""
         recorded, parts, hot = await self._calls.extent(job_id, _MOST_HOT)

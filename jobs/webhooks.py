@@ -8,8 +8,8 @@ from pydantic import Field
 from redis.asyncio import Redis
 from redis.exceptions import WatchError
 
+from jobs.contract import Contract
 from jobs.keys import KEYS, Keys
-from jobs.models import Contract
 
 
 class Webhook(Contract):

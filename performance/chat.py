@@ -84,18 +84,19 @@ class Setting:
 
     async def through(self, url: str | None) -> float:
         """Seconds to the first text through the gateway."""
-        content: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": url}}] if url else []
+        picture: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": url}}] if url else []
         body = {
             "model": ENTRY.id,
-            "messages": [{"role": "user", "content": [*content, {"type": "text", "text": QUESTION}]}],
+            "messages": [{"role": "user", "content": [*picture, {"type": "text", "text": QUESTION}]}],
             "temperature": 0,
             "max_tokens": TOKENS,
             "ignore_eos": True,
             "stream": True,
         }
         first = 0.0
+        content, headers = json.dumps(body).encode(), {"content-type": "application/json"}
         started = time.perf_counter()
-        async with self.client.stream("POST", self.url, json=body) as answer:
+        async with self.client.stream("POST", self.url, content=content, headers=headers) as answer:
             answer.raise_for_status()
             async for line in answer.aiter_lines():
                 if not first and line.startswith("data: {") and _says(json.loads(line[6:])):

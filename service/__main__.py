@@ -6,9 +6,9 @@ import sys
 
 from jobs.connection import refuse_eviction
 from jobs.errors import ServerEvictsError, SettingsInvalidError
+from jobs.listening import asks_for_keys, require_protected
 from jobs.logs import configure_logging
 from service.app import create_app
-from service.http.guard import asks_for_keys, require_protected
 from service.server import GatewayServer
 from service.settings import Settings
 

@@ -20,7 +20,7 @@ from service.operations import contents, instrumentation, inventory, plans, prob
 from service.operations.audit import Audit
 from service.operations.instrumentation import Instrumentation
 from service.operations.telemetry import Telemetry
-from service.results import following, reports, responses, verdicts, webhooks
+from service.results import following, previews, reports, responses, verdicts, webhooks
 from service.settings import Settings
 from service.submission import jobs
 
@@ -59,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
         responses,
         following,
         webhooks,
+        previews,
         reports,
         verdicts,
         inventory,

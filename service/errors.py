@@ -60,7 +60,7 @@ class SampleNotFoundError(ServiceError):
 
 
 class PreviewNotFoundError(ServiceError):
-    """No worker kept a small picture of the raster."""
+    """No worker kept a small picture of the raster, or the job was not shown it."""
 
 
 class SubmissionInvalidError(ServiceError):

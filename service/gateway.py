@@ -15,6 +15,7 @@ from jobs.connection import connect
 from jobs.errors import JobActiveError, JobNotFoundError
 from jobs.files import FileRegistry
 from jobs.fleet import Fleet
+from jobs.listening import asks_for_keys
 from jobs.news import JobNews
 from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
@@ -24,7 +25,6 @@ from jobs.results import ResultStore
 from jobs.server import ensure_server
 from jobs.sink import ParquetSink
 from jobs.webhooks import WebhookStore
-from service.http.guard import asks_for_keys
 from service.openai.batch_input import BatchReader
 from service.openai.batching import Batching
 from service.openai.composing import Composer

@@ -5,36 +5,22 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.home import Address, Home
+from jobs.home import Address
+from jobs.listening import Listening, lower
 from jobs.settings import Listed, Spelt
 
 
-def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in names)
-
-
-class Settings(Home):
+class Settings(Listening):
     """One gateway of gigavqa: its address, its folders and its limits."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_")
     program: ClassVar[str] = "python -m service"
     table: ClassVar[str] = "gateway"
+    everybody_may: ClassVar[str] = "read, cancel and delete every job"
 
-    host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8470, ge=0, le=65535, description="its port; 0 takes any free one")
-    allow_unauthenticated: bool = Field(
-        default=False,
-        description="listen beyond this machine without keys, though anybody who connects may do everything",
-    )
-    require_keys: bool = Field(
-        default=False, description="ask for API keys on this machine's own address, too, such as behind a proxy"
-    )
     audit_log: Annotated[str | None, Spelt(metavar="FILE", default="stderr where keys are asked for")] = Field(
         default=None, description="file, or `stderr`, that is told who changed what, and who was refused"
-    )
-    trusted_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("trusted-host", "NAME")] = Field(
-        default=(),
-        description="names that clients call the gateway by, besides `localhost` and addresses: `*.example.org`",
     )
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
     max_chat_bytes: PositiveInt = Field(
@@ -48,13 +34,13 @@ class Settings(Home):
     upload_hours: float = Field(
         default=48.0, gt=0, description="how long a picture of a chat is kept unused; longer than a batch may take"
     )
-    image_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("image-host", "NAME")] = Field(
+    image_hosts: Annotated[Listed, AfterValidator(lower), Spelt("image-host", "NAME")] = Field(
         default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
     )
-    webhook_hosts: Annotated[Listed, AfterValidator(_lower), Spelt("webhook-host", "NAME")] = Field(
+    webhook_hosts: Annotated[Listed, AfterValidator(lower), Spelt("webhook-host", "NAME")] = Field(
         default=(), description="hosts that webhooks may call though their addresses are private"
     )
-    viewer_origins: Annotated[Listed, AfterValidator(_lower), Spelt("viewer-origin", "ORIGIN")] = Field(
+    viewer_origins: Annotated[Listed, AfterValidator(lower), Spelt("viewer-origin", "ORIGIN")] = Field(
         default=("http://127.0.0.1:8471", "http://localhost:8471"),
         description="where this installation's pictures are served by IIIF, besides the gateway's own address",
     )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import uvicorn
 
-from jobs.errors import SettingsInvalidError
-from jobs.hosts import is_loopback
+from jobs.errors import ServerUnavailableError, SettingsInvalidError
+from jobs.listening import require_protected
 from jobs.logs import configure_logging
 from viewer.app import create_app
 from viewer.settings import ViewerSettings
@@ -21,10 +21,10 @@ def main(arguments: Sequence[str]) -> int:
     """Read the settings, and serve; returns the exit status: 1 when it cannot go on, 2 for wrong settings."""
     try:
         settings = ViewerSettings.read(arguments)
-        _require_protected(settings)
-    except SettingsInvalidError as error:
+        require_protected(settings)
+    except (SettingsInvalidError, ServerUnavailableError) as error:
         print(f"gigavqa viewer: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, SettingsInvalidError) else 1
     configure_logging(settings.log_format, "viewer")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # which tells of every picture how it was resized
     server = uvicorn.Server(
@@ -41,16 +41,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     server.run()
     return 0 if server.started else 1
-
-
-def _require_protected(settings: ViewerSettings) -> None:
-    """Refuse to show pictures to other machines, unless the operator said that anybody may see them."""
-    if not settings.allow_unauthenticated and not is_loopback(settings.host):
-        raise SettingsInvalidError(
-            f"{settings.host} can be reached from other machines, and whoever reaches the viewer may see every picture "
-            "of the data root. Listen on 127.0.0.1 behind a proxy that knows its users; or, where the network lets in "
-            "only who may, say GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED=1 (or --allow-unauthenticated)"
-        )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from jobs.connection import connect
 from jobs.hosts import OwnNames
+from jobs.listening import asks_for_keys
+from jobs.server import ensure_server
 from tiling.errors import ImageNotFoundError, PathEscapesError, TilingError
+from viewer.doorman import Desk, Doorman, begin_session
 from viewer.errors import BusyError, ViewerError
 from viewer.iiif import PREFIX, Iiif
 from viewer.instrumentation import Instrumentation
@@ -38,22 +42,39 @@ def create_app(settings: ViewerSettings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         studio = Studio(settings)
         app.state.iiif, app.state.counted = Iiif(settings, studio), Instrumentation(studio)
+        app.state.settings = settings
         try:
-            yield
+            async with _desk(settings) as app.state.desk:
+                yield
         finally:
             studio.close()
 
     return Starlette(
         routes=[
             Route(f"{PREFIX}/{{rest:path}}", _iiif, methods=_METHODS),
+            Route("/session", begin_session, methods=["POST"]),
             Route("/healthz", _healthz),
             Route("/metrics", _metrics),
             *page_routes(),
         ],
         exception_handlers={ViewerError: _handle_known, TilingError: _handle_file, Exception: _handle_unknown},
-        middleware=[Middleware(Door, settings=settings)],
+        middleware=[Middleware(Door, settings=settings), Middleware(Doorman, settings=settings)],
         lifespan=lifespan,
     )
+
+
+@asynccontextmanager
+async def _desk(settings: ViewerSettings) -> AsyncIterator[Desk | None]:
+    """Where keys are looked up; where none are asked for, the viewer needs no server."""
+    if not asks_for_keys(settings):
+        yield None
+        return
+    # In this thread, not in a pool's: the server may end with the thread that started it.
+    redis = connect(settings.redis_url or ensure_server(settings.server))
+    try:
+        yield Desk.at(redis)
+    finally:
+        await redis.aclose()
 
 
 class Door:

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from jobs.listening import asks_for_keys
 from tiling.geometry import Size
 from tiling.levels import half_size
 from viewer.drawing import TILE
@@ -39,6 +40,7 @@ class Iiif:
 
     def __init__(self, settings: ViewerSettings, studio: Studio) -> None:
         self._settings, self._studio = settings, studio
+        self._keepers = "private" if asks_for_keys(settings) else "public"
 
     async def answer(self, request: Request) -> Response:
         """Answer one request. Raises ViewerError and TilingError subclasses."""
@@ -62,7 +64,7 @@ class Iiif:
         media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
         told = f"{self._settings.max_pixels} {address} {media}"
         tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
-        headers = {"Link": _PROFILE, "Vary": "Accept", **_freshness(picture, tag)}
+        headers = {"Link": _PROFILE, "Vary": "Accept", **self._freshness(picture, tag)}
         if _is_known(tag, request):
             return Response(status_code=304, headers=headers)
         return JSONResponse(describe(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media)
@@ -70,7 +72,7 @@ class Iiif:
     async def _draw(self, request: Request, picture: Picture, address: str, words: Words) -> Response:
         wish = read_wish(words, picture.size, self._settings.max_pixels)
         tag = self._studio.tag(picture, wish)
-        headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **_freshness(picture, tag)}
+        headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **self._freshness(picture, tag)}
         if _is_known(tag, request):
             return Response(status_code=304, headers=headers)
         answer = await _unless_gone(request, self._studio.make(picture, wish))
@@ -81,10 +83,15 @@ class Iiif:
             del headers["ETag"]
         return Sending(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
 
+    def _freshness(self, picture: Picture, tag: str) -> dict[str, str]:
+        # What names its content never changes; any other name may stand for another file tomorrow.
+        age = f"{self._keepers}, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
+        return {"ETag": f'"{tag}"', "Cache-Control": age}
+
 
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "*",
+    "Access-Control-Allow-Headers": "*, Authorization",  # which the asterisk does not stand for
     "Access-Control-Max-Age": "86400",
 }
 
@@ -128,12 +135,6 @@ def _decoded(segment: str) -> str:
         return unquote_to_bytes(segment).decode()
     except UnicodeDecodeError as error:
         raise RequestInvalidError("the address is not UTF-8, percent-encoded") from error
-
-
-def _freshness(picture: Picture, tag: str) -> dict[str, str]:
-    # What names its content never changes; any other name may stand for another file tomorrow.
-    age = "public, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
-    return {"ETag": f'"{tag}"', "Cache-Control": age}
 
 
 def _is_known(tag: str, request: Request) -> bool:

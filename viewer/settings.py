@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar
 from pydantic import ByteSize, Field, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.home import Address, Home
-from jobs.settings import Listed, Spelt
+from jobs.home import Address
+from jobs.listening import Listening
+from jobs.settings import Spelt
 from tiling.helpers import usable_cores
 from tiling.levels import LARGE_PIXELS
 from tiling.roots import ImageRoot
@@ -14,24 +15,21 @@ from tiling.roots import ImageRoot
 _MIB = 2**20
 
 
-class ViewerSettings(Home):
+class ViewerSettings(Listening):
     """One viewer of gigavqa: pictures by IIIF's Image API, and the page that shows evidence in them."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_VIEWER_")
     program: ClassVar[str] = "python -m viewer"
     table: ClassVar[str] = "viewer"
+    everybody_may: ClassVar[str] = "see every picture of the data root"
 
-    host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8471, ge=0, le=65535, description="its port; 0 takes any free one")
-    allow_unauthenticated: bool = Field(
-        default=False, description="listen beyond this machine though anybody who connects may see every picture"
-    )
-    trusted_hosts: Annotated[Listed, Spelt("trusted-host", "NAME")] = Field(
-        default=(), description="names that clients call the viewer by, besides `localhost` and addresses"
-    )
     allow_origin: Annotated[str, Spelt(metavar="ORIGIN")] = Field(
         default="*",
         description="whose pages may read pictures by script: `*` is what IIIF asks, an origin, or `none` for nobody",
+    )
+    session_seconds: PositiveFloat = Field(
+        default=8 * 3600.0, description="how long a browser that presented a key is let in without it"
     )
     url: Annotated[Address | None, Spelt(metavar="URL", default="as each request says")] = Field(
         default=None, description="address that browsers reach the viewer by, where a proxy changes it"

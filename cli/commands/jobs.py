@@ -2,34 +2,79 @@
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 from rich.table import Column, Table
 
-from cli.arguments import JobId, Json, Url
+from cli.arguments import JobId, Json, Url, parse_pair
 from cli.client import Client
+from cli.completion import complete_datasets, complete_models
 from cli.console import out, print_json
 from cli.errors import ArgumentError
+from cli.moments import parse_moment
+from gigavqa.calls import JobFilter
 from gigavqa.places import DEFAULT_URL
-from jobs.models import Job
+from jobs.models import Job, JobStatus
 
 _WIDE = 100  # columns of a terminal that shows every column of the table of jobs
 
 
+Status = Annotated[JobStatus | None, typer.Option(help="Only jobs in this status.", show_default=False)]
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", "-d", metavar="NAME", help="Only jobs over it.", autocompletion=complete_datasets),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", metavar="ID", help="Only jobs that ask it, among others.", autocompletion=complete_models
+    ),
+]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Only jobs that were submitted with this pair (repeatable)."),
+]
+When = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHEN", help="Only jobs of that time: so long ago (90m, 12h, 7d, 2w), or a date (2026-11-21)."
+    ),
+]
+Order = Annotated[Literal["newest", "oldest"], typer.Option(help="Which come first.")]
+
+
 def jobs(
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 20,
+    status: Status = None,
+    dataset: Dataset = None,
+    model: Model = None,
+    metadata: Metadata = None,
+    created_after: When = None,
+    created_before: When = None,
+    order: Order = "newest",
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     json: Json = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """List the jobs of the gateway, newest first.
+    """List the jobs of the gateway, newest first; of several filters, those that fit all.
 
     \b
     gigavqa jobs
-    gigavqa jobs --json | jq -r '.[] | select(.status == "in_progress") | .id'
+    gigavqa jobs --status in_progress --model qwen3-vl-8b
+    gigavqa jobs -d demo --metadata owner=me --created-after 7d --order oldest --limit 100
+    gigavqa jobs --status completed --created-after 1d --json | jq -r '.[].id'
     """
+    wanted = {
+        "status": status,
+        "dataset": dataset,
+        "model": model,
+        "metadata": dict(parse_pair(pair, "--metadata", "owner=me") for pair in metadata or []) or None,
+        "created_after": parse_moment(created_after, "--created-after", ago=True) if created_after else None,
+        "created_before": parse_moment(created_before, "--created-before", ago=True) if created_before else None,
+        "order": order,
+    }
     with Client(url) as gateway:
-        found = gateway.jobs(limit)
+        found = gateway.jobs(limit, **cast(JobFilter, {name: value for name, value in wanted.items() if value}))
     if json:
         print_json([job.model_dump(mode="json") for job in found])
         return

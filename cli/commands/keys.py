@@ -1,10 +1,9 @@
 """`gigavqa keys`: who may use the gateway. Speaks to the state server, so that the first key needs no gateway."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 import typer
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
+from cli.moments import parse_moment
 from cli.tables import Column, print_table
 from jobs.access import ApiKey, ApiKeys, Limits, Role, key_id_of
 from jobs.connection import connect
@@ -21,7 +21,6 @@ from jobs.server import borrowed_server
 
 app = typer.Typer(help="Make API keys, list them, and revoke them.", no_args_is_help=True)
 
-_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _DEFAULTS = Limits()
 _Found = TypeVar("_Found")
 Limit = Annotated[int, typer.Option(min=0, metavar="N", rich_help_panel="Limits (0: none but the gateway's own)")]
@@ -63,7 +62,7 @@ def create(
         open_streams=open_streams or None,
         upload_bytes=upload_bytes or None,
     )
-    until = _moment(expires) if expires else None
+    until = _end(expires) if expires else None
     try:
         key, made = _with_keys(lambda keys: keys.create(name, owner, role, limits=limits, expires_at=until))
     except ValidationError as error:
@@ -137,19 +136,11 @@ def _with_keys(act: Callable[[ApiKeys], Awaitable[_Found]]) -> _Found:
         return asyncio.run(connected(url))
 
 
-def _moment(text: str) -> datetime:
-    if relative := re.fullmatch(r"([1-9]\d{0,4})([mhdw])", text):
-        return datetime.now(UTC) + int(relative.group(1)) * _UNITS[relative.group(2)]
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ArgumentError(
-            f"--expires '{text}' is neither a time such as 90d nor a date such as 2027-01-31"
-        ) from error
-    moment = moment if moment.tzinfo else moment.astimezone()
+def _end(text: str) -> datetime:
+    moment = parse_moment(text, "--expires")
     if moment <= datetime.now(UTC):
         raise ArgumentError(f"--expires '{text}' is over already")
-    return moment.astimezone(UTC)
+    return moment
 
 
 def _row(key: ApiKey) -> list[str]:

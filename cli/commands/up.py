@@ -122,7 +122,7 @@ def up(
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
     machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
-    On another address than 127.0.0.1 the gateway asks for keys (`gigavqa keys create` makes the first).
+    On another address than 127.0.0.1 gateway and viewer ask for keys (`gigavqa keys create` makes the first).
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -140,7 +140,7 @@ def up(
     """
     home = Home.from_environment()
     preflight.require_packages(engine)
-    preflight.require_protected(host, allow_unauthenticated)
+    asks = preflight.require_protected(host, allow_unauthenticated)
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
     entries = preflight.served_entries(home, model, _announce)
@@ -160,6 +160,7 @@ def up(
         remote_arguments=remote,
         shift_seconds=shift,
         viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
+        viewer_requires_keys=preflight.viewer_requires_keys(asks),
     )
     asyncio.run(_serve(options, json))
 

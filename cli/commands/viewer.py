@@ -13,7 +13,7 @@ Unauthenticated = Annotated[
     typer.Option(
         "--allow-unauthenticated",
         envvar="GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED",
-        help="Let --host be reached from other machines, though whoever connects may see every picture.",
+        help="Let --host be reached from other machines without keys, though whoever connects may see every picture.",
     ),
 ]
 
@@ -23,6 +23,7 @@ def viewer(
 ) -> None:
     """Serve the pictures of the data root by IIIF's Image API, and the page that shows evidence in them.
 
+    On another address than 127.0.0.1 it asks for keys (`gigavqa keys create` makes the first).
     `gigavqa up` starts one, too. All else is set by variables or the settings file: `python -m viewer --help`.
 
     \b

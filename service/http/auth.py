@@ -13,9 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.access import ALL, NOBODY, ApiKey, ApiKeys, Owner, Role
 from jobs.errors import JobsError, KeyInvalidError
+from jobs.listening import CHALLENGE, asks_for_keys, presented_key
 from jobs.quotas import Quotas, Rate
 from service.errors import RateExceededError, RoleMissingError, ServiceError
-from service.http.guard import SAFE_METHODS, asks_for_keys
+from service.http.guard import SAFE_METHODS
 from service.http.problems import error_response
 from service.settings import Settings
 
@@ -29,7 +30,6 @@ RECHECK_SECONDS = 5.0
 
 _OPEN_FOLDER = "/static-offline-docs/"
 _CALLER = "gigavqa.caller"
-_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gigavqa"'}
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Authentication:
             scope[_CALLER] = await _caller(scope, keys)
             await self._admit(scope, parts[Quotas], answer)
         except (ServiceError, JobsError, RedisError) as error:
-            headers = _CHALLENGE if isinstance(error, KeyInvalidError) else {}
+            headers = CHALLENGE if isinstance(error, KeyInvalidError) else {}
             await error_response(scope, error, headers)(scope, receive, answer.send)
             return
         await self.app(scope, receive, answer.send)
@@ -152,7 +152,7 @@ class _Answer:
         if not self.key_id or now - self._looked_at < RECHECK_SECONDS:
             return False
         self._looked_at = now
-        return not await self._keys.is_valid(self.key_id)
+        return await self._keys.recall(self.key_id) is None
 
 
 def caller_of(scope: Scope) -> Caller:
@@ -163,7 +163,7 @@ def caller_of(scope: Scope) -> Caller:
 
 async def _caller(scope: Scope, keys: ApiKeys) -> Caller:
     is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith(_OPEN_FOLDER)
-    presented = _presented(Headers(scope=scope))
+    presented = presented_key(Headers(scope=scope))
     try:
         if presented:
             return Caller(await keys.find(presented), asked=True)
@@ -173,11 +173,6 @@ async def _caller(scope: Scope, keys: ApiKeys) -> Caller:
     if is_open:
         return Caller(asked=True)
     raise KeyInvalidError("this gateway asks for a key: send 'Authorization: Bearer gvq_...' (GIGAVQA_API_KEY)")
-
-
-def _presented(headers: Headers) -> str:
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
 
 
 def _rate_headers(rate: Rate) -> dict[str, str]:

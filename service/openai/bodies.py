@@ -111,7 +111,7 @@ class PictureReader:
         data, self._at = self._piece[self._at : until], until
         try:
             assert self._arriving is not None
-            self._arriving.write_base64(data.replace(b"\\/", b"/"))
+            self._arriving.write_base64(data.replace(b"\\/", b"/") if b"\\" in data else data)
             if end >= 0:
                 self._keep()
         except ValueError as error:

@@ -1,6 +1,5 @@
 """Pictures that clients send, each kept once by the SHA-256 of its bytes, where workers find them."""
 
-import base64
 import binascii
 import hashlib
 import os
@@ -8,6 +7,8 @@ import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+import pybase64
 
 from tiling.roots import UPLOAD
 
@@ -94,7 +95,7 @@ class Arriving:
         whole = len(text) - len(text) % 4
         self._base64 = text[whole:]
         try:
-            self.write(binascii.a2b_base64(text[:whole], strict_mode=True))
+            self.write(pybase64.b64decode(text[:whole], validate=True))
         except binascii.Error as error:
             raise ValueError(f"is not base64: {error}") from error
 
@@ -113,4 +114,4 @@ class Arriving:
 
 def decode_base64(text: str) -> bytes:
     """Decode base64 that is there as a whole. Raises ValueError."""
-    return base64.b64decode(text, validate=True)
+    return pybase64.b64decode(text, validate=True)

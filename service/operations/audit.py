@@ -14,10 +14,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.access import without_secrets
+from jobs.listening import asks_for_keys
 from jobs.private import open_log
 from service.errors import JobOfAnotherError
 from service.http.auth import caller_of
-from service.http.guard import SAFE_METHODS, asks_for_keys
+from service.http.guard import SAFE_METHODS
 from service.http.problems import REFUSED_FOR, request_id_of
 from service.operations.instrumentation import Instrumentation
 from service.settings import Settings

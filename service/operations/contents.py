@@ -1,4 +1,4 @@
-"""What a data set holds, page by page: samples, and pictures as their headers tell; and small pictures of rasters."""
+"""What a data set holds, page by page: samples, and pictures as their headers tell."""
 
 import asyncio
 from collections import Counter
@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query
-from fastapi import Path as InPath
 from pydantic import BaseModel, Field
-from starlette.responses import Response
 
 from evaluation.datasets import Dataset
 from evaluation.errors import DatasetInvalidError
 from evaluation.samples import Sample
-from jobs.previews import PreviewStore
-from service.errors import DatasetNotFoundError, PreviewNotFoundError, SampleNotFoundError
+from service.errors import DatasetNotFoundError, SampleNotFoundError
 from service.http import examples
-from service.http.freshness import Kept, immutable, is_known, stamp
+from service.http.freshness import Kept, stamp
 from service.http.openapi import example, problems
-from service.http.parameters import IfNoneMatch, part
+from service.http.parameters import part
 from service.operations.datasets import Datasets
 from tiling.errors import TilingError
 from tiling.headers import Header, read_header
@@ -177,35 +174,6 @@ async def list_images(
     page = behind[:limit]
     cards = await asyncio.to_thread(pictures.cards, dataset, page)
     return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
-
-
-@router.get(
-    "/previews/{key}",
-    tags=["results"],
-    summary="Get a small picture of a raster",
-    response_class=Response,
-    responses={
-        200: {
-            "description": "A JPEG",
-            "content": {"image/jpeg": {"example": "...", "schema": {"type": "string", "format": "binary"}}},
-        },
-        304: {"description": "The client has it"},
-        **problems(PreviewNotFoundError),
-    },
-)
-async def get_preview(
-    previews: Annotated[PreviewStore, part(PreviewStore)],
-    key: Annotated[str, InPath(pattern=r"^[0-9a-f]{8,64}$", description="`key` of a raster in a response")],
-    if_none_match: IfNoneMatch = None,
-) -> Response:
-    """Return what a worker kept of a raster, as small as reports show it. A key names content: it never changes."""
-    tag = f'"{key}"'
-    if is_known(tag, if_none_match):
-        return Response(status_code=304, headers=immutable(tag))
-    content = await asyncio.to_thread(previews.read, key)
-    if content is None:
-        raise PreviewNotFoundError(f"no preview of the raster {key} is kept")
-    return Response(content, headers=immutable(tag), media_type="image/jpeg")
 
 
 def _admits(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:

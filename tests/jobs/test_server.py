@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,16 +115,16 @@ def test_what_the_server_writes_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_a_short_socket_lies_in_a_folder_of_its_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name can be guessed, so nobody else may be able to take it; a folder that is a link is refused."""
-    (tmp_path / "shared").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "shared"))
-    process = start_server(tmp_path / ("d" * 120))
-    process.stop()
-    (private,) = (tmp_path / "shared").iterdir()
-    assert private.stat().st_mode & 0o077 == 0
-    private.rmdir()
-    private.symlink_to(tmp_path)
-    with pytest.raises(ServerUnavailableError, match="belongs to somebody else, or is a link"):
-        start_server(tmp_path / ("d" * 120))
+    with tempfile.TemporaryDirectory() as shared:  # short, too
+        monkeypatch.setattr("tempfile.tempdir", shared)
+        process = start_server(tmp_path / ("d" * 120))
+        process.stop()
+        (private,) = Path(shared).iterdir()
+        assert private.stat().st_mode & 0o077 == 0
+        private.rmdir()
+        private.symlink_to(tmp_path)
+        with pytest.raises(ServerUnavailableError, match="belongs to somebody else, or is a link"):
+            start_server(tmp_path / ("d" * 120))
 
 
 def test_a_folder_name_may_hold_any_character(tmp_path: Path) -> None:

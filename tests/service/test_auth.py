@@ -11,6 +11,7 @@ import pytest
 from redis import Redis
 
 from jobs.errors import SettingsInvalidError
+from jobs.listening import asks_for_keys
 from service.http import auth
 from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of
@@ -255,4 +256,4 @@ def test_settings_that_contradict_each_other_are_named(settings: Settings) -> No
     """Asking for keys, and asking nobody."""
     changed = settings.model_copy(update={"require_keys": True, "allow_unauthenticated": True})
     with pytest.raises(SettingsInvalidError, match="GIGAVQA_REQUIRE_KEYS and GIGAVQA_ALLOW_UNAUTHENTICATED"):
-        auth.asks_for_keys(changed)
+        asks_for_keys(changed)

@@ -3,7 +3,6 @@
 from importlib.metadata import version
 
 from evaluation.benchmark import installed_benchmarks
-from jobs.previews import PreviewStore
 from tests.service.datasets import NAME, write_town
 from tests.service.gateways import RunningGateway, problem_of
 
@@ -45,19 +44,6 @@ def test_pictures_are_listed_with_what_their_headers_tell(gateway: RunningGatewa
     assert good["num_bytes"] == (folder / "images/plaza-0.png").stat().st_size
     (bad,) = gateway.client.get(f"/v1/datasets/{NAME}/images", params={"after": page["last_id"]}).json()["data"]
     assert bad["width"] is None and bad["error"] and str(gateway.settings.data) not in bad["error"]
-
-
-def test_a_preview_is_given_once_and_kept_for_good(gateway: RunningGateway) -> None:
-    """Its key names its content: who has it is told so; what is no key, or of no raster, is refused."""
-    PreviewStore(gateway.settings.results_uri).write("0123456789abcdef", b"\xff\xd8 a small picture")
-    answer = gateway.client.get("/v1/previews/0123456789abcdef")
-    assert (answer.content, answer.headers["content-type"]) == (b"\xff\xd8 a small picture", "image/jpeg")
-    assert "immutable" in answer.headers["cache-control"]
-    known = {"If-None-Match": answer.headers["etag"]}
-    assert gateway.client.get("/v1/previews/0123456789abcdef", headers=known).status_code == 304
-    problem_of(gateway.client.get("/v1/previews/fedcba9876543210"), 404, "preview-not-found")
-    problem_of(gateway.client.get("/v1/previews/..%2F..%2Fx"), 404, "not-found")
-    problem_of(gateway.client.get("/v1/previews/nokey"), 422, "request-invalid")
 
 
 def test_every_plan_is_listed_with_its_cells(gateway: RunningGateway) -> None:

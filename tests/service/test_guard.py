@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import SettingsInvalidError
-from service.http.guard import require_protected
+from jobs.listening import require_protected
 from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import make_key, revoke
@@ -93,6 +93,16 @@ def test_this_machine_alone_needs_no_permission(settings: Settings, host: str) -
     require_protected(alone)
     with pytest.raises(SettingsInvalidError, match="there is none yet"):
         require_protected(alone.model_copy(update={"require_keys": True}))
+
+
+@pytest.mark.parametrize(("name", "variable"), [("uploads", "GIGAVQA_UPLOADS"), ("results_uri", "RESULTS_URI")])
+def test_what_is_an_owners_does_not_lie_among_what_all_see(settings: Settings, name: str, variable: str) -> None:
+    """Uploads and previews below the data root would be pictures of it; where no key is asked for, all see all."""
+    make_key(str(settings.redis_url), "ada", "read")
+    within = settings.model_copy(update={name: type(getattr(settings, name))(settings.data / "kept")})
+    require_protected(within)
+    with pytest.raises(SettingsInvalidError, match=f"{variable}, .*kept, lies below the data root"):
+        require_protected(within.model_copy(update={"require_keys": True}))
 
 
 def test_a_host_that_is_no_address_is_named(settings: Settings) -> None:

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import pytest
 
+from jobs.previews import PreviewStore
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import Tenant
-from tests.service.workers import play
+from tests.service.workers import RASTER_KEY, play
 
 CANARY = "canary-7f3e"
 
@@ -27,6 +28,7 @@ class Shared(NamedTuple):
 def shared(start: Callable[..., RunningGateway]) -> Shared:
     """What Ada made holds a word in every text of hers that Bob must never see."""
     gateway = start(require_keys=True)
+    PreviewStore(gateway.settings.results_uri).write(RASTER_KEY, b"\xff\xd8 a small picture")
     ada, bob, operator = Tenant(gateway, "ada"), Tenant(gateway, "bob"), Tenant(gateway, "root", "operate")
     adas = ada.submit(metadata={CANARY: CANARY}, headers={"Idempotency-Key": "same"}).json()["id"]
     play(gateway.redis_url, lambda _: f"{CANARY} A")
@@ -40,6 +42,7 @@ ON_A_JOB = [
     ("GET", "/v1/jobs/{}/results"),
     ("GET", "/v1/jobs/{}/results?follow=true"),
     ("GET", "/v1/jobs/{}/events"),
+    ("GET", f"/v1/jobs/{{}}/previews/{RASTER_KEY}"),
     ("GET", "/v1/jobs/{}/report"),
     ("GET", "/v1/jobs/{}/report?format=html"),
     ("GET", "/v1/jobs/{}/verdicts"),
@@ -64,7 +67,10 @@ def test_every_operation_on_a_job_is_tried(shared: Shared) -> None:
         for method, operation in methods.items()
         if "{job_id}" in path or any(item["name"] == "job" for item in operation.get("parameters", ()))
     }
-    tried = {(method, path.partition("?")[0].replace("{}", "{job_id}")) for method, path in ON_A_JOB}
+    tried = {
+        (method, path.partition("?")[0].replace("{}", "{job_id}").replace(RASTER_KEY, "{key}"))
+        for method, path in ON_A_JOB
+    }
     assert there_are <= tried
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cli.stack import StackOptions
+from cli import preflight
+from cli.stack import Stack, StackOptions
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
 from jobs.settings import ProcessSettings
@@ -17,13 +18,14 @@ from tests.viewer.viewing import viewing
 from viewer.settings import ViewerSettings
 
 
-def test_a_viewer_that_others_could_reach_does_not_start_unless_it_is_told_to(tmp_path: Path) -> None:
-    """Status 2, and one sentence that says what to do."""
+def test_a_viewer_that_others_could_reach_does_not_start_while_there_is_no_key(tmp_path: Path) -> None:
+    """Status 2, and one sentence that says what to do; in its own words, since the gateway has others."""
     command = [sys.executable, "-m", "viewer", "--home", str(tmp_path), "--host", "0.0.0.0", "--port", "0"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
-    assert "--allow-unauthenticated" in ended.stderr
+    assert "gigavqa keys create" in ended.stderr
+    assert "may see every picture of the data root, say GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED=1" in ended.stderr
 
 
 @pytest.mark.parametrize("kind", [Settings, ViewerSettings])
@@ -43,16 +45,16 @@ def test_behind_a_proxy_descriptions_name_the_address_that_browsers_use(tmp_path
         assert told["id"] == "https://slides.example.org/viewer/iiif/3/a.png"
 
 
-@pytest.mark.parametrize(
-    ("host", "anybody", "listens"),
-    [("127.0.0.1", False, "127.0.0.1"), ("0.0.0.0", True, "0.0.0.0"), ("0.0.0.0", False, "127.0.0.1")],
-)
-def test_beside_a_gateway_that_asks_for_keys_the_viewer_stays_on_this_machine(
-    host: str, anybody: bool, listens: str
+@pytest.mark.parametrize(("asks", "anybody", "asks_too"), [(True, "", True), (True, "1", False), (False, "", False)])
+def test_a_viewer_asks_for_keys_beside_a_gateway_that_does(
+    monkeypatch: pytest.MonkeyPatch, asks: bool, anybody: str, asks_too: bool
 ) -> None:
-    """It asks nobody who he is, so that keys in front of the gateway would keep nobody from the pictures."""
-    options = StackOptions(Home(), (), (), host=host, allow_unauthenticated=anybody, viewer_port=8471)
-    assert options.viewer_host == listens
+    """On this machine's own address, too; keys in front of the gateway alone would keep nobody from the pictures."""
+    monkeypatch.setenv("GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED", anybody)
+    assert preflight.viewer_requires_keys(asks) is asks_too
+    options = StackOptions(Home(), (), (), host="0.0.0.0", viewer_port=8471, viewer_requires_keys=asks_too)
+    (viewer,) = Stack(options, "unix:///none", print).viewers
+    assert ("--require-keys" in viewer.program.argv) is asks_too
 
 
 def test_the_command_takes_the_same_settings(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ const label = (viewer, words) => {
 
 const tell = () => {
   const picture = full?.world.getItemAt(0);
-  if (!picture) return;
+  if (!picture || !byId("key").hidden) return; // what is said of the key stays
   const percent = 100 * picture.viewportToImageZoom(full.viewport.getZoom());
   const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBounds());
   say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
@@ -106,7 +106,10 @@ const showRaster = () => {
   const [x, y, width, height] = one.region;
   model.clearOverlays();
   const picture = el("img", { class: "raster", src: rasterAddress(one), alt: one.caption || "What the model saw" });
-  picture.addEventListener("error", () => say("This raster cannot be made of the picture."));
+  picture.addEventListener("error", () => {
+    say("This raster cannot be made of the picture.");
+    lookForEnd();
+  });
   model.addOverlay({ element: picture, location: new OpenSeadragon.Rect(x / size.x, y / size.x, width / size.x, height / size.x) });
   byId("seen-caption").textContent = `As the model saw it: ${one.size.map(whole).join(" × ")} pixels of ${one.region.slice(2).map(whole).join(" × ")}`;
 };
@@ -193,6 +196,27 @@ const drawWords = () => {
   byId("geojson").hidden = false;
 };
 
+// --- keys ----------------------------------------------------------------------------------------------------------
+
+// The viewer keeps who looks by a cookie, which no script reads: pictures cannot be asked for with a key.
+const askForKey = (words) => {
+  say(words);
+  byId("key").hidden = false;
+  byId("secret").focus();
+};
+byId("key").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const key = byId("secret").value.trim();
+  byId("secret").value = "";
+  const answer = await fetch("session", { method: "POST", headers: { Authorization: `Bearer ${key}` } });
+  if (answer.ok) location.reload();
+  else say(`The key was refused: ${(await answer.text()).trim()}`);
+});
+// A picture does not say why it does not come.
+const lookForEnd = async () => {
+  if (byId("key").hidden && (await fetch(`${info.id}/info.json`, { cache: "no-store" })).status === 401) askForKey("The session is over; the key opens another.");
+};
+
 // --- begin ---------------------------------------------------------------------------------------------------------
 
 const begin = async () => {
@@ -211,6 +235,10 @@ const begin = async () => {
   const name = encodeURIComponent(wish.digest ? `${wish.image}@${wish.digest}` : wish.image);
   say("The picture is being opened.");
   const answer = await fetch(`iiif/3/${name}/info.json`);
+  if (answer.status === 401) {
+    askForKey("Pictures are shown to those who have a key.");
+    return;
+  }
   if (!answer.ok) {
     say(`The picture cannot be shown: ${(await answer.text()).trim()}`);
     return;
@@ -227,6 +255,7 @@ const begin = async () => {
     full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
   });
   full.addHandler("animation-finish", tell);
+  full.addHandler("tile-load-failed", lookForEnd);
   full.open(info);
 };
 

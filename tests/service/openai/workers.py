@@ -25,6 +25,7 @@ from workers.worker import Worker
 
 ENTRY = load_catalogue()[MODEL]
 Make = Callable[[], Engine]
+_SETTINGS = SETTINGS.model_copy(update={"heartbeat_seconds": 2.0})  # busy clients beside it must not silence a worker
 _DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where it was, and cleans up nothing
 
 
@@ -75,9 +76,9 @@ class RunningWorker:
 
     async def _run(self, settings: Settings) -> None:
         redis = connect(settings.redis_url or "")
-        served = Served(ENTRY, self._engine, SETTINGS.max_requests)
+        served = Served(ENTRY, self._engine, _SETTINGS.max_requests)
         around = Surroundings(redis, self._library)
-        self._worker = Worker([served], around, SETTINGS, Instruments(CollectorRegistry()))
+        self._worker = Worker([served], around, _SETTINGS, Instruments(CollectorRegistry()))
         self._ready.set()
         await self._worker.run()
         await redis.aclose()
