@@ -43,6 +43,20 @@ def _refuse_other_machines(environment: Environment, **_: Any) -> None:
         raise SystemExit(f"{environment.host}: load is sent to this machine only")
 
 
+@events.init.add_listener
+def _end_when_called(environment: Environment, **_: Any) -> None:
+    """End early where nothing more is wanted than that these were called once."""
+    if wanted := set(filter(None, os.environ.get("GIGAVQA_LOAD_UNTIL_CALLED", "").split("|"))):
+        gevent.spawn(_quit_when_called, environment, wanted)
+
+
+def _quit_when_called(environment: Environment, wanted: set[str]) -> None:
+    while not wanted <= {name for name, _ in environment.stats.entries}:
+        gevent.sleep(_POLL_SECONDS)
+    if environment.runner:
+        environment.runner.quit()
+
+
 @events.quitting.add_listener
 def _judge(environment: Environment, **_: Any) -> None:
     total = environment.stats.total
