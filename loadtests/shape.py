@@ -15,6 +15,7 @@ SECONDS = float(os.environ.get("GIGAVQA_LOAD_SECONDS", "30"))
 """How long shapes take that have a course of their own."""
 REQUESTS = int(os.environ.get("GIGAVQA_LOAD_REQUESTS", "100000"))
 """Of the job that is huge, followed, or exported."""
+_WANTED = set(filter(None, os.environ.get("GIGAVQA_LOAD_UNTIL_CALLED", "").split("|")))
 _FINAL = {"completed", "failed", "cancelled"}
 _MOST_FAILURES = 0.01
 _POLL_SECONDS = 0.2
@@ -46,15 +47,19 @@ def _refuse_other_machines(environment: Environment, **_: Any) -> None:
 @events.init.add_listener
 def _end_when_called(environment: Environment, **_: Any) -> None:
     """End early where nothing more is wanted than that these were called once."""
-    if wanted := set(filter(None, os.environ.get("GIGAVQA_LOAD_UNTIL_CALLED", "").split("|"))):
-        gevent.spawn(_quit_when_called, environment, wanted)
+    if _WANTED:
+        gevent.spawn(_quit_when_called, environment)
 
 
-def _quit_when_called(environment: Environment, wanted: set[str]) -> None:
-    while not wanted <= {name for name, _ in environment.stats.entries}:
+def _quit_when_called(environment: Environment) -> None:
+    while _uncalled(environment):
         gevent.sleep(_POLL_SECONDS)
     if environment.runner:
         environment.runner.quit()
+
+
+def _uncalled(environment: Environment) -> set[str]:
+    return _WANTED - {name for name, _ in environment.stats.entries}
 
 
 @events.quitting.add_listener
@@ -65,8 +70,10 @@ def _judge(environment: Environment, **_: Any) -> None:
     )
     for threshold in missed:
         print(f"over its threshold of {threshold.p99_ms:g} ms at the 99th percentile: {threshold.name}")
+    if uncalled := _uncalled(environment):
+        print(f"never called: {', '.join(sorted(uncalled))}")
     failed = total.num_requests == 0 or total.fail_ratio > _MOST_FAILURES
-    environment.process_exit_code = int(failed or bool(missed))
+    environment.process_exit_code = int(failed or bool(missed or uncalled))
 
 
 def _is_over(environment: Environment, threshold: Threshold) -> bool:

@@ -30,7 +30,7 @@ class Watcher(Client):
     def _follow(self, job_id: str) -> None:
         began, first = time.perf_counter(), True
         address = f"/v1/jobs/{job_id}/events"
-        with self.client.get(address, name="events of a job", stream=True, timeout=3600) as answer:
+        with self.client.get(address, name="events of a job", stream=True, timeout=3600, catch_response=True) as answer:
             for line in answer.iter_lines(chunk_size=1):
                 if first and line.startswith(b"data"):
                     first = False
