@@ -63,14 +63,16 @@ class Lane(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A leased bundle as the server tells it; `queued_ms` passed since it was enqueued."""
+    """A leased bundle as the server tells it; `queued_ms` passed since it was enqueued, a lost `payload` is None."""
 
     lane: bytes
     entry_id: bytes
     deliveries: int
     queued_ms: int
     crashes: bytes | int
-    payload: bytes
+    job_id: bytes
+    bundle_id: bytes
+    payload: bytes | None
     mark: bytes
 
 
@@ -258,6 +260,10 @@ class Calls:
     ) -> None:
         """Give up a bundle that is held, its attempt unspent."""
         await self._run("hand_back", *held, deliveries, job_id, bundle_id, *request_ids)
+
+    async def pass_over(self, held: Held, *, job_id: str, bundle_id: str) -> None:
+        """Take a bundle that is held and cannot be read from its lane, and count it."""
+        await self._run("pass_over", *held, job_id, bundle_id)
 
     async def suspect(self, held: Held, *, deliveries: int, job_id: str, bundle_id: str, request_id: str) -> bool:
         """Mark the request of a bundle on probation that runs next; False where the bundle is not held any more."""

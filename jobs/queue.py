@@ -1,6 +1,7 @@
 """The queue of bundles: one stream per model and priority, leases, and a probation lane for suspected poison."""
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Literal, NoReturn, TypeVar
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
+from zstandard import ZstdError
 
 from jobs.access import NOBODY, Owner
 from jobs.calls import Calls, Claimed, Held, Lane, Packed, Retried, Wanted
@@ -30,6 +32,8 @@ from jobs.models import Bundle, Job, JobStatus
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.stored import read_bundle
+
+log = logging.getLogger(__name__)
 
 GROUP = "workers"
 
@@ -190,7 +194,7 @@ class JobQueue:
         The one that brings the requests to `max_requests` is the last. Bundles of the worker's own images that others
         find are parked for it while they have up to `room` requests. With `probation`, a bundle of the probation lane
         comes first, and alone. Waits up to `block_seconds` while there is nothing to lease, and then returns an empty
-        list.
+        list. Bundles that cannot be read are passed over, counted and logged.
         """
         await self._ensure_groups(models)
         wanted = Wanted(max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False)
@@ -345,7 +349,19 @@ class JobQueue:
             for model in models
         ]
         more, claimed = await self._on_groups(models, partial(self._calls.claim, worker, wanted, lanes))
-        return more, [_lease(one, worker, wanted.probation) for one in claimed]
+        leases = [lease for one in claimed if (lease := await self._read(one, worker, wanted.probation))]
+        return more or len(leases) < len(claimed), leases
+
+    async def _read(self, claimed: Claimed, worker: str, probation: bool) -> Lease | None:
+        """The lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
+        try:
+            return _lease(claimed, worker, probation)
+        except (ZstdError, ValueError) as error:
+            job_id, bundle_id = claimed.job_id.decode(), claimed.bundle_id.decode()
+            held = Held(worker, claimed.lane.decode(), claimed.entry_id.decode())
+            await self._calls.pass_over(held, job_id=job_id, bundle_id=bundle_id)
+            log.error("job %s: bundle %s is passed over: %s; cancel the job and retry it", job_id, bundle_id, error)
+            return None
 
     async def _on_groups(self, models: Sequence[str], call: Callable[[], Awaitable[_ReplyT]]) -> _ReplyT:
         await self._ensure_groups(models)
@@ -405,9 +421,15 @@ def _held(lease: Lease) -> Held:
     return Held(lease.worker, lease.stream, lease.entry_id)
 
 
+def _kept(payload: bytes | None) -> bytes:
+    if payload is None:
+        raise ValueError("its requests are gone")
+    return payload
+
+
 def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
     return Lease(
-        bundle=read_bundle(decompress(claimed.payload)),
+        bundle=read_bundle(decompress(_kept(claimed.payload))),
         attempt=int(claimed.crashes) + claimed.deliveries,
         probation=probation,
         queued_seconds=max(0, claimed.queued_ms) / 1000,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from redis.asyncio import Redis
+from zstandard import ZstdError
 
 from jobs.codec import decompress
 from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
@@ -43,16 +44,23 @@ def _check_bundles(
         if remaining == "0":
             continue
         depth[f"{'leased' if name in leased else 'waiting'}:{model}"] += 1
-        if not redis.hexists(KEYS.payloads(job_id), name):
+        if not _is_readable(redis.hget(KEYS.payloads(job_id), name)):
             unplayable.append(name.decode())
         elif (job_id, name.decode()) not in waiting:
             lost.append(name.decode())
     if unplayable:
-        told = f"the requests of {counted(len(unplayable), 'bundle')} are gone; cancel the job and retry it"
+        told = f"the requests of {counted(len(unplayable), 'bundle')} are gone or damaged; cancel the job and retry it"
         yield damage("bundle-gone", subject, told)
     if lost:
         told = f"{counted(len(lost), 'bundle')} stand in no lane, so that the job would never end"
         yield damage("bundle-lost", subject, told, _queueing(job_id, lost))
+
+
+def _is_readable(packed: bytes | None) -> bool:
+    try:
+        return packed is not None and bool(read_bundle(decompress(packed)))
+    except (ZstdError, ValueError):
+        return False
 
 
 def _check_depth(survey: Survey, depth: Counter[str]) -> Iterator[Finding]:

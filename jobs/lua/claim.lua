@@ -54,7 +54,7 @@ local function offer(stream, entry, attempt, parks, ran_out)
   take_lease(f.job, f.bundle, model)
   requests = requests - remaining
   local queued = tonumber(now()) / 1000 - tonumber(f.queued or string.match(entry[1], '^%d+'))
-  leases[#leases + 1] = {stream, entry[1], attempt, math.floor(queued), f.crashes or 0,
+  leases[#leases + 1] = {stream, entry[1], attempt, math.floor(queued), f.crashes or 0, f.job, f.bundle,
     call('HGET', key('payloads', f.job), f.bundle), call('HGET', key('suspects', f.job), f.bundle) or ''}
 end
 

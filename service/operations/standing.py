@@ -194,6 +194,12 @@ def _work(server: Server | None) -> Iterable[Metric]:
         ["model"],
         _by_model(server, "reclaims"),
     )
+    yield _counter(
+        "unreadable_bundles",
+        "Bundles that were passed over because their requests are gone or damaged; `gigavqa fsck` names their jobs.",
+        ["model"],
+        _by_model(server, "unreadable"),
+    )
 
 
 def _by_model(server: Server | None, name: str) -> dict[tuple[str], float]:

@@ -17,6 +17,7 @@ from jobs.queue import GROUP, JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.server import ServerProcess
+from jobs.vitals import Vitals
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.waiting import async_wait_until
 
@@ -91,6 +92,26 @@ async def test_a_worker_goes_on_when_the_server_lost_its_data(redis: Redis) -> N
     job = await new_job(redis)
     await JobQueue(redis).enqueue(job.id, make_bundles(job.id, 1), None)
     assert len(await queue.claim([MODEL], "w", 1, 0)) == 1
+
+
+async def test_bundles_that_cannot_be_read_are_passed_over(redis: Redis, caplog: pytest.LogCaptureFixture) -> None:
+    """One is lost and one damaged: the third is leased, they are named and counted, and a retry asks them again."""
+    queue, job = JobQueue(redis), await new_job(redis)
+    bundles = make_bundles(job.id, 3)
+    await queue.enqueue(job.id, bundles, None)
+    await redis.hdel(KEYS.payloads(job.id), "b0")
+    await redis.hset(KEYS.payloads(job.id), "b1", b"no zstd")
+    (lease,) = await queue.claim([MODEL], "w", 1, 0)
+    assert (lease.bundle, await queue.claim([MODEL], "w", 1, 0)) == (bundles[2], [])
+    assert await queue.depth(MODEL) == QueueDepth(waiting=2, leased=1)
+    assert (await redis.xpending(KEYS.queue(MODEL, "batch"), GROUP))["pending"] == 1
+    assert (await Vitals.of(redis)).totals.by("unreadable") == {MODEL: 2}
+    assert [f"job {job.id}: bundle {name} is passed over" in caplog.text for name in ("b0", "b1", "b2")] == [1, 1, 0]
+    await JobRegistry(redis).cancel(job.id)
+    await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
+    assert (await JobRegistry(redis).get(job.id)).status is JobStatus.CANCELLED
+    await queue.reopen(job.id, bundles)
+    assert bundles_of(await queue.claim([MODEL], "w", 9, 0)) == ["b0", "b1"]
 
 
 async def test_a_full_queue_takes_nothing_of_a_job(redis: Redis) -> None:

@@ -105,6 +105,8 @@ async def test_every_damage_is_found_and_named_beside_all_others(kept: Kept) -> 
     await redis.delete(KEYS.queue(MODEL, "batch"))
     payloadless = await begin(redis, 1)
     await redis.hdel(KEYS.payloads(payloadless.id), "b0")
+    undecodable = await begin(redis, 1)
+    await redis.hset(KEYS.payloads(undecodable.id), "b0", b"no zstd")
 
     file = StoredFile(id="file-1", bytes=3, created_at=1, filename="a", purpose="vision")
     await FileRegistry(redis).add(file)
@@ -129,7 +131,7 @@ async def test_every_damage_is_found_and_named_beside_all_others(kept: Kept) -> 
         *(("text-unsunk", f"job {job.id}") for job in (textless, uncounted, unlisted, vanished, garbled)),
         ("room-wrong", "the queue"),
         ("bundle-lost", f"job {lost.id}"),
-        ("bundle-gone", f"job {payloadless.id}"),
+        *(("bundle-gone", f"job {job.id}") for job in (payloadless, undecodable)),
         ("file-damaged", "file file-1"),
         ("picture-damaged", f"picture {'ab' * 32}"),
     }
