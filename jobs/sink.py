@@ -56,6 +56,7 @@ class ParquetSink:
         self._calls = Calls(redis, keys)
         self._lock = redis.lock(keys.sink_lock(), timeout=_LOCK_SECONDS)
         self._grouped = False
+        self._oldest = b"", 0.0
         self.errors = 0
         """How often a step of `run_forever` failed and was put off."""
 
@@ -115,8 +116,14 @@ class ParquetSink:
     async def _due(self) -> bool:
         if await self._redis.xlen(self._keys.unsunk()) >= self._rows:
             return True
-        oldest = await self._redis.xrange(self._keys.unsunk(), count=1)
-        return bool(oldest) and time.time() - int(oldest[0][0].split(b"-")[0]) / 1000 >= self._seconds
+        if not (oldest := await self._redis.xrange(self._keys.unsunk(), count=1)):
+            return False
+        entry_id, now = oldest[0][0], time.monotonic()
+        if entry_id != self._oldest[0]:
+            self._oldest = entry_id, now
+        # Where a clock stepped back, its entries are of the future for as long as the step.
+        age = time.time() - int(entry_id.split(b"-")[0]) / 1000
+        return max(age, now - self._oldest[1]) >= self._seconds
 
     async def _next_entries(self) -> list[_Entry]:
         """Entries that an earlier run read and did not finish; new ones when there are none."""

@@ -1,6 +1,7 @@
 """Responses move to Parquet parts, and are read as before."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,6 +132,17 @@ async def test_the_running_sink_moves_full_parts_at_once_and_others_in_time(redi
     hasty.cancel()
     await asyncio.gather(hasty, return_exceptions=True)
     assert len(rows_of(tmp_path)) == 6
+
+
+async def test_a_clock_that_steps_back_puts_no_part_off(redis: Redis, tmp_path: Path) -> None:
+    """What was recorded at an hour that comes again is due after its time, as by any other clock."""
+    future = await redis.xadd(KEYS.unsunk(), {"a": "b"}, id=f"{int(time.time() * 1000) + 3_600_000}-0")
+    await redis.xdel(KEYS.unsunk(), future)
+    job = await run_job(redis, 2)
+    sinking = asyncio.create_task(ParquetSink(redis, str(tmp_path), seconds=0.1).run_forever())
+    await async_wait_until(lambda: _hot(redis, job.id, 0), what="the part")
+    sinking.cancel()
+    await asyncio.gather(sinking, return_exceptions=True)
 
 
 async def _hot(redis: Redis, job_id: str, number: int) -> bool:
