@@ -39,6 +39,10 @@ class ImageUnreadableError(TilingError):
     """The file is not an image that can be decoded: empty, truncated, corrupt, or of another kind."""
 
 
+class ImageChangedError(TilingError):
+    """The file was replaced or written to while it was being read: what it shows now is another picture."""
+
+
 class ImageUnsupportedError(TilingError):
     """The file is an image, of a format, layout or pixel type that is not served."""
 

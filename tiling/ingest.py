@@ -8,6 +8,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from tiling.digest import content_digest
+from tiling.errors import ImageChangedError
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.levels import LARGE_PIXELS, Reading, reading_of
 from tiling.passes import Pass
@@ -103,6 +104,8 @@ def make_pyramid(path: Path, folder: Path, progress: Progress | None = None, *, 
         try:
             with open_source(path) as source:
                 write_pyramid(source, partial, progress)
+            if content_digest(path) != digest:
+                raise ImageChangedError(f"{path}: the image was replaced while its pyramid was being made")
             _publish(partial, pyramid)
         finally:
             partial.unlink(missing_ok=True)

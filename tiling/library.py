@@ -2,8 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import NamedTuple
 
 from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
-from tiling.errors import TilingError
+from tiling.errors import ImageChangedError, TilingError
 from tiling.geometry import Size
 from tiling.ingest import Ledger, make_pyramid, pyramid_path
-from tiling.known import known_identity, known_reading, naming
+from tiling.known import changed, is_unchanged, known_identity, known_reading, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Painted, Pass, plan_passes
 from tiling.pyramid import Progress
@@ -73,6 +74,9 @@ class LibraryStats:
 
 class Library:
     """Renders views of images by name. Thread-safe; whoever asks for one raster at once shares one rendering.
+
+    A raster shows one version of its image, the one that its digest names; where the file does not stay the same for so
+    long, there is none but an ImageChangedError, and whoever asks again sees the file as it is then.
 
     Rasters of large images, and small ones of any, are looked for in `store`, too, where `keep` puts them.
     """
@@ -173,8 +177,10 @@ class Library:
         file = pyramid if pyramid.exists() else path
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
-                reading = known_reading(file)
-                return [partial(self._run, path, reading, each) for each in plan_passes(file, reading, recipes)]
+                with _of_one_version(path, recipes[0], is_read=file == path):
+                    reading = known_reading(file)
+                    passes = plan_passes(file, reading, recipes)
+                return [partial(self._run, path, reading, each) for each in passes]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
                 self._cache.fail(recipe.key, error)
@@ -184,6 +190,8 @@ class Library:
         missing = {recipe.key for recipe in each.recipes}
 
         def deliver(painted: Painted) -> None:
+            if each.path == path and not is_unchanged(path, painted.recipe.digest):
+                raise changed(path)
             with self._lock:
                 self._renders += 1
             missing.discard(painted.recipe.key)
@@ -198,17 +206,30 @@ class Library:
                     self._passes += 1
                 with naming(each.recipes[0].view.image, path, self._pyramids):
                     started = time.monotonic()
-                    share = each.run(deliver, is_wanted)
+                    with _of_one_version(path, each.recipes[0], is_read=each.path == path):
+                        share = each.run(deliver, is_wanted)
                     self._on_pass(reading.format, each.decoded, time.monotonic() - started)
                     self._ledger.add(path, reading, each, share)
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
             error = raised
-        if isinstance(error, TilingError) and len(missing) > 1 and not reading.is_sequential:
+        is_damaged = isinstance(error, TilingError) and not isinstance(error, ImageChangedError)
+        if is_damaged and len(missing) > 1 and not reading.is_sequential:
             for one in each.alone(missing):  # damage in one tile is nothing to those who do not look at it
                 self._run(path, reading, one, is_wanted)
             return
         for key in missing:
             self._cache.fail(key, error)
+
+
+@contextmanager
+def _of_one_version(path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:
+    """Let whatever fails over a file that is read, and is not the recipe's any more, fail for that."""
+    try:
+        yield
+    except Exception as error:
+        if is_read and not is_unchanged(path, recipe.digest):
+            raise changed(path) from error
+        raise
 
 
 def _is_worth_keeping(source: Size, raster_pixels: int) -> bool:

@@ -80,7 +80,7 @@ class _Painting:
 
     def __init__(self, plan: Pass, source: Source) -> None:
         if source.size != plan.recipes[0].source_size:
-            raise ImageUnreadableError(f"{plan.path}: the image changed its size while it was being read")
+            raise ImageUnreadableError(f"{plan.path}: the image has another size than its header said")
         self._source, self._decoded = source, plan.decoded
         self._levels = reading_of(source).levels
         self._open = [

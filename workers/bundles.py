@@ -15,7 +15,7 @@ from jobs.logs import about
 from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
-from tiling.errors import TilingError
+from tiling.errors import ImageChangedError, TilingError
 from workers.engines.engine import EngineDeadError, EngineError, Message
 from workers.engines.keeper import EngineKeeper
 from workers.errors import EngineLostError
@@ -176,7 +176,7 @@ class BundlePlayer:
         try:
             await self._play_chat(lease, request, priority, outcome, marks)
         except TilingError as error:
-            outcome.failure = make_failure(error, retryable=False)
+            outcome.failure = make_failure(error, retryable=isinstance(error, ImageChangedError))
         except EngineError as error:
             outcome.failure = make_failure(error, retryable=error.is_retryable)
         except EngineDeadError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tiling.budgets.base import VisualBudget
+from tiling.errors import ImageChangedError
 from tiling.helpers import give_way
 from tiling.library import Awaited, Library, Look
 from tiling.rendering import Raster
@@ -19,10 +20,16 @@ from workers.leisure import Leisure
 _GATHERING_SECONDS = 0.01
 """The requests of one claim come within some milliseconds, and what they look at is to be planned together."""
 
+_PAUSES_SECONDS = (0.0, 0.1, 0.3, 1.0, 3.0)
+"""Before each further look at a picture that was replaced while it was being read."""
+
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rasters of one request, in the order of its views, and the seconds that it waited for them."""
+    """The rasters of one request, in the order of its views, and the seconds that it waited for them.
+
+    All views of one picture are of one version of its file.
+    """
 
     rasters: tuple[Raster, ...]
     seconds: float
@@ -71,23 +78,38 @@ class Preparation:
         """Hold the rasters of one request. Raises TilingError subclasses.
 
         Waits, first come first served, until they fit beside what other requests hold. What is urgent is begun at once,
-        whatever others may come to look at of the same image.
+        whatever others may come to look at of the same image. A picture that is replaced meanwhile is looked at anew;
+        one that goes on changing raises ImageChangedError.
         """
         num_images = len(views) if self._budget.counts_images else 1
         looks = [Look(view, num_images) for view in views]
-        shared = await self._acquire(looks, urgent)
-        try:
-            started = time.monotonic()
-            # Shielded: others may wait for the same raster when this request is cancelled.
-            rasters = [await asyncio.shield(entry.raster) for entry in shared]
-            yield Prepared(tuple(rasters), time.monotonic() - started)
-        finally:
-            self._release(looks)
+        started: float | None = None
+        for pause in (*_PAUSES_SECONDS, None):
+            async with self._holding(looks, urgent) as shared:
+                started = started or time.monotonic()
+                try:
+                    rasters = await _of_one_version(shared)
+                except ImageChangedError:
+                    if pause is None:
+                        raise
+                    self._forget(looks, shared)
+                else:
+                    yield Prepared(rasters, time.monotonic() - started)
+                    return
+            await asyncio.sleep(pause)
 
     def close(self) -> None:
         """Break off what is being rendered, and end the threads."""
         self._closed = True
         self._threads.shutdown(wait=True)
+
+    @asynccontextmanager
+    async def _holding(self, looks: Sequence[Look], urgent: bool) -> AsyncIterator[Sequence[_Shared]]:
+        shared = await self._acquire(looks, urgent)
+        try:
+            yield shared
+        finally:
+            self._release(looks, shared)
 
     async def _acquire(self, looks: Sequence[Look], urgent: bool) -> list[_Shared]:
         async with self._queue:
@@ -174,12 +196,18 @@ class Preparation:
         entry = self._held.get(look)
         return entry is not None and not entry.raster.done()
 
-    def _release(self, looks: Sequence[Look]) -> None:
-        for look in looks:
-            entry = self._held[look]
+    def _forget(self, looks: Sequence[Look], shared: Sequence[_Shared]) -> None:
+        """Let whoever holds these looks from now on see them anew; what is under way is nobody's past yet."""
+        for look, entry in zip(looks, shared, strict=True):
+            if entry.raster.done() and self._held.get(look) is entry:
+                del self._held[look]
+
+    def _release(self, looks: Sequence[Look], shared: Sequence[_Shared]) -> None:
+        for look, entry in zip(looks, shared, strict=True):
             entry.users -= 1
             if entry.users == 0:
-                del self._held[look]
+                if self._held.get(look) is entry:
+                    del self._held[look]
                 entry.raster.cancel()
                 self._resize(entry, 0)
 
@@ -187,3 +215,13 @@ class Preparation:
         self._reserved += num_bytes - entry.reserved
         entry.reserved = num_bytes
         self._freed.set()
+
+
+async def _of_one_version(shared: Sequence[_Shared]) -> tuple[Raster, ...]:
+    # Shielded: others may wait for the same raster when this request is cancelled.
+    rasters = tuple([await asyncio.shield(entry.raster) for entry in shared])
+    digests: dict[str, str] = {}
+    for raster in rasters:
+        if digests.setdefault(raster.view.image, raster.digest) != raster.digest:
+            raise ImageChangedError(f"image '{raster.view.image}' was replaced between two views of it")
+    return rasters

@@ -11,8 +11,9 @@ from PIL import Image
 from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, textured
 from tiling.digest import content_digest
-from tiling.errors import ImageUnreadableError, PathEscapesError
-from tiling.library import Library
+from tiling.errors import ImageChangedError, ImageUnreadableError, PathEscapesError
+from tiling.ingest import make_pyramid
+from tiling.library import Library, Look
 from tiling.recipes import identify, plan_raster
 from tiling.rendering import render
 from tiling.roots import ImageRoot
@@ -203,3 +204,33 @@ def test_errors_name_the_image_and_not_where_it_lies(library: Library, root: Ima
     with pytest.raises(ImageUnreadableError, match=r"^broken\.png") as refused:
         library.render(View(image="broken.png"), SMALL_BUDGET)
     assert str(root.folder) not in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [(900, 700), (90, 70)])
+def test_a_picture_that_is_replaced_before_its_pixels_are_read_gives_no_raster(
+    library: Library, root: ImageRoot, size: tuple[int, int]
+) -> None:
+    """Of the same size or not: no raster has the digest of what it does not show, and who asks again sees the new."""
+    (awaited,), (work,) = library.plan([Look(View(image="small.png"))], SMALL_BUDGET)
+    new = root.folder / "new.png"
+    Image.new("RGB", size, (1, 2, 3)).save(new)
+    new.replace(root.folder / "small.png")
+    work(lambda: True)
+    with pytest.raises(ImageChangedError, match=r"small\.png"):
+        awaited.result()
+    raster = library.render(View(image="small.png"), SMALL_BUDGET)
+    assert raster.digest == content_digest(root.folder / "small.png")
+    assert np.unique(raster.pixels.reshape(-1, 3), axis=0).tolist() == [[1, 2, 3]]
+
+
+def test_no_pyramid_is_made_of_two_versions_of_a_picture(root: ImageRoot, tmp_path: Path) -> None:
+    """A picture that is replaced while it is read leaves none."""
+
+    def replace(*_: object) -> None:
+        new = root.folder / "new.png"
+        Image.new("RGB", (90, 70)).save(new)
+        new.rename(root.folder / "large.png")
+
+    with pytest.raises(ImageChangedError, match=r"large\.png"):
+        make_pyramid(root.folder / "large.png", tmp_path / "pyramids", replace)
+    assert not list((tmp_path / "pyramids").glob("*.tif"))

@@ -1,16 +1,19 @@
 """Rendering ahead: shared, bounded, and with errors that stay with those who asked."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from tests.waiting import async_wait_until
-from tests.workers.examples import ENTRY, image
-from tiling.errors import ImageNotFoundError
-from tiling.library import Library
+from tests.workers.examples import ENTRY, draw_images, image
+from tiling.budgets.base import VisualBudget
+from tiling.digest import content_digest
+from tiling.errors import ImageChangedError, ImageNotFoundError
+from tiling.library import Awaited, Library, Look, Work
 from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.preparation import Preparation
@@ -162,6 +165,71 @@ async def test_a_cancelled_request_does_not_take_the_rendering_from_others(prepa
 
     await async_wait_until(over)
     assert cancelled.cancelled()
+
+
+class Replaced(Library):
+    """A library whose picture 0 is replaced so many times by one of its size, each time just before it is read."""
+
+    def __init__(self, root: Path, times: int) -> None:
+        super().__init__(ImageRoot(draw_images(root)), root / "pyramids", 0)
+        self.picture, self.times = root / image(0), times
+
+    def plan(self, looks: Sequence[Look], budget: VisualBudget) -> tuple[list[Awaited], list[Work]]:
+        """Plan, and replace what was planned for."""
+        planned = super().plan(looks, budget)
+        if self.times:
+            self.replace()
+        return planned
+
+    def replace(self) -> None:
+        """Put another picture in its place."""
+        self.times -= 1
+        new = self.picture.with_name("new.png")
+        Image.new("RGB", (800, 600), (self.times % 256, 2, 3)).save(new)
+        new.replace(self.picture)
+
+
+async def test_a_picture_that_is_replaced_while_it_is_read_is_looked_at_anew(tmp_path: Path) -> None:
+    """Twice: all who asked see what it is at last, by its own digest."""
+    library = Replaced(tmp_path, 2)
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    async with (
+        preparation.rasters([View(image=image(0))]) as one,
+        preparation.rasters([View(image=image(0)), View(image=image(0), region="0,0,400,400")]) as two,
+    ):
+        rasters = [*one.rasters, *two.rasters]
+        assert {raster.digest for raster in rasters} == {content_digest(library.picture)}
+        assert {tuple(raster.pixels[0, 0]) for raster in rasters} == {(0, 2, 3)}
+    preparation.close()
+
+
+async def test_views_of_one_request_show_one_version_of_a_picture(tmp_path: Path) -> None:
+    """Though another request still holds one of them as it was before: that one keeps it."""
+    library = Replaced(tmp_path, 0)
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    whole, part = View(image=image(0)), View(image=image(0), region="0,0,400,400")
+    async with preparation.rasters([whole]) as before:
+        old = content_digest(library.picture)
+        library.replace()
+        library.times = 0
+        async with preparation.rasters([whole, part]) as after:
+            assert {raster.digest for raster in after.rasters} == {content_digest(library.picture)}
+        assert {raster.digest for raster in before.rasters} == {old}
+    async with asyncio.timeout(30), preparation.rasters([whole]):
+        preparation.close()
+
+
+async def test_a_picture_that_goes_on_changing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After as many looks as there are pauses and one; it keeps no room from others."""
+    monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0, 0.0))
+    library = Replaced(tmp_path, 1000)
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=LARGEST, threads=1)
+    with pytest.raises(ImageChangedError, match=r"demo/images/0\.png"):
+        await _look(preparation, image(0))
+    assert library.times == 1000 - 4
+    library.times = 0
+    await _look(preparation, image(1))
+    preparation.close()
 
 
 async def _look(preparation: Preparation, name: str, region: str = "full") -> None:
