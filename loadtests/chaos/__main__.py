@@ -2,7 +2,8 @@
 
     python -m loadtests.chaos [--requests 10000] [--minutes 30] [--only NAME ...]
 
-Prints a table in Markdown. Ends with status 1 when something was lost, doubled, or failed without being to blame.
+Prints a table in Markdown. Ends with status 1 when something was lost, doubled, or failed without being to blame, and
+when a fault was not made or not told of.
 """
 
 import argparse

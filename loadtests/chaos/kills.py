@@ -4,12 +4,13 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import redis
 
-from loadtests.chaos.outcome import Outcome, inspect
+from loadtests.chaos.outcome import Outcome, inspect, told_recovery
 from loadtests.installation import Installation, installed
 from loadtests.processes import Process
 
@@ -19,6 +20,7 @@ _LONGEST_FREEZE = 8.0
 """Seconds: more than two leases."""
 _PAUSE = (0.2, 2.0)
 _SHARES = {"worker": 12, "gateway": 3, "sink": 3, "server": 2}
+_SIGNALS = ("SIGKILL", "SIGSTOP")
 
 
 class Progress:
@@ -39,28 +41,46 @@ class Progress:
 
 
 class Havoc:
-    """Hurts one process after the other, as the draw has it, until a job is done."""
+    """Hurts one process after the other until a job is done: each in each way at first, and then as the draw has it."""
 
     def __init__(self, installation: Installation, outcome: Outcome, progress: Progress, seed: int) -> None:
         self._installation = installation
         self._outcome = outcome
         self._progress = progress
         self._draw = random.Random(seed)
+        self._recoveries: dict[str, list[float]] = defaultdict(list)
 
     def go_on(self, until: int, given_up: float) -> None:
         """Hurt somebody every few seconds until so many requests are recorded."""
-        while self._progress.look() < until and time.monotonic() < given_up:
-            (role,) = self._draw.choices(list(_SHARES), list(_SHARES.values()))
-            kills = self._draw.random() < 0.5
-            self._outcome.hurt[f"{'SIGKILL' if kills else 'SIGSTOP'} {role}"] += 1
+        for name, role in self._drawn():
+            if self._progress.look() >= until or time.monotonic() > given_up:
+                break
+            self._outcome.hurt[f"{name} {role}"] += 1
             before = self._progress.look()
-            self._hurt(role, kills)
+            self._hurt(role, kills=name == "SIGKILL")
             began = time.monotonic()
             self._pause()
             self._installation.until(lambda was=before: self._progress.look() > was, "the next response")
-            self._outcome.recoveries.append(time.monotonic() - began)
+            self._recoveries[role].append(time.monotonic() - began)
+        self._tell()
 
-    def _hurt(self, role: str, kills: bool) -> None:
+    def _drawn(self) -> Iterator[tuple[str, str]]:
+        pairs = [(name, role) for name in _SIGNALS for role in _SHARES]
+        self._draw.shuffle(pairs)
+        yield from pairs
+        while True:
+            (role,) = self._draw.choices(list(_SHARES), list(_SHARES.values()))
+            yield self._draw.choice(_SIGNALS), role
+
+    def _tell(self) -> None:
+        for role, seconds in sorted(self._recoveries.items()):
+            self._outcome.recoveries += seconds
+            self._outcome.notes.append(f"{role}: {told_recovery(seconds)}")
+        for name, role in ((name, role) for name in _SIGNALS for role in _SHARES):
+            if not self._outcome.hurt[f"{name} {role}"]:
+                self._outcome.missed.append(f"no {name} of the {role}")
+
+    def _hurt(self, role: str, *, kills: bool) -> None:
         if role == "server":
             self._hurt_server(kills)
             return

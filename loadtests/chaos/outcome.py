@@ -28,12 +28,14 @@ class Outcome:
     recoveries: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    """What should have happened and did not."""
     skipped: str = ""
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was lost, doubled or failed."""
-        return not (self.lost or self.twice or self.failed)
+        """Whether nothing was lost, doubled or failed, and all was done and said that should be."""
+        return not (self.lost or self.twice or self.failed or self.missed)
 
     def row(self) -> str:
         """One row of the table."""
@@ -41,7 +43,7 @@ class Outcome:
             return f"| {self.name} | | not run: {self.skipped} | | | | |"
         hurt = ", ".join(f"{number} x {what}" for what, number in sorted(self.hurt.items()))
         counts = f"{self.lost} | {self.twice} | {self.failed}"
-        notes = "; ".join(filter(None, [_recovery(self.recoveries), *self.notes]))
+        notes = "; ".join(filter(None, [told_recovery(self.recoveries), *self.notes, *self.missed]))
         return f"| {self.name} | {self.requests:,} in {self.seconds:.0f} s | {hurt} | {counts} | {notes} |"
 
 
@@ -109,7 +111,8 @@ def _patiently(installation: Installation, path: str) -> httpx.Response:
     return told[0]
 
 
-def _recovery(seconds: Sequence[float]) -> str:
+def told_recovery(seconds: Sequence[float]) -> str:
+    """How long recoveries took, in words; nothing where there was none."""
     if not seconds:
         return ""
     if len(seconds) == 1:

@@ -4,22 +4,26 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-import httpx
 from PIL import Image
 
 from loadtests.chaos.kills import Progress
 from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
 from loadtests.installation import Installation, installed
 from performance.installation import DATASET
+from tiling.digest import content_digest
 
 _REQUESTS = 1000
 _WORKERS = 2
 _WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "1")
 _HOLD_SECONDS = 10.0
-_FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+_REPLACED_SECONDS = 0.03
+_MIXED = "samples were asked over different contents of a picture"
+_FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 _SLOW_DISK = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -40,10 +44,10 @@ class _Run:
     def __init__(self, installation: Installation, outcome: Outcome) -> None:
         self.installation = installation
         self.outcome = outcome
-        self.job_id = installation.submit(_REQUESTS)
+        self.job_id = installation.submit(outcome.requests)
         self.progress = Progress(installation, self.job_id)
         self._began = time.monotonic()
-        self.until(_REQUESTS // 10)
+        self.until(outcome.requests // 10)
 
     def until(self, recorded: int) -> None:
         self.installation.until(lambda: self.progress.look() >= recorded, f"response {recorded}")
@@ -51,14 +55,16 @@ class _Run:
     def mended(self) -> None:
         """Take the time until the next response."""
         before, began = self.progress.look(), time.monotonic()
-        self.installation.until(lambda: self.progress.look() > before or before == _REQUESTS, "the next response")
+        self.installation.until(
+            lambda: self.progress.look() > before or before == self.outcome.requests, "the next response"
+        )
         self.outcome.recoveries.append(time.monotonic() - began)
 
-    def end(self) -> None:
+    def end(self) -> list[dict[str, Any]]:
         """Wait for the last response, and look at all of them."""
-        self.until(_REQUESTS)
+        self.until(self.outcome.requests)
         self.outcome.seconds = time.monotonic() - self._began
-        inspect(self.installation, self.job_id, self.outcome)
+        return inspect(self.installation, self.job_id, self.outcome)
 
 
 def _memory() -> Outcome:
@@ -159,8 +165,8 @@ def _slow_disk() -> Outcome:
 def _clock() -> Outcome:
     """The clock of all processes steps an hour forward, and an hour back; a worker is killed after each step."""
     outcome = Outcome("clock steps", _REQUESTS)
-    if not _FAKETIME.exists():
-        outcome.skipped = "libfaketime is not installed"
+    if _FAKETIME is None:
+        outcome.skipped = "libfaketime is not installed (`apt-get install libfaketime`)"
         return outcome
     with TemporaryDirectory(prefix="gigavqa-clock-") as folder:
         clock = Path(folder) / "clock"
@@ -190,25 +196,46 @@ def _faked(clock: Path) -> Mapping[str, str]:
 
 
 def _pictures() -> Outcome:
-    """All pictures are replaced by others while questions about them are played."""
-    outcome = Outcome("pictures replaced", _REQUESTS)
+    """All pictures are replaced by others, round after round, while each question about them is played twice."""
+    outcome = Outcome("pictures replaced", 2 * _REQUESTS)
     with installed(_WORKERS, *_WORKER) as installation:
         run = _Run(installation, outcome)
-        for picture in sorted((installation.home / "data" / DATASET / "images").glob("*.png")):
-            unfinished = picture.with_suffix(".new")
-            Image.new("RGB", (80, 60), (1, 2, 3)).save(unfinished, format="png")
-            unfinished.replace(picture)
+        names = [f"images/{path.name}" for path in (installation.home / "data" / DATASET / "images").glob("*.png")]
+        versions = {
+            f"{DATASET}/{name}": {content_digest(installation.home / "data" / DATASET / name)} for name in names
+        }
+        for number, image in enumerate(cycle(sorted(versions))):
+            if run.progress.look() >= outcome.requests:
+                break
+            versions[image].add(_replaced(installation.home / "data" / image, number))
             outcome.hurt["picture"] += 1
-        run.end()
-        if outcome.failed:  # its file changed in the middle of being read, which is said; asked again it is answered
-            outcome.notes.append(f"{outcome.failed} failed by name at that moment, and were answered when asked again")
-            outcome.failed = 0
-            httpx.post(f"{installation.url}/v1/jobs/{run.job_id}/retry", timeout=60).raise_for_status()
-            run.until(_REQUESTS)
-            inspect(installation, run.job_id, outcome, parts=False)
-        report = installation.ask(f"/v1/jobs/{run.job_id}/report?format=json", 120)
-        outcome.notes.append("the report warns" if "digest" in str(report) else "the report does not warn")
+            time.sleep(_REPLACED_SECONDS)
+        for response in run.end():
+            shown = [(raster["view"]["image"], raster["digest"]) for raster in response["rasters"]]
+            if not response.get("failure") and not all(digest in versions[image] for image, digest in shown):
+                outcome.missed.append(f"{response['request_id']} names a version that never was")
+        report = installation.ask(f"/v1/jobs/{run.job_id}/report?format=json", 300)
+        told = [caveat for caveat in map(str, _strings(report)) if _MIXED in caveat]
+        outcome.notes += [f"the report says: {told[0].split(':')[0]}"] if told else []
+        outcome.missed += [] if told else ["the report does not say that samples were shown different pictures"]
     return outcome
+
+
+def _replaced(picture: Path, number: int) -> str:
+    """Put another picture in the place of one, and return its digest."""
+    unfinished = picture.with_suffix(".new")
+    Image.new("RGB", (64 + number % 3 * 8, 48), (number % 256, 2, 3)).save(unfinished, format="png")
+    digest = content_digest(unfinished)
+    unfinished.replace(picture)
+    return digest
+
+
+def _strings(told: object) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    parts = told.values() if isinstance(told, dict) else told if isinstance(told, list) else ()
+    for part in parts:
+        yield from _strings(part)
 
 
 def _parts() -> Outcome:
