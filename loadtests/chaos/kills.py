@@ -14,7 +14,7 @@ from loadtests.chaos.outcome import Outcome, inspect, told_recovery
 from loadtests.installation import Installation, installed
 from loadtests.processes import Process
 
-WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "1")
+WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "0.05")
 _WORKERS = 4
 _LONGEST_FREEZE = 8.0
 """Seconds: more than two leases."""

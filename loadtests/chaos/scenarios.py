@@ -1,14 +1,15 @@
 """One fault each: memory, disk, store, clock, pictures, parts. A job is played meanwhile."""
 
+import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import httpx
 from PIL import Image
 
 from loadtests.chaos.kills import Progress
@@ -21,21 +22,36 @@ _REQUESTS = 1000
 _WORKERS = 2
 _WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "1")
 _HOLD_SECONDS = 10.0
-_REPLACED_SECONDS = 0.03
+_REPLACED_SECONDS = 0.5
 _MIXED = "samples were asked over different contents of a picture"
 _FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 _SLOW_DISK = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+static volatile int slow = -1;
 static int slowly(const char *name, int fd) {
     int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
-    usleep(1500000);
+    pthread_mutex_lock(&disk);
+    slow = fd;
+    sleep(3);
+    pthread_mutex_unlock(&disk);
     return real(fd);
 }
 int fsync(int fd) { return slowly("fsync", fd); }
 int fdatasync(int fd) { return slowly("fdatasync", fd); }
+ssize_t write(int fd, const void *bytes, size_t count) {
+    ssize_t (*real)(int, const void *, size_t) = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    if (fd == slow) {
+        pthread_mutex_lock(&disk);
+        pthread_mutex_unlock(&disk);
+    }
+    return real(fd, bytes, count);
+}
 """
+"""A disk that takes 3 s for each synchronisation, and nothing else of that file meanwhile."""
 
 
 class _Run:
@@ -147,18 +163,23 @@ def _store() -> Outcome:
 
 
 def _slow_disk() -> Outcome:
-    """Every synchronisation of the server's append-only file takes 1.5 s."""
+    """Every synchronisation of the server's append-only file takes 3 s, and what is written to it waits for that."""
     outcome = Outcome("slow disk under the server", _REQUESTS)
     with TemporaryDirectory(prefix="gigavqa-slow-") as folder:
         source, library = Path(folder) / "slow.c", Path(folder) / "slow.so"
         source.write_text(_SLOW_DISK)
-        if subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=False).returncode:
+        compile_it = ["cc", "-shared", "-fPIC", "-o", library, source, "-ldl", "-pthread"]
+        if subprocess.run(compile_it, check=False).returncode:
             outcome.skipped = "there is no C compiler"
             return outcome
-        with installed(_WORKERS, *_WORKER, server_environment={"LD_PRELOAD": str(library)}) as installation:
+        slow = {"LD_PRELOAD": str(library)}
+        with installed(_WORKERS, *_WORKER, "--speed", "0.1", server_environment=slow) as installation:
             run = _Run(installation, outcome)
-            outcome.hurt["fsync of 1.5 s, always"] += 1
+            outcome.hurt["fsync of 3 s, always"] += 1
             run.end()
+            waited = installation.client().info("persistence")["aof_delayed_fsync"]
+            outcome.notes.append(f"the server waited for its disk {waited} times")
+            outcome.missed += [] if waited else ["the disk was not slow"]
     return outcome
 
 
@@ -196,29 +217,37 @@ def _faked(clock: Path) -> Mapping[str, str]:
 
 
 def _pictures() -> Outcome:
-    """All pictures are replaced by others, round after round, while each question about them is played twice."""
-    outcome = Outcome("pictures replaced", 2 * _REQUESTS)
-    with installed(_WORKERS, *_WORKER) as installation:
-        run = _Run(installation, outcome)
-        names = [f"images/{path.name}" for path in (installation.home / "data" / DATASET / "images").glob("*.png")]
+    """Each picture is replaced when a question about it is answered, and again and again while others wait for it."""
+    outcome = Outcome("pictures replaced", 3 * _REQUESTS)
+    with installed(_WORKERS, *_WORKER, "--max-requests", "4") as installation:
+        data = installation.home / "data"
         versions = {
-            f"{DATASET}/{name}": {content_digest(installation.home / "data" / DATASET / name)} for name in names
+            str(picture.relative_to(data)): [content_digest(picture)]
+            for picture in (data / DATASET / "images").glob("*.png")
         }
-        for number, image in enumerate(cycle(sorted(versions))):
-            if run.progress.look() >= outcome.requests:
-                break
-            versions[image].add(_replaced(installation.home / "data" / image, number))
-            outcome.hurt["picture"] += 1
-            time.sleep(_REPLACED_SECONDS)
+        run, replaced_at = _Run(installation, outcome), dict.fromkeys(versions, 0.0)
+        for number, image in enumerate(_answered(installation, run.job_id)):
+            if time.monotonic() - replaced_at[image] > _REPLACED_SECONDS:
+                versions[image].append(_replaced(data / image, number))
+                replaced_at[image] = time.monotonic()
+                outcome.hurt["picture"] += 1
         for response in run.end():
             shown = [(raster["view"]["image"], raster["digest"]) for raster in response["rasters"]]
             if not response.get("failure") and not all(digest in versions[image] for image, digest in shown):
                 outcome.missed.append(f"{response['request_id']} names a version that never was")
         report = installation.ask(f"/v1/jobs/{run.job_id}/report?format=json", 300)
-        told = [caveat for caveat in map(str, _strings(report)) if _MIXED in caveat]
-        outcome.notes += [f"the report says: {told[0].split(':')[0]}"] if told else []
+        told = [text for text in _strings(report) if _MIXED in text]
+        outcome.notes += [f"the report says: {text.split(':')[0]}" for text in told[:1]]
         outcome.missed += [] if told else ["the report does not say that samples were shown different pictures"]
     return outcome
+
+
+def _answered(installation: Installation, job_id: str) -> Iterator[str]:
+    """The picture of each response, as soon as it is recorded."""
+    with httpx.stream("GET", f"{installation.url}/v1/jobs/{job_id}/results?follow=true", timeout=300) as answer:
+        for line in answer.iter_lines():
+            for raster in json.loads(line or "{}").get("rasters", ())[:1]:
+                yield raster["view"]["image"]
 
 
 def _replaced(picture: Path, number: int) -> str:
