@@ -14,12 +14,12 @@ from loadtests.chaos.outcome import Outcome, inspect, told_recovery
 from loadtests.installation import Installation, installed
 from loadtests.processes import Process
 
-WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "0.05")
+WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "0.02")
 _WORKERS = 4
 _LONGEST_FREEZE = 8.0
 """Seconds: more than two leases."""
 _PAUSE = (0.2, 2.0)
-_SHARES = {"worker": 12, "gateway": 3, "sink": 3, "server": 2}
+_SHARES = {"worker": 12, "gateway": 3, "sink": 3, "server": 4}
 _SIGNALS = ("SIGKILL", "SIGSTOP")
 
 
@@ -56,12 +56,13 @@ class Havoc:
             if self._progress.look() >= until or time.monotonic() > given_up:
                 break
             self._outcome.hurt[f"{name} {role}"] += 1
-            before = self._progress.look()
             self._hurt(role, kills=name == "SIGKILL")
-            began = time.monotonic()
-            self._pause()
-            self._installation.until(lambda was=before: self._progress.look() > was, "the next response")
+            before, began = self._progress.look(), time.monotonic()
+            self._installation.until(
+                lambda was=before: self._progress.look() > was or was >= until, "the next response"
+            )
             self._recoveries[role].append(time.monotonic() - began)
+            self._pause()
         self._tell()
 
     def _drawn(self) -> Iterator[tuple[str, str]]:

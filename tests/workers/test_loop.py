@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
@@ -115,6 +116,21 @@ async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, 
     assert failures["good"] is None
     assert failures["bad"] is not None
     assert (failures["bad"].type, failures["bad"].retryable) == ("ImageNotFoundError", False)
+
+
+async def test_a_picture_that_goes_on_changing_is_worth_a_retry(
+    redis: Redis, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is never the one that it was planned as; the requests about others are answered."""
+    monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("tiling.library.is_unchanged", lambda path, _: path.name != "1.png")
+    job_id = await submit_requests(redis, make_request("changing", image(1)), make_request("good", image(0)))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    assert failures["good"] is None
+    assert failures["changing"] is not None
+    assert (failures["changing"].type, failures["changing"].retryable) == ("ImageChangedError", True)
 
 
 async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
