@@ -147,4 +147,5 @@ end)
 each_lane(function(lane_key, _, model)
   if has_parked(model) and not is_full() and scan > 0 then steal(lane_key, model) end
 end)
+for _, lease in ipairs(leases) do note_clock(lease[1]) end
 return {(steps <= 0 or scan <= 0) and 1 or 0, leases}

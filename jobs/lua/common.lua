@@ -262,6 +262,14 @@ local function parked_are(model, worker, number)
   end
 end
 
+-- Notes how late it was when leases of a lane began, which `trim.lua` compares with how late it is then.
+local function note_clock(stream)
+  local at = now()
+  if tonumber(at) > tonumber(call('HGET', key('clock'), stream) or 0) + 1000000 then
+    redis.pcall('HSET', key('clock'), stream, at)
+  end
+end
+
 -- Removes the entries of a stream that its group has read and acknowledged. XDEL would leave the group's lag unknown.
 local function trim_read(stream, group_name)
   local oldest = call('XPENDING', stream, group_name)[2]

@@ -18,6 +18,7 @@ local renewed = {}
 for i = entries, #ARGV, 4 do
   local held = call('XPENDING', ARGV[i], GROUP, ARGV[i + 1], ARGV[i + 1], 1, worker)
   if #held == 1 then
+    note_clock(ARGV[i])
     call('XCLAIM', ARGV[i], GROUP, worker, 0, ARGV[i + 1], 'IDLE', 0, 'JUSTID')
     if ARGV[i + 2] ~= '' and call('GET', key('owner', ARGV[i + 2])) == worker then
       call('PEXPIRE', key('owner', ARGV[i + 2]), OWNED_MS)

@@ -437,11 +437,14 @@ async def test_a_cancelled_job_that_goes_on_is_played_once(redis: Redis) -> None
 
 
 async def test_leases_begin_anew_when_the_clock_stepped_back(redis: Redis) -> None:
-    """A lane that was trimmed at a later time than now has no lease from before the step."""
+    """A lane whose leases were given, kept or trimmed at a later time than now has no lease from before the step."""
     job, _ = await JobRegistry(redis).create(SPEC)
     queue = JobQueue(redis)
     await queue.enqueue(job.id, make_bundles(job.id, 1), None)
     (lease,) = await queue.claim([MODEL], "dead", 1, 0)
+    assert await redis.hdel(KEYS.clock(), lease.stream) == 1
+    assert await queue.renew([lease]) == []
+    assert await redis.hdel(KEYS.clock(), lease.stream) == 1
     await redis.xclaim(lease.stream, GROUP, "dead", 0, [lease.entry_id], idle=20_000, justid=True)
     await queue.trim()
     (pending,) = await redis.xpending_range(lease.stream, GROUP, "-", "+", 10)
