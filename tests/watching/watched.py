@@ -21,6 +21,9 @@ WINDOW_SECONDS = 20
 _SCRAPE_SECONDS = 3
 """Longer than the gateway waits for a server that is away: a scrape may take no longer than this."""
 
+_SINK_SECONDS = 90
+"""What fills no part waits for a minute, though all is well."""
+
 _SETTINGS = {"GIGAVQA_TRIM_SECONDS": "1", "GIGAVQA_LOG_FORMAT": "json"}
 
 
@@ -30,8 +33,12 @@ def in_seconds(rules: str, minute: float) -> str:
         return rules
     scaled = re.sub(r"\bfor: (\d+)m", lambda m: f"for: {max(1, round(int(m[1]) * minute))}s", rules)
     scaled = re.sub(r"\[(\d+)m\]", lambda m: f"[{max(WINDOW_SECONDS, round(int(m[1]) * minute))}s]", scaled)
-    ages = r"(_seconds(?::max)?(?:\{[^}]*\})?\)?) > (\d+)"
-    return re.sub(ages, lambda m: f"{m[1]} > {max(3, round(int(m[2]) * minute / 60))}", scaled)
+    return re.sub(r"(\w+_seconds(?::max)?(?:\{[^}]*\})?\)?) > (\d+)", lambda m: _age(m[1], int(m[2]), minute), scaled)
+
+
+def _age(of: str, seconds: int, minute: float) -> str:
+    least = _SINK_SECONDS if "unsunk" in of and seconds > 300 else 3
+    return f"{of} > {max(least, round(seconds * minute / 60))}"
 
 
 class Watched:
