@@ -160,6 +160,7 @@ def requests_fail(watched: Watched) -> Iterator[None]:
     folder = draw_dataset(watched.installation.home / "data" / "vanishing", images=16, questions=10)
     cells = [{"protocol": "S0", "condition": condition} for condition in ("V0", "V2")]
     with _job(watched, dataset="vanishing", cells=cells, repeats=50):
+        _until_leased(watched, MODEL)
         shutil.move(folder / "images", folder / "images-away")
         yield
     shutil.move(folder / "images-away", folder / "images")
