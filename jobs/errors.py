@@ -9,6 +9,13 @@ class SettingsInvalidError(JobsError):
     """An argument, a variable or a line of the settings file does not say what it must say; the message names it."""
 
 
+class TracesMissingError(SettingsInvalidError):
+    """Traces are to be sent, and OpenTelemetry is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("--traces wants OpenTelemetry: pip install 'gigavqa[traces]'")
+
+
 class ServerUnavailableError(JobsError):
     """There is no server to use: the embedded one has no binary, or ended before it answered."""
 

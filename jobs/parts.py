@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from jobs.errors import PartUnreadableError
 from jobs.models import Response
+from jobs.stores import store_errors
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -61,6 +62,7 @@ class PartStore:
         self.put(job_id, part, buffer.getvalue())
         return _seal(buffer.getvalue())
 
+    @store_errors()
     def put(self, job_id: str, part: str, content: bytes) -> None:
         """Write the bytes of a part, whole or not at all; an earlier one of the same name is replaced."""
         path = self._path(job_id, part)
@@ -78,6 +80,7 @@ class PartStore:
         names = self._names(self._folder(job_id))
         return sorted(name.removesuffix(_PART) for name in names if name.endswith(_PART))
 
+    @store_errors()
     def modified_at(self, job_id: str, part: str) -> float:
         """When a part was written, in seconds. Raises OSError."""
         at = self._fs.modified(self._path(job_id, part))
@@ -99,6 +102,7 @@ class PartStore:
             raise PartUnreadableError(f"the Parquet part {part} is damaged") from error
         return list(zip(table["cursor"].to_pylist(), table["response"].to_pylist(), strict=True))
 
+    @store_errors()
     def check(self, job_id: str, part: str, seal: str | None) -> bytes:
         """Return the bytes of a part, which are those that were written. Raises as `read` does."""
         try:
@@ -114,11 +118,13 @@ class PartStore:
     def read_tally(self, job_id: str, part: str) -> bytes | None:
         """Return what `write_tally` wrote beside a part, or None where it cannot be read: it can be made again."""
         try:
-            content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
+            with store_errors():
+                content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
         except OSError:
             return None
         return content
 
+    @store_errors()
     def write_tally(self, job_id: str, part: str, content: bytes) -> None:
         """Write what was tallied of a part beside it; whoever reads it must know it again."""
         path = self._path(job_id, part, TALLY)
@@ -129,12 +135,14 @@ class PartStore:
         else:
             self._fs.pipe_file(path, content)
 
+    @store_errors()
     def remove(self, job_id: str, part: str | None = None) -> None:
         """Remove one part of a job, or all of them; it does not matter whether they exist."""
         paths = [self._path(job_id, part), self._path(job_id, part, TALLY)] if part else [self._folder(job_id)]
         for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
+    @store_errors()
     def _names(self, folder: str) -> list[str]:
         self._fs.invalidate_cache()
         try:

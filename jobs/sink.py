@@ -84,8 +84,9 @@ class ParquetSink:
 
     async def _try_step(self) -> None:
         try:
-            if await self._hold_lock() and (await self._left_over() or await self._due()):
-                await self._sink(await self._next_entries())
+            is_due = await self._hold_lock() and (await self._left_over() or await self._due())
+            if is_due and (entries := await self._next_entries()):
+                await self._sink(entries)
             else:
                 await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
         except (RedisError, OSError) as error:

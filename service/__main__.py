@@ -25,11 +25,11 @@ def main() -> int:
         if settings.redis_url:
             asyncio.run(refuse_eviction(settings.redis_url))
         require_protected(settings)
+        server = GatewayServer(create_app(settings), settings)
     except ServerEvictsError as error:
         return _complain(error, 1)
     except SettingsInvalidError as error:
         return _complain(error, 2)
-    server = GatewayServer(create_app(settings), settings)
     gc.freeze()  # what was imported stays; to look through it each time would hold every answer for 50 to 300 ms
     server.run()
     return 0 if server.started else 1

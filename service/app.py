@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
+from jobs.errors import TracesMissingError
 from service.gateway import Gateway
 from service.http.auth import Authentication
 from service.http.bodies import Bodies, Head, Streamed
@@ -24,6 +26,9 @@ from service.results import following, previews, reports, responses, verdicts, w
 from service.settings import Settings
 from service.submission import jobs
 
+if TYPE_CHECKING:
+    from service.operations.traces import Traces
+
 # Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
 _SENT_AS_THEY_ARE = (
     *DEFAULT_EXCLUDED_CONTENT_TYPES,
@@ -34,8 +39,11 @@ _SENT_AS_THEY_ARE = (
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """Build the gateway's application; it connects and starts its loops when it is served."""
-    counted = Instrumentation()
+    """Build the gateway's application; it connects and starts its loops when it is served.
+
+    Raises TracesMissingError where traces are wanted and cannot be sent.
+    """
+    counted, traces = Instrumentation(), _traces(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -44,6 +52,8 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.parts = gateway.parts
         async with gateway.running():
             yield
+        if traces:
+            await asyncio.to_thread(traces.close)
 
     app = FastAPIOffline(
         title="gigavqa",
@@ -85,6 +95,16 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Authentication, settings=settings)
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Audit, settings=settings, instrumentation=counted)
-    app.add_middleware(Telemetry, instrumentation=counted)
+    app.add_middleware(Telemetry, instrumentation=counted, traces=traces)
     describe(app)
     return app
+
+
+def _traces(settings: Settings) -> "Traces | None":
+    if settings.traces is None:
+        return None
+    try:
+        from service.operations.traces import Traces  # noqa: PLC0415 - wants a package that may be missing
+    except ImportError as error:
+        raise TracesMissingError from error
+    return Traces(settings.traces)

@@ -22,6 +22,11 @@ class Settings(Listening):
     audit_log: Annotated[str | None, Spelt(metavar="FILE", default="stderr where keys are asked for")] = Field(
         default=None, description="file, or `stderr`, that is told who changed what, and who was refused"
     )
+    traces: Annotated[Address | None, Spelt(metavar="URL", default="none are sent")] = Field(
+        default=None,
+        description="OTLP over HTTP: where a span of each submission and each chat is sent, such as "
+        "http://127.0.0.1:4318/v1/traces",
+    )
     max_body_bytes: PositiveInt = Field(default=8 << 20, description="largest body; 200,000 sample ids fit")
     max_chat_bytes: PositiveInt = Field(
         default=256 << 20, description="largest body of a chat, pictures and all; without them `max_body_bytes` holds"

@@ -18,7 +18,9 @@ def helpers() -> ThreadPoolExecutor:
 def give_way() -> None:
     """Let the thread that calls this have what cores others leave: on Linux each thread has a niceness of its own."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        thread = threading.get_native_id()
+        # Only root may take back what a process that was begun under `nice` gives way.
+        os.setpriority(os.PRIO_PROCESS, thread, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def usable_cores() -> int:

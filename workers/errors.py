@@ -25,9 +25,5 @@ class EngineNotInstalledError(WorkerError):
     """The package of the engine is not installed in this environment."""
 
 
-class TracesMissingError(WorkerError):
-    """Traces are to be sent, and OpenTelemetry is not installed."""
-
-
 class EngineLostError(WorkerError):
     """The engine died and could not be started again, as often as it was tried."""

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from jobs.chats import CHAT
+from jobs.errors import TracesMissingError
 from jobs.models import Response
-from workers.errors import TracesMissingError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span
 
 _SPAN = {"pixels": "wait for pixels", "place": "wait for a place", "engine": "generate"}
 
@@ -22,7 +24,8 @@ class Mark(NamedTuple):
 class Traces:
     """Sends spans in the background; what a collector does not take is dropped, and no request waits for it.
 
-    Each request is a trace of its own, because a job may have millions: its job is an attribute to search by.
+    A chat's requests belong to the trace of the HTTP request that brought it. Each request of a job is a trace of its
+    own, because a job may have millions: it links to the one that brought the job, which is an attribute, too.
     """
 
     def __init__(self, provider: "TracerProvider") -> None:
@@ -33,15 +36,10 @@ class Traces:
     def to(cls, endpoint: str) -> "Traces":
         """Send by OTLP over HTTP. Raises TracesMissingError where OpenTelemetry is not installed."""
         try:
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-            from opentelemetry.sdk.resources import Resource
-            from opentelemetry.sdk.trace import TracerProvider
-            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+            from jobs.traces import provider_to
         except ImportError as error:
-            raise TracesMissingError("traces want OpenTelemetry: pip install 'gigavqa[traces]'") from error
-        provider = TracerProvider(resource=Resource.create({"service.name": "gigavqa-worker"}))
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-        return cls(provider)
+            raise TracesMissingError from error
+        return cls(provider_to(endpoint, "worker"))
 
     def tell(self, response: Response, marks: Sequence[Mark], ended_ns: int) -> None:
         """Tell of a request that was recorded; `marks` are its stages in their order."""
@@ -49,7 +47,7 @@ class Traces:
 
         claimed = marks[0].at_ns if marks else ended_ns
         queued = claimed - int(1e9 * response.queued_seconds)
-        whole = self._tracer.start_span("request", start_time=queued, attributes=_attributes(response))
+        whole = self._whole(response, queued)
         if response.failure:
             whole.set_status(trace.StatusCode.ERROR, f"{response.failure.type}: {response.failure.message}")
         inside = trace.set_span_in_context(whole)
@@ -58,6 +56,21 @@ class Traces:
         for mark, end in zip(marks, ends, strict=True):
             self._tracer.start_span(_SPAN[mark.stage], inside, start_time=mark.at_ns).end(end)
         whole.end(ended_ns)
+
+    def _whole(self, response: Response, began_ns: int) -> "Span":
+        from opentelemetry import trace
+
+        from jobs.traces import beginning_of
+
+        brought = beginning_of(response.job_id)
+        is_chat = response.job_id.startswith(CHAT)
+        return self._tracer.start_span(
+            "request",
+            trace.set_span_in_context(trace.NonRecordingSpan(brought)) if is_chat else None,
+            start_time=began_ns,
+            attributes=_attributes(response),
+            links=None if is_chat else [trace.Link(brought)],
+        )
 
     def close(self) -> None:
         """Send what is left, and end."""

@@ -19,7 +19,10 @@ for i, told in ipairs(cjson.decode(ARGV[4])) do
   acknowledged[i] = entry
 end
 for first = 1, #acknowledged, 1000 do
-  call('XACK', key('unsunk'), 'sink', unpack(acknowledged, first, math.min(first + 999, #acknowledged)))
+  local last = math.min(first + 999, #acknowledged)
+  call('XACK', key('unsunk'), 'sink', unpack(acknowledged, first, last))
+  -- Trimming leaves the entry that was read last, which would look like a response that nobody sinks.
+  call('XDEL', key('unsunk'), unpack(acknowledged, first, last))
 end
 if moved > 0 then call('HSET', key('parts', job), part, ARGV[3]) end
 trim_read(key('unsunk'), 'sink')

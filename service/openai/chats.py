@@ -28,6 +28,7 @@ from service.errors import (
     kind_of,
 )
 from service.http.auth import CurrentCaller, StreamPlace
+from service.http.brought import note_job
 from service.http.openapi import example, json_body, openai_errors
 from service.http.parameters import CurrentSettings, part
 from service.http.problems import openai_error
@@ -88,6 +89,7 @@ async def create_chat_completion(
     asked = read_asked(sent.body)
     entry = await composer.entry(asked.model)
     chat_id, own = new_chat_id(), f"{request.url.scheme}://{request.headers.get('host', '')}".lower()
+    note_job(request, chat_id)
     requests = await composer.requests(asked, entry, sent, chat_id, own=own, owner=caller.sees)
     await composer.require_served(entry)
     bundle = bundle_of(chat_id, requests, listener=conversations.channel if asked.stream else None)

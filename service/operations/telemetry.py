@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections.abc import MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,8 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from jobs.access import without_secrets
 from jobs.logs import about
 from service.http.auth import caller_of
+from service.http.brought import job_brought_by
 from service.http.problems import REQUEST_ID, request_id_of
 from service.operations.instrumentation import Instrumentation
+
+if TYPE_CHECKING:
+    from service.operations.traces import Traces
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -23,11 +27,15 @@ access_log = logging.getLogger("service.access")
 
 
 class Telemetry:
-    """Accepts or makes `X-Request-Id`, returns it, counts the request, and logs one line about it."""
+    """Accepts or makes `X-Request-Id`, returns it, counts the request, and logs one line about it.
 
-    def __init__(self, app: ASGIApp, instrumentation: Instrumentation) -> None:
+    With `traces`, there is a span of a request that began a job or a chat.
+    """
+
+    def __init__(self, app: ASGIApp, instrumentation: Instrumentation, traces: "Traces | None") -> None:
         self.app = app
         self.instrumentation = instrumentation
+        self.traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -35,14 +43,14 @@ class Telemetry:
             await self.app(scope, receive, send)
             return
         scope["gigavqa.request_id"] = _request_id(scope)
-        answer = _Answer(scope, send, time.perf_counter())
+        answer, began_ns = _Answer(scope, send, time.perf_counter()), time.time_ns()
         with about(request_id=request_id_of(scope)):
             try:
                 await self.app(scope, receive, answer.send)
             finally:
-                self._observe(scope, answer)
+                self._observe(scope, answer, began_ns)
 
-    def _observe(self, scope: Scope, answer: "_Answer") -> None:
+    def _observe(self, scope: Scope, answer: "_Answer", began_ns: int) -> None:
         # Methods are the client's own words: each would make a time series.
         method, route = scope["method"] if scope["method"] in _METHODS else "other", _route(scope)
         self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
@@ -52,6 +60,8 @@ class Telemetry:
             method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope), _key(scope),
             extra={"fields": _fields(scope, method, route, answer)},
         )  # fmt: skip
+        if self.traces and (job_id := job_brought_by(scope)):
+            self.traces.tell(scope, job_id, route, answer.status, began_ns)
 
 
 class _Answer:
@@ -79,7 +89,7 @@ class _Answer:
 
 
 def _fields(scope: Scope, method: str, route: str, answer: _Answer) -> dict[str, Any]:
-    job_id = scope.get("path_params", {}).get("job_id")
+    job_id = scope.get("path_params", {}).get("job_id") or job_brought_by(scope)
     return {
         "method": method,
         "route": route,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Header, Query, Request, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from evaluation.errors import DatasetInvalidError
@@ -30,6 +30,7 @@ from service.errors import (
 )
 from service.http import examples
 from service.http.auth import CurrentCaller
+from service.http.brought import note_job
 from service.http.openapi import example, problems
 from service.http.parameters import CurrentSettings, JobId, Registry, part
 from service.submission.queueing import Submissions
@@ -111,6 +112,8 @@ class Deletion(BaseModel):
     },
 )
 async def submit_job(
+    *,
+    request: Request,
     submissions: CurrentSubmissions,
     caller: CurrentCaller,
     response: Response,
@@ -135,6 +138,8 @@ async def submit_job(
     large data sets come back as `validating` and are checked further in the background.
     """
     job, created = await submissions.submit(spec.spec(), idempotency_key, caller.as_owner)
+    if created:
+        note_job(request, job.id)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK
     response.headers["Location"] = f"{router.prefix}/{job.id}"
     return job

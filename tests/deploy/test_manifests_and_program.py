@@ -18,6 +18,7 @@ from jobs.server import server_binary
 from tests.deploy.manifests import (
     K8S,
     OVERLAYS,
+    ROOT,
     Object,
     containers,
     environment,
@@ -29,6 +30,8 @@ from tests.deploy.manifests import (
 from tests.deploy.programs import TARGETS, answers, port_of, settings_of
 from tests.waiting import wait_until
 from workers.settings import WorkerSettings
+
+_METRICS_HOST = "GIGAVQA_WORKER_METRICS_HOST"
 
 of_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 
@@ -45,7 +48,7 @@ def test_every_variable_is_a_setting_of_the_program(overlay: str) -> None:
     objects = render(overlay)
     for where, container, _ in _ours(objects):
         variables = environment(objects, container)
-        variables |= dict.fromkeys({"GIGAVQA_WORKER_METRICS_HOST"} & variables.keys(), "10.1.2.3")
+        variables |= dict.fromkeys({_METRICS_HOST} & variables.keys(), "10.1.2.3")
         settings_of(image_of(container), variables, where)
 
 
@@ -64,9 +67,22 @@ def test_every_port_and_probe_is_the_programs(overlay: str) -> None:
     for each in of_kind(objects, "PodMonitor"):
         wanted = each["spec"]["selector"]["matchLabels"].items()
         meant = [c for _, c, template in containers(objects) if wanted <= template["metadata"]["labels"].items()]
+        _rules_find(each, meant)
         for endpoint in each["spec"]["podMetricsEndpoints"]:
             names = {port["name"] for container in meant for port in container.get("ports", [])}
             assert endpoint["port"] in names, each["metadata"]["name"]
+
+
+def _rules_find(monitor: Object, meant: list[Object]) -> None:
+    """Series of these pods have the `job` that alerts ask for, and workers listen where Prometheus reaches them."""
+    assert monitor["spec"]["jobLabel"] == "app.kubernetes.io/name"
+    job = monitor["spec"]["selector"]["matchLabels"]["app.kubernetes.io/name"]
+    scraped = (ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    assert f"job_name: {job}\n" in scraped
+    if job == "gigavqa-worker":
+        hosts = [each for container in meant for each in container["env"] if each["name"] == _METRICS_HOST]
+        assert len(hosts) == sum(bool(container.get("ports")) for container in meant)
+        assert all(each["valueFrom"]["fieldRef"]["fieldPath"] == "status.podIP" for each in hosts)
 
 
 @of_each_overlay

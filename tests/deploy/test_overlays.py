@@ -1,15 +1,18 @@
 """The manifests of Kubernetes: rendered whole, of the right form, and nothing in them that does not exist."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
+import yaml
 from cloudcoil.models.keda.v1alpha1 import ScaledObject, TriggerAuthentication
-from cloudcoil.models.prometheus_operator.v1 import PodMonitor
+from cloudcoil.models.prometheus_operator.v1 import PodMonitor, PrometheusRule
 
-from tests.deploy.manifests import OVERLAYS, Object, containers, named, of_kind, pods, render
+from tests.deploy.manifests import K8S, OVERLAYS, Object, containers, named, of_kind, pods, render
 
 VERSIONS = ("1.31", "1.34", "1.37")
 CUSTOM = {"ScaledObject": ScaledObject, "TriggerAuthentication": TriggerAuthentication, "PodMonitor": PodMonitor}
@@ -146,3 +149,15 @@ def test_every_deployment_has_a_budget_of_its_own(overlay: str) -> None:
     budgets = [each["spec"]["selector"]["matchLabels"] for each in of_kind(objects, "PodDisruptionBudget")]
     for each in of_kind(objects, "Deployment", "StatefulSet"):
         assert each["spec"]["selector"]["matchLabels"] in budgets, json.dumps(budgets)
+
+
+def test_the_readmes_command_makes_a_prometheus_rule_of_all_rules() -> None:
+    """Every group has a name of its own, which the operator's object asks for."""
+    command = re.findall(r"^ +(\{ printf .*?; \}) \| kubectl", (K8S / "README.md").read_text("utf-8"), re.M | re.S)
+    made = subprocess.run(["bash", "-c", *command], cwd=K8S, capture_output=True, text=True, timeout=60, check=True)
+    rule = PrometheusRule.model_validate(yaml.safe_load(made.stdout))
+    assert rule.spec is not None
+    groups = rule.spec.groups or []
+    delivered = "".join(path.read_text("utf-8") for path in (K8S.parent / "prometheus").glob("*.yml"))
+    assert sum(len(group.rules or []) for group in groups) == len(re.findall(r"^ +- (alert|record):", delivered, re.M))
+    assert len({group.name for group in groups}) == len(groups) == 2

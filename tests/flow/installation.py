@@ -42,12 +42,12 @@ class Installation:
     def start_gateway(self) -> subprocess.Popen[bytes]:
         """Start the gateway and wait until it is ready."""
         gateway = self._start("gateway", "service", "--port", str(self.port))
-        wait_until(lambda: self._ready(gateway), timeout=60, what="the gateway's readiness")
+        wait_until(lambda: self._ready(gateway), timeout=180, what="the gateway's readiness")
         return gateway
 
-    def start_worker(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a worker; it is ready some time later."""
-        return self._start(f"worker-{len(self.processes)}", "workers", *arguments)
+    def start_worker(self, *arguments: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+        """Start a worker, by the command `within` where there is one; it is ready some time later."""
+        return self._start(f"worker-{len(self.processes)}", "workers", *arguments, within=within)
 
     def stop(self) -> None:
         """End all processes, politely first."""
@@ -63,11 +63,11 @@ class Installation:
         if self.server is not None:
             self.server.stop()
 
-    def _start(self, name: str, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, module: str, *arguments: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         assert self.server is not None
         environ = {**os.environ, "GIGAVQA_HOME": str(self.home), "REDIS_URL": self.server.url, **self.environ}
         with (self.home / f"{name}.log").open("ab") as log:
-            command = [sys.executable, "-m", module, *arguments]
+            command = [*within, sys.executable, "-m", module, *arguments]
             process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
         self.processes.append(process)
         return process

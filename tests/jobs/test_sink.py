@@ -17,13 +17,14 @@ from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
+from jobs.vitals import Vitals
 from tests.jobs.examples import MODEL, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until
 
 
 async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -> None:
-    """Order, cursors and every field stay; the server holds the texts no more."""
+    """Order, cursors and every field stay; the server holds the texts no more, and nothing waits for the sink."""
     job = await run_job(redis, 10, failing={"r3"})
     before = await ResultStore(redis).read(job.id)
     assert await sink_all(redis, tmp_path, rows=4) == 10
@@ -31,6 +32,8 @@ async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -
     assert await results.read(job.id) == before
     assert await redis.hlen(KEYS.texts(job.id)) == 0
     assert len(parts_of(tmp_path)) == 3
+    vitals = await Vitals.of(redis)
+    assert (vitals.unsunk, vitals.unsunk_seconds) == (0, 0)
 
 
 async def test_hot_and_sunk_responses_are_read_together(redis: Redis, tmp_path: Path) -> None:

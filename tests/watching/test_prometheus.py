@@ -4,107 +4,45 @@ The engine is simulated, and the rules' windows are seconds instead of minutes: 
 """
 
 import json
-import os
-import re
-import signal
-import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from redis import Redis
 
-from cli.preflight import free_port
-from tests.flow.installation import Installation
+from tests.collector import Collector, collecting
 from tests.flow.jobs import MODEL, submit
-from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
-from tests.watching.programs import DEPLOY, program
+from tests.watching.programs import program
 from tests.watching.test_dashboards import NAMES, asked, queries_of
+from tests.watching.watched import WINDOW_SECONDS, Watched
 
-WINDOW = "20s"
 PATIENCE = 120.0
 
 
-class Watched:
-    """An installation, and the Prometheus that watches it by the files of deploy/prometheus."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.installation = Installation(folder / "home", {"GIGAVQA_TRIM_SECONDS": "1", "GIGAVQA_LOG_FORMAT": "json"})
-        self.port = free_port("127.0.0.1")
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start everything, with two workers."""
-        draw_dataset(self.folder / "home" / "data" / "plazas", images=2, questions=40)
-        self.installation.start_server()
-        self.installation.start_gateway()
-        for _ in range(2):
-            self.start_worker()
-        _write_rules(self.folder, self.installation.port)
-        command = [program("prometheus"), f"--config.file={self.folder / 'prometheus.yml'}"]
-        command += [f"--storage.tsdb.path={self.folder / 'tsdb'}", f"--web.listen-address=127.0.0.1:{self.port}"]
-        with (self.folder / "prometheus.log").open("wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker that takes its time, with short leases."""
-        return self.installation.start_worker("--model", MODEL, "--engine", "simulated", "--lease", "2", "--grace", "1")
-
-    def stop(self) -> None:
-        """End everything."""
-        if self.process is not None:
-            self.process.terminate()
-            self.process.wait(timeout=30)
-        self.installation.stop()
-
-    def ask(self, query: str) -> list[dict[str, Any]]:
-        """What Prometheus answers; nothing while it starts."""
-        try:
-            answer = httpx.get(f"http://127.0.0.1:{self.port}/api/v1/query", params={"query": query}, timeout=10)
-        except httpx.TransportError:
-            return []
-        if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
-            return []
-        assert answer.status_code == httpx.codes.OK, (query, answer.text)
-        found: list[dict[str, Any]] = answer.json()["data"]["result"]
-        return found
-
-    def until_fired(self, alert: str) -> None:
-        """Wait until an alert fires."""
-        firing = f'ALERTS{{alertname="{alert}",alertstate="firing"}}'
-        wait_until(lambda: self.ask(firing), timeout=PATIENCE, what=alert)
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    """Who is told of traces."""
+    with collecting() as collector:
+        yield collector
 
 
-def _write_rules(folder: Path, port: int) -> None:
-    """The files of deploy/prometheus, with seconds for minutes."""
-    for name in ("prometheus.yml", "recording.yml", "alerts.yml"):
-        text = (DEPLOY / "prometheus" / name).read_text(encoding="utf-8")
-        text = text.replace("127.0.0.1:8470", f"127.0.0.1:{port}")
-        text = re.sub(r"(evaluation_interval|refresh_interval): \d+s", r"\1: 1s", text)
-        # Longer than the gateway waits for a server that is away: a scrape may take no longer than this.
-        text = re.sub(r"scrape_interval: \d+s", "scrape_interval: 3s", text)
-        text = re.sub(r"for: \d+m", "for: 1s", text)
-        text = re.sub(r"\[(5|15|30)m\]", f"[{WINDOW}]", text)
-        text = re.sub(r"(_seconds(?::max)?(?:\{[^}]*\})?\)?) > (300|900)", r"\1 > 3", text)
-        (folder / name).write_text(text, encoding="utf-8")
+def _traced_to(collector: Collector) -> dict[str, str]:
+    traces = {"GIGAVQA_TRACES": collector.url, "GIGAVQA_WORKER_TRACES": collector.url}
+    return {**traces, "OTEL_BSP_SCHEDULE_DELAY": "300", "NO_PROXY": "127.0.0.1"}
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def watched(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Iterator[Watched]:
     """An installation under load, watched."""
     program("prometheus")
-    watched = Watched(tmp_path_factory.mktemp("watched"))
+    watched = Watched(tmp_path_factory.mktemp("watched"), minute=0.2, settings=_traced_to(collector))
     try:
         watched.start()
-        url = watched.installation.url
-        wait_until(lambda: len(httpx.get(f"{url}/v1/workers", timeout=10).json()["data"]) == 2, timeout=90)
-        submit(url, samples=["plaza-0-0"])
-        submit(url, repeats=20)
+        submit(watched.url, samples=["plaza-0-0"])
+        submit(watched.url, repeats=20)
         yield watched
     finally:
         watched.stop()
@@ -116,7 +54,7 @@ def test_every_panel_has_data(watched: Watched) -> None:
     left = {query for name in NAMES for query in queries_of(name)}
 
     def all_answered() -> bool:
-        left.difference_update([query for query in left if watched.ask(asked(query, WINDOW))])
+        left.difference_update([query for query in left if watched.ask(asked(query, f"{WINDOW_SECONDS}s"))])
         time.sleep(0.5)
         return not left
 
@@ -144,6 +82,37 @@ def test_lines_of_the_gateways_log_are_json_with_the_ids_of_requests_and_jobs(wa
 
 
 @pytest.mark.timeout(600)
+def test_one_trace_leads_from_an_http_request_to_what_the_worker_did(watched: Watched, collector: Collector) -> None:
+    """A chat's is its HTTP request's, which links to the client's own; requests of a job link to the submission."""
+    client = {"traceparent": f"00-{7:032x}-{9:016x}-01"}
+    chat = {"model": MODEL, "messages": [{"role": "user", "content": "What is it?"}]}
+    httpx.post(f"{watched.url}/v1/chat/completions", json=chat, headers=client, timeout=120).raise_for_status()
+    began = _until_told(collector, "POST /v1/chat/completions")
+    assert [(link.trace_id.hex(), link.span_id.hex()) for link in began.links] == [(f"{7:032x}", f"{9:016x}")]
+
+    def inside() -> dict[str, Any]:
+        return {span.name: span for span in list(collector.spans) if span.trace_id == began.trace_id}
+
+    wait_until(lambda: "generate" in inside(), timeout=PATIENCE, what="what the worker tells of the chat")
+    assert inside().keys() == {began.name, "request", "queue", "wait for pixels", "wait for a place", "generate"}
+    assert inside()["request"].parent_span_id == began.span_id
+    assert began.start_time_unix_nano <= inside()["generate"].start_time_unix_nano
+    assert inside()["generate"].end_time_unix_nano <= began.end_time_unix_nano
+    submitted = _until_told(collector, "POST /v1/jobs")
+    of_the_job = [span for span in list(collector.spans) if span.name == "request" and span.links]
+    links = {(link.trace_id, link.span_id) for span in of_the_job for link in span.links}
+    assert (submitted.trace_id, submitted.span_id) in links
+
+
+def _until_told(collector: Collector, name: str) -> Any:
+    def found() -> list[Any]:
+        return [span for span in list(collector.spans) if span.name == name]
+
+    wait_until(found, timeout=PATIENCE, what=f"the span {name}")
+    return found()[0]
+
+
+@pytest.mark.timeout(600)
 def test_faults_fire_their_alerts(watched: Watched) -> None:
     """A worker that is killed, a results folder that is none, and a server that is full."""
     installation = watched.installation
@@ -152,7 +121,7 @@ def test_faults_fire_their_alerts(watched: Watched) -> None:
     wait_until(results.exists, timeout=60, what="the first part")
     results.rename(installation.home / "results-away")
     results.write_text("a file where a folder should be")
-    installation.processes[1].kill()
+    watched.workers[0].kill()
     watched.until_fired("GigavqaWorkerGone")
     watched.until_fired("GigavqaSinkFailing")
     assert installation.server is not None
@@ -160,19 +129,3 @@ def test_faults_fire_their_alerts(watched: Watched) -> None:
         redis.config_set("maxmemory", 1)
         watched.until_fired("GigavqaServerFull")
         redis.config_set("maxmemory", 0)
-
-
-@pytest.mark.skipif("GIGAVQA_EVERY_FAULT" not in os.environ, reason="the slower faults are for `make alerts`")
-@pytest.mark.timeout(900)
-def test_slower_faults_fire_their_alerts(watched: Watched) -> None:
-    """The last worker hangs and is killed, so that none is left; then server and gateway are killed."""
-    installation = watched.installation
-    worker = installation.processes[2]
-    os.kill(worker.pid, signal.SIGSTOP)
-    watched.until_fired("GigavqaWorkerUnreachable")
-    os.kill(worker.pid, signal.SIGKILL)
-    watched.until_fired("GigavqaNoWorker")
-    installation.kill_server()
-    watched.until_fired("GigavqaServerAway")
-    installation.processes[0].kill()
-    watched.until_fired("GigavqaGatewayDown")
