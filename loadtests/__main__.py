@@ -33,15 +33,14 @@ _BOUNDED = Limits(queued_requests=5000, requests_a_minute=6000)
 class Shape:
     """One file of this folder: how many users it has, and what is done, in a few words.
 
-    `seconds` bounds one that ends by itself. The gateway may grow by `most_mib`, and each process by `most_slope` MiB a
-    minute. With `keys` the installation asks for keys, of which those who misbehave have one that is bounded.
+    `seconds` bounds one that ends by itself. With `most_slope`, each process may grow by so many MiB a minute. With
+    `keys` the installation asks for keys, of which those who misbehave have one that is bounded.
     """
 
     name: str
     users: int
     size: str
     seconds: float | None = None
-    most_mib: float = 150
     most_slope: float | None = None
     keys: bool = False
 
@@ -90,7 +89,7 @@ def send(shape: Shape, seconds: float, folder: Path) -> bool:
     told.unlink(missing_ok=True)
     with _installed(keys=shape.keys) as installation, weighed(installation, weights):
         status = run(installation, shape, seconds, prefix)
-    verdicts.write(told, scale.judged(weights, shape.most_mib, shape.most_slope))
+    verdicts.write(told, scale.judged(weights, shape.most_slope))
     if status:
         verdicts.write(told, [verdicts.Verdict("locust's exit status", "0", str(status), kept=False)])
     found = verdicts.read(told)
@@ -112,7 +111,10 @@ def run(installation: Installation, shape: Shape, seconds: float, prefix: Path) 
         "GIGAVQA_LOAD_VERDICTS": f"{prefix}_verdicts.csv",
     }
     with Path(f"{prefix}.log").open("wb") as log:
-        return subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
+        status = subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
+    if (last := prefix.with_name("last_stats.csv")).exists():
+        last.rename(f"{prefix}_stats.csv")
+    return status
 
 
 def _installed(*, keys: bool = False) -> AbstractContextManager[Installation]:

@@ -5,7 +5,7 @@ import time
 
 from locust import HttpUser, between, task
 
-from loadtests.shape import MODEL, introduce, tell
+from loadtests.shape import MODEL, introduce, tell, timed_whole
 from loadtests.thresholds import Threshold, require
 
 require(
@@ -36,10 +36,11 @@ class Chatter(HttpUser):
         with self.client.post(
             "/v1/chat/completions", json=body, name="a chat, streamed", stream=True, catch_response=True
         ) as answer:
-            for line in answer.iter_lines(chunk_size=None):
-                if not lines:
-                    tell(self, "first piece of a streamed chat", time.perf_counter() - began)
-                lines.append(line)
+            with timed_whole(answer):
+                for line in answer.iter_lines(chunk_size=None):
+                    if not lines:
+                        tell(self, "first piece of a streamed chat", time.perf_counter() - began)
+                    lines.append(line)
             if b"data: [DONE]" not in lines:
                 answer.failure(f"it ended with {lines[-1:]}")
 

@@ -3,7 +3,7 @@
 import gevent.lock
 from locust import constant, task
 
-from loadtests.shape import REQUESTS, Client
+from loadtests.shape import REQUESTS, Client, timed_whole
 from loadtests.thresholds import Threshold, require
 
 require(Threshold("export of a job", 60_000, most_failed=0), Threshold("/v1/jobs", 2000))
@@ -29,9 +29,10 @@ class Exporter(Client):
         address = f"/v1/jobs/{job_id}/results"
         with self.client.get(address, name="export of a job", stream=True, timeout=600, catch_response=True) as answer:
             lines = unreadable = 0
-            for piece in answer.iter_content(1 << 16):
-                lines += piece.count(b"\n")
-                unreadable += piece.count(b'"unreadable":')
+            with timed_whole(answer):
+                for piece in answer.iter_content(1 << 16):
+                    lines += piece.count(b"\n")
+                    unreadable += piece.count(b'"unreadable":')
             if lines != total or unreadable:
                 answer.failure(f"{lines} lines of {total}, {unreadable} of them unreadable")
 

@@ -1,7 +1,9 @@
 """What all shapes of traffic share: where they may be sent, who sends them, and when they end."""
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
@@ -10,6 +12,8 @@ from urllib.parse import urlsplit
 import gevent
 from locust import HttpUser, events
 from locust.env import Environment
+from requests.exceptions import RequestException
+from urllib3.exceptions import HTTPError
 
 MODEL = "demo-qwen3-vl"
 SECONDS = float(os.environ.get("GIGAVQA_LOAD_SECONDS", "60"))
@@ -67,6 +71,21 @@ def tell(user: HttpUser, name: str, seconds: float) -> None:
     user.environment.events.request.fire(
         request_type="", name=name, response_time=1000 * seconds, response_length=0, exception=None, context={}
     )
+
+
+@contextmanager
+def timed_whole(answer: Any) -> Iterator[None]:
+    """Let a streamed answer have taken until the end of the block, which reads it; locust's own time ends at its head.
+
+    What breaks while it is read is a failure of the call.
+    """
+    began, head = time.perf_counter(), answer.request_meta["response_time"]
+    try:
+        yield
+    except (RequestException, HTTPError) as error:
+        answer.failure(f"it broke off: {error!r}")
+    finally:
+        answer.request_meta["response_time"] = head + 1000 * (time.perf_counter() - began)
 
 
 class Client(HttpUser):

@@ -1,5 +1,6 @@
 """When a shape of traffic has failed: what is required of it, and what was found."""
 
+import csv
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 
 from locust import events
 from locust.env import Environment
+from locust.stats import PERCENTILES_TO_REPORT, StatsCSV
 
 from loadtests.verdicts import Verdict, write
 
@@ -62,6 +64,9 @@ def _judge(environment: Environment, **_: Any) -> None:
     environment.process_exit_code = int(not all(verdict.kept for verdict in verdicts))
     if _VERDICTS:
         write(Path(_VERDICTS), verdicts)
+        # Locust's own file is as old as its last interval.
+        with Path(_VERDICTS).with_name("last_stats.csv").open("w", newline="") as lines:
+            StatsCSV(environment, PERCENTILES_TO_REPORT).requests_csv(csv.writer(lines))
 
 
 def _of_failures(environment: Environment) -> Iterator[Verdict]:

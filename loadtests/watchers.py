@@ -7,7 +7,7 @@ import gevent.lock
 from locust import constant, task
 from locust.exception import StopUser
 
-from loadtests.shape import REQUESTS, Client, end_when, tell
+from loadtests.shape import REQUESTS, Client, end_when, tell, timed_whole
 from loadtests.thresholds import Bound, Threshold, require
 
 _one = gevent.lock.Semaphore()
@@ -43,14 +43,15 @@ class Watcher(Client):
         began, joined, first, status = time.perf_counter(), time.time(), True, ""
         address = f"/v1/jobs/{job_id}/events"
         with self.client.get(address, name="events of a job", stream=True, timeout=3600, catch_response=True) as answer:
-            for line in answer.iter_lines(chunk_size=None):
-                if line.startswith(b"id:") and (happened := int(line[3:].split(b"-")[0]) / 1000) > joined:
-                    tell(self, "news, from the event to its watcher", max(0.0, time.time() - happened))
-                if line.startswith(b"data"):
-                    status = json.loads(line[5:])["status"]
-                    if first:
-                        tell(self, "first event", time.perf_counter() - began)
-                    first = False
+            with timed_whole(answer):
+                for line in answer.iter_lines(chunk_size=None):
+                    if line.startswith(b"id:") and (happened := int(line[3:].split(b"-")[0]) / 1000) > joined:
+                        tell(self, "news, from the event to its watcher", max(0.0, time.time() - happened))
+                    if line.startswith(b"data"):
+                        status = json.loads(line[5:])["status"]
+                        if first:
+                            tell(self, "first event", time.perf_counter() - began)
+                        first = False
             if status == "completed":
                 _heard.append(job_id)
             else:
