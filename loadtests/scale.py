@@ -66,9 +66,12 @@ def _weigh(pids: dict[str, int], file: Path, stopping: threading.Event) -> None:
         writer.writerow(["seconds", "load", *(f"{name} {of}" for name in pids for of in ("MiB", "CPU s"))])
         while True:
             seen = [f"{time.monotonic() - began:.1f}", f"{os.getloadavg()[0]:.2f}"]
-            for process in processes.values():
-                used = process.cpu_times()
-                seen += [f"{process.memory_info().rss / 2**20:.1f}", f"{used.user + used.system:.2f}"]
+            try:
+                for process in processes.values():
+                    used = process.cpu_times()
+                    seen += [f"{process.memory_info().rss / 2**20:.1f}", f"{used.user + used.system:.2f}"]
+            except psutil.NoSuchProcess:
+                return  # who is gone fails the calls
             writer.writerow(seen)
             lines.flush()
             if stopping.wait(_SECONDS):

@@ -32,7 +32,7 @@ class Watcher(Client):
     def watch(self) -> None:
         """Follow the job to its end; the first event must come soon, and each while it is news."""
         with _one:
-            if not _watched and (job_id := self.submit(REQUESTS * 4 // 10)):
+            if not _watched and (job_id := self.submit(max(REQUESTS * 4 // 10, 1000))):
                 _watched.append(job_id)
         if _watched:
             _began.append(_watched[0])
