@@ -53,7 +53,7 @@ SHAPES = (
     Shape("exports", 4, "4 users, 20,000 responses each time"),
     Shape("chats", 50, "50 users, a chat every 0.3 s each"),
     Shape("misbehaving", 20, "10 users misbehave, 10 do not", keys=True),
-    Shape("soak", 10, "10 users, a job of 5 requests every 2 s each", most_slope=0.5),
+    Shape("soak", 10, "10 users, a job of 5 requests every 2 s each", most_slope=0.1),
 )
 
 
