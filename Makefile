@@ -32,7 +32,7 @@ chaos: setup ## hurt installations on this machine in every way that is known, a
 	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/jobs/test_promises.py
 
 load: setup ## every shape of traffic against an installation of its own: CSV, HTML, a table, an exit status
-	$(BIN)/python -m loadtests
+	$(BIN)/python -m loadtests --folder build/loadtests
 
 clean: ## delete .venv and caches; what the service keeps in GIGAVQA_HOME stays
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

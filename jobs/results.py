@@ -19,7 +19,9 @@ from jobs.stored import read_response
 
 _MOST_AT_ONCE = 64  # responses that one script records: some three milliseconds of the server's time
 _MOST_HOT = 100_000  # requests that are named at once: some ten milliseconds of the server's time
-_PAGE = 500
+PAGE = 500
+"""Responses that are read at a time."""
+
 _Waiting = tuple[Recorded, asyncio.Future[bool]]
 
 
@@ -100,7 +102,7 @@ class ResultStore:
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
     async def read(
-        self, job_id: str, after: str = "0-0", limit: int = _PAGE, kept: KeptParts | None = None
+        self, job_id: str, after: str = "0-0", limit: int = PAGE, kept: KeptParts | None = None
     ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
 
@@ -141,7 +143,7 @@ class ResultStore:
         """Count the responses that each part holds of a job, without reading one."""
         counts: Counter[str] = Counter()
         after = "-"
-        while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=_PAGE):
+        while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=PAGE):
             pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
             counts.update(pointer.part for pointer in pointers.values() if pointer.part)
             after = f"({rows[-1][0].decode()}"

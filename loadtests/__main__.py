@@ -1,101 +1,125 @@
-"""Runs every shape of traffic against an installation that it starts, and tells what came of it.
+"""Sends every shape of traffic to installations that it starts, and tells what came of it.
 
-    python -m loadtests [--only SHAPE ...] [--seconds 30] [--minutes 30] [--folder loadtests-results]
+    python -m loadtests [--only SHAPE ...] [--seconds 60] [--minutes 30] [--folder build/loadtests]
+    python -m loadtests --table        # the tables of what is in the folder, without another run
 
-CSV and HTML of each shape are in the folder; a table in Markdown is printed. Ends with status 1 when a shape missed its
-thresholds. `hey`, where it is installed, shows beside it what the gateway's cheapest answers come to.
+Of each shape the folder has CSV, HTML, what the processes weighed, and verdicts; `table.md` has them as Markdown, which
+is printed, too. Ends with status 1 when a shape missed a threshold. `hey`, where it is installed, shows beside it what
+the gateway's cheapest answers come to.
 """
 
 import argparse
-import csv
 import os
-import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jobs.access import Limits
+from loadtests import ceiling, scale, verdicts
 from loadtests.installation import Installation, installed
+from loadtests.scale import weighed
+from loadtests.table import tables
 
 _WORKER = ("--speed", "0", "--max-requests", "64")
+_CEILING_SECONDS = 10.0
+_A_SECOND = 100
+_UNBOUNDED = Limits(queued_requests=None, waiting_jobs=None, requests_a_minute=None, open_streams=None)
+_BOUNDED = Limits(queued_requests=5000, requests_a_minute=6000)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One file of this folder, how many users it has, and whether it goes on for minutes."""
+    """One file of this folder: how many users it has, and what is done, in a few words.
+
+    `seconds` bounds one that ends by itself. With `most_slope`, each process may grow by so many MiB a minute. With
+    `keys` the installation asks for keys, of which those who misbehave have one that is bounded.
+    """
 
     name: str
     users: int
-    long: bool = False
+    size: str
+    seconds: float | None = None
+    most_slope: float | None = None
+    keys: bool = False
 
 
 SHAPES = (
-    Shape("small_jobs", 20),
-    Shape("huge_job", 1),
-    Shape("spike", 60),
-    Shape("watchers", 400),
-    Shape("exports", 4),
-    Shape("chats", 50),
-    Shape("misbehaving", 20),
-    Shape("soak", 10, long=True),
+    Shape("small_jobs", 20, "20 users, a job of 5 requests a second each"),
+    Shape("huge_job", 1, "one job of 100,000 requests", seconds=900),
+    Shape("spike", 60, "2, 60, 2 users, two jobs of 5 requests a second each"),
+    Shape("watchers", 400, "400 users, one job of 40,000 requests", seconds=900),
+    Shape("exports", 4, "4 users, 20,000 responses each time"),
+    Shape("chats", 50, "50 users, a chat every 0.3 s each"),
+    Shape("misbehaving", 20, "10 users misbehave, 10 do not", keys=True),
+    Shape("soak", 10, "10 users, a job of 5 requests every 2 s each", most_slope=0.1),
 )
 
 
 def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m loadtests")
-    parser.add_argument("--only", nargs="+", choices=[shape.name for shape in SHAPES])
-    parser.add_argument("--seconds", type=float, default=30.0, help="of each shape but the soak")
+    parser.add_argument("--only", nargs="+", choices=[*(shape.name for shape in SHAPES), "ceiling"])
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each shape but those that end by themselves")
     parser.add_argument("--minutes", type=float, default=30.0, help="of the soak")
-    parser.add_argument("--folder", type=Path, default=Path("loadtests-results"))
+    parser.add_argument("--folder", type=Path, default=Path("build/loadtests"))
+    parser.add_argument("--table", action="store_true", help="send nothing; tell what the folder has")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    rows, failed = [], False
-    with installed(1, *_WORKER) as installation:
-        for shape in SHAPES:
-            if asked.only and shape.name not in asked.only:
-                continue
-            seconds = 60 * asked.minutes if shape.long else asked.seconds
-            status = run(installation.url, shape, seconds, asked.folder)
-            failed |= status != 0
-            rows += [f"| {shape.name} | {shape.users} | {line} |" for line in _lines(asked.folder / shape.name)]
-            rows[-1:] = [rows[-1][:-1] + f" {'kept' if status == 0 else 'MISSED'} |"]
-        ceiling = _ceiling(installation)
-    print("| shape | users | calls | failed | a second | p50 ms | p99 ms | thresholds |")
-    print("|---|---|---|---|---|---|---|---|")
-    print("\n".join([*rows, "", *ceiling]))
-    return int(failed)
+    sound = True
+    for shape in SHAPES if not asked.table else ():
+        if not asked.only or shape.name in asked.only:
+            seconds = 60 * asked.minutes if shape.name == "soak" else shape.seconds or asked.seconds
+            sound &= send(shape, seconds, asked.folder)
+    if not asked.table and (not asked.only or "ceiling" in asked.only):
+        with _installed() as installation:
+            if not ceiling.write(installation, _CEILING_SECONDS, asked.folder / "ceiling.csv"):
+                print("no ceiling: `hey` is not installed", file=sys.stderr)
+    told = "\n".join(tables(asked.folder, {shape.name: shape.size for shape in SHAPES}))
+    (asked.folder / "table.md").write_text(f"{told}\n")
+    print(told)
+    return int(not sound)
 
 
-def run(url: str, shape: Shape, seconds: float, folder: Path) -> int:
+def send(shape: Shape, seconds: float, folder: Path) -> bool:
+    """Let locust send one shape to an installation of its own; returns whether it kept all thresholds."""
+    prefix = folder / shape.name
+    told, weights = Path(f"{prefix}_verdicts.csv"), Path(f"{prefix}_weights.csv")
+    told.unlink(missing_ok=True)
+    with _installed(keys=shape.keys) as installation, weighed(installation, weights):
+        status = run(installation, shape, seconds, prefix)
+    verdicts.write(told, scale.judged(weights, shape.most_slope))
+    if status:
+        verdicts.write(told, [verdicts.Verdict("locust's exit status", "0", str(status), kept=False)])
+    found = verdicts.read(told)
+    sound = all(verdict.kept for verdict in found)
+    print(f"{shape.name}: {'kept' if sound else 'MISSED'}", file=sys.stderr, flush=True)
+    return sound
+
+
+def run(installation: Installation, shape: Shape, seconds: float, prefix: Path) -> int:
     """Let locust send one shape; returns its exit status."""
-    command = [sys.executable, "-m", "locust", "-f", f"loadtests/{shape.name}.py", "--headless", "--host", url]
-    command += ["-u", str(shape.users), "-r", str(shape.users), "-t", f"{seconds:g}s", "--stop-timeout", "120"]
-    command += ["--csv", str(folder / shape.name), "--html", str(folder / f"{shape.name}.html"), "--only-summary"]
-    environment = {**os.environ, "GIGAVQA_LOAD_SECONDS": f"{seconds:g}"}
-    with (folder / f"{shape.name}.log").open("wb") as log:
-        return subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
+    command = [sys.executable, "-m", "locust", "-f", f"loadtests/{shape.name}.py", "--headless"]
+    command += ["--host", installation.url, "-u", str(shape.users), "-r", str(min(shape.users, _A_SECOND))]
+    command += ["-t", f"{seconds:g}s", "--stop-timeout", "120", "--only-summary"]
+    command += ["--csv", str(prefix), "--html", f"{prefix}.html"]
+    environment = {
+        **os.environ,
+        "GIGAVQA_LOAD_SECONDS": f"{seconds:g}",
+        "GIGAVQA_LOAD_KEYS": " ".join(installation.keys),
+        "GIGAVQA_LOAD_VERDICTS": f"{prefix}_verdicts.csv",
+    }
+    with Path(f"{prefix}.log").open("wb") as log:
+        status = subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
+    if (last := prefix.with_name("last_stats.csv")).exists():
+        last.rename(f"{prefix}_stats.csv")
+    return status
 
 
-def _lines(prefix: Path) -> Iterator[str]:
-    with Path(f"{prefix}_stats.csv").open(newline="") as file:
-        total = list(csv.DictReader(file))[-1]
-    told = ("Request Count", "Failure Count", "Requests/s", "50%", "99%")
-    yield " | ".join(f"{float(total[name]):.0f}" if total[name] != "N/A" else "-" for name in told)
-
-
-def _ceiling(installation: Installation) -> Iterator[str]:
-    """What one client that does nothing else gets of the cheapest answers."""
-    if not shutil.which("hey"):
-        yield "No ceiling: `hey` is not installed."
-        return
-    for path in ("/healthz", "/v1/jobs?limit=1"):
-        command = ["hey", "-n", "2000", "-c", "8", f"{installation.url}{path}"]
-        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        found = re.search(r"Requests/sec:\s*([\d.]+)", told)
-        yield f"Ceiling by `hey -n 2000 -c 8`: `{path}` {float(found.group(1)) if found else 0:.0f} a second.  "
+def _installed(*, keys: bool = False) -> AbstractContextManager[Installation]:
+    owners = {"beside": _UNBOUNDED, "misbehaving": _BOUNDED} if keys else {}
+    return installed(1, *_WORKER, small_parts=False, owners=owners)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """An installation of its own to be loaded and hurt: server, gateway, sink and workers whose engine is simulated."""
 
+import asyncio
 import os
 import signal
 import time
@@ -13,6 +14,8 @@ import httpx
 import redis
 
 from cli.preflight import free_port
+from jobs.access import ApiKeys, Limits
+from jobs.connection import connect
 from jobs.server import ServerProcess, start_server
 from loadtests.processes import Process
 from performance.installation import DATASET, MODEL, SAMPLES, write_dataset
@@ -26,7 +29,8 @@ class Installation:
     """Starts processes below one folder and ends every one of them.
 
     `environment` holds for the gateway, the sink and the workers, `server_environment` for the server alone, whose data
-    is in `server_folder`.
+    is in `server_folder`. `small_parts` makes bundles and Parquet parts small, by a sink beside the gateway's own. With
+    `owners` keys are asked for; each has one, of which the first shows what is asked here.
     """
 
     def __init__(
@@ -36,6 +40,8 @@ class Installation:
         environment: Mapping[str, str] | None = None,
         server_environment: Mapping[str, str] | None = None,
         server_folder: Path | None = None,
+        small_parts: bool = True,
+        owners: Mapping[str, Limits] | None = None,
     ) -> None:
         self.home = home
         self.results = home / "results"
@@ -47,11 +53,15 @@ class Installation:
         self._environment = {
             "GIGAVQA_HOME": str(home),
             "REDIS_URL": self.server.url,
-            "GIGAVQA_BUNDLE_REQUESTS": "10",
+            **({"GIGAVQA_BUNDLE_REQUESTS": "10"} if small_parts else {}),
+            **({"GIGAVQA_REQUIRE_KEYS": "1"} if owners else {}),
             **(environment or {}),
         }
+        self.keys = asyncio.run(self._made_keys(owners or {}))
+        self._headers = {"Authorization": f"Bearer {self.keys[0]}"} if self.keys else {}
         self.gateway = self._process("gateway", "service", "--port", str(port))
         self.sink = self._process("sink", "loadtests.sink", self.server.url, str(self.results))
+        self._small_parts = small_parts
         self.workers: list[Process] = []
 
     @property
@@ -62,7 +72,8 @@ class Installation:
     def start(self, workers: int, *arguments: str) -> None:
         """Start everything, and wait until the gateway knows that the workers are ready."""
         self.gateway.start()
-        self.sink.start()
+        if self._small_parts:
+            self.sink.start()
         for at in range(workers):
             named = ("--model", MODEL, "--engine", "simulated", *arguments)
             self.workers.append(self._process(f"worker-{at}", "workers", *named))
@@ -78,7 +89,7 @@ class Installation:
     def ask(self, path: str, seconds: float = 5.0) -> Any:
         """What the gateway answers, or nothing while it does not."""
         with suppress(httpx.HTTPError):
-            return httpx.get(f"{self.url}{path}", timeout=seconds).raise_for_status().json()
+            return httpx.get(f"{self.url}{path}", timeout=seconds, headers=self._headers).raise_for_status().json()
 
     def submit(self, num_requests: int) -> str:
         """Submit a job of so many requests, a multiple of `SAMPLES` or a part of it; asked again until it is taken."""
@@ -91,7 +102,7 @@ class Installation:
             "samples": sample_ids,
             "seed": 7,
         }
-        named = {"Idempotency-Key": f"job-{time.monotonic_ns()}"}
+        named = {"Idempotency-Key": f"job-{time.monotonic_ns()}", **self._headers}
         told: list[httpx.Response] = []
 
         def taken() -> bool:
@@ -133,6 +144,12 @@ class Installation:
         with suppress(ProcessLookupError):
             os.kill(self.server.pid, signal.SIGCONT)
         self.server.stop()
+
+    async def _made_keys(self, owners: Mapping[str, Limits]) -> list[str]:
+        client = connect(self.server.url)
+        made = [await ApiKeys(client).create(owner, owner, "submit", limits=owners[owner]) for owner in owners]
+        await client.aclose()
+        return [key for key, _ in made]
 
     def _process(self, name: str, *arguments: str) -> Process:
         return Process(name, arguments, self._environment, self.home)

@@ -2,57 +2,103 @@
 
 import random
 import socket
+import time
+from collections import deque
 from urllib.parse import urlsplit
 
-from locust import HttpUser, constant, constant_pacing, task
+from locust import constant, constant_pacing, task
 
-from loadtests.shape import Client, Threshold, require
+from loadtests.shape import MODEL, REQUESTS, Client, key, tell
+from loadtests.thresholds import Threshold, require
 
-require(Threshold("status beside misbehaviour", 2000))
+_TO_ITS_END = "a small job beside misbehaviour, to its end"
+require(
+    Threshold("status beside misbehaviour", 2000, most_failed=0),
+    Threshold(_TO_ITS_END, 20_000),
+    Threshold("nonsense", 5000, most_failed=0),
+    Threshold("flood of jobs", 10_000, most_failed=0),
+)
 
 _HUGE = 9 << 20
+_HOARDED = 20
 
 
-class Misbehaving(HttpUser):
+class Misbehaving(Client):
     """Sends what no client should; each of it must be refused, and nothing of it be an error of the gateway."""
 
     wait_time = constant(0.2)
+    who = 1
 
     def on_start(self) -> None:
+        super().on_start()
         self._random = random.Random(7)
+        self._lines: deque[socket.socket] = deque()
+        self._jobs: list[str] = []
 
-    @task
+    def on_stop(self) -> None:
+        while self._lines:
+            self._lines.popleft().close()
+
+    @task(3)
     def send_nonsense(self) -> None:
-        """Bodies that are no jobs."""
+        """Bodies that are no jobs; the gateway may hang up on one that is too large."""
         bodies = (b"{", b"[" * 5000, b'{"dataset": 1e999}', bytes(self._random.randbytes(1000)), b"x" * _HUGE)
-        self._require_refused(self._random.choice(bodies))
-
-    @task
-    def ask_for_what_is_not_there(self) -> None:
-        """Unknown jobs, paths that lead out, methods that do not fit."""
-        paths = ("/v1/jobs/job_none", "/v1/jobs/..%2f..%2fetc", "/v1/jobs?limit=1000000000", "/v1/files/x/content")
-        with self.client.get(self._random.choice(paths), name="nonsense", catch_response=True) as answer:
-            _judge(answer)
-
-    @task
-    def hang_up(self) -> None:
-        """Half a body, and gone."""
-        address = urlsplit(self.host or "")
-        with socket.create_connection((address.hostname, address.port), timeout=10) as line:
-            line.sendall(b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
-
-    def _require_refused(self, body: bytes) -> None:
+        body = self._random.choice(bodies)
         headers = {"Content-Type": "application/json"}
         with self.client.post("/v1/jobs", data=body, headers=headers, name="nonsense", catch_response=True) as answer:
-            _judge(answer)
+            if 400 <= answer.status_code < 500 or (len(body) == _HUGE and answer.status_code == 0):
+                answer.success()
+            else:
+                answer.failure(f"status {answer.status_code} to {body[:20]!r}")
 
+    @task(3)
+    def ask_for_what_is_not_there(self) -> None:
+        """Unknown jobs, paths that lead out, numbers without an end."""
+        paths = ("/v1/jobs/job_none", "/v1/jobs/..%2f..%2fetc", "/v1/jobs?limit=1000000000", "/v1/files/x/content")
+        path = self._random.choice(paths)
+        with self.client.get(path, name="nonsense", catch_response=True) as answer:
+            if 400 <= answer.status_code < 500:
+                answer.success()
+            else:
+                answer.failure(f"status {answer.status_code} to {path}")
 
-def _judge(answer: object) -> None:
-    status = answer.status_code  # type: ignore[attr-defined]
-    if 400 <= status < 500 or status == 0:  # it may hang up on a body that is too large
-        answer.success()  # type: ignore[attr-defined]
-    elif status >= 500:
-        answer.failure(f"status {status}")  # type: ignore[attr-defined]
+    @task(2)
+    def flood(self) -> None:
+        """Jobs without an end: taken, or refused where there is no room or the key has had enough."""
+        spec = {"dataset": self.dataset["name"], "models": [MODEL], "plan": "direct", "samples": self._few}
+        spec["repeats"] = max(1, REQUESTS // 250)
+        with self.client.post("/v1/jobs", json=spec, name="flood of jobs", catch_response=True) as answer:
+            if answer.ok:
+                self._jobs.append(answer.json()["id"])
+            elif answer.status_code in {413, 429}:
+                answer.success()
+            else:
+                answer.failure(f"status {answer.status_code}: {answer.text[:300]}")
+
+    @task(2)
+    def hoard(self) -> None:
+        """Open streams, and read nothing of them."""
+        if not self._jobs:
+            return
+        line = self._line()
+        headers = "".join(f"{name}: {value}\r\n" for name, value in key(self.who).items())
+        path = f"/v1/jobs/{self._random.choice(self._jobs)}/results?follow=true"
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+        self._lines.append(line)
+        if len(self._lines) > _HOARDED:
+            self._lines.popleft().close()
+
+    @task(1)
+    def hang_up(self) -> None:
+        """Half a body, and gone."""
+        headers = "".join(f"{name}: {value}\r\n" for name, value in key(self.who).items())
+        with self._line() as line:
+            head = f"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 1000\r\n\r\n"
+            line.sendall(head.encode() + b"{")
+
+    def _line(self) -> socket.socket:
+        address = urlsplit(self.host or "")
+        return socket.create_connection((address.hostname, address.port), timeout=10)
 
 
 class Beside(Client):
@@ -63,6 +109,8 @@ class Beside(Client):
     @task
     def ask(self) -> None:
         """A small job."""
+        began = time.perf_counter()
         if job_id := self.submit(1):
             self.client.get(f"/v1/jobs/{job_id}", name="status beside misbehaviour")
             self.until_final(job_id)
+            tell(self, _TO_ITS_END, time.perf_counter() - began)

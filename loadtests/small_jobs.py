@@ -12,9 +12,10 @@ loopback addresses.
 
 from locust import constant_pacing, task
 
-from loadtests.shape import Client, Threshold, require
+from loadtests.shape import Client
+from loadtests.thresholds import Threshold, require
 
-require(Threshold("/v1/jobs/{id}", 500), Threshold("/v1/jobs/{id}/report", 3000))
+require(Threshold("/v1/jobs (submit)", 1000), Threshold("/v1/jobs/{id}", 500), Threshold("/v1/jobs/{id}/report", 3000))
 
 
 class SmallJobs(Client):

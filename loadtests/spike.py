@@ -2,9 +2,10 @@
 
 from locust import LoadTestShape, constant_pacing, task
 
-from loadtests.shape import SECONDS, Client, Threshold, require
+from loadtests.shape import SECONDS, Client
+from loadtests.thresholds import Threshold, require
 
-require(Threshold("/v1/jobs/{id}", 3000))
+require(Threshold("/v1/jobs (submit)", 3000), Threshold("/v1/jobs/{id}", 3000))
 
 _FEW, _MANY = 2, 60
 
@@ -22,6 +23,7 @@ class Spiking(Client):
     """Small jobs, as fast as they are answered; refused for want of room is an answer."""
 
     wait_time = constant_pacing(0.5)
+    refusable = True
 
     @task
     def ask(self) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
-from jobs.results import KeptParts, ResultStore
+from jobs.results import PAGE, KeptParts, ResultStore
 from service.http import examples
 from service.http.auth import StreamPlace
 from service.http.openapi import example, problems
@@ -50,6 +50,11 @@ class ResultFilter(BaseModel):
     sample_id: str | None = Field(default=None, description="id of the sample")
     status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")
 
+    @property
+    def admits_all(self) -> bool:
+        """Whether nothing was given."""
+        return all(getattr(self, name) is None for name in ResultFilter.model_fields)
+
     def admits(self, response: Response | UnreadableResponse) -> bool:
         """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
         if self.status is not None and response.ok != (self.status == "ok"):
@@ -58,10 +63,12 @@ class ResultFilter(BaseModel):
         return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
 
 
-async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
-    """Yield what is recorded behind the cursor `after`, page by page."""
+async def pages(
+    results: ResultStore, job_id: str, after: str = BEGINNING, most: int | None = None
+) -> AsyncIterator[Page]:
+    """Yield what is recorded behind the cursor `after`, page by page, with at most `most` responses in each."""
     kept = KeptParts()
-    while page := await results.read(job_id, after, kept=kept):
+    while page := await results.read(job_id, after, min(most or PAGE, PAGE), kept):
         yield page
         after = page[-1][0]
 
@@ -159,6 +166,6 @@ async def read_results(
     if query.follow:
         source = followed_pages(results, registry, followers, job_id, after=query.after, stopping=stopping)
     else:
-        source = pages(results, job_id, query.after)
+        source = pages(results, job_id, query.after, query.limit if query.admits_all else None)
     streamed = instrumentation.open_stream("results", lines(source, query, query.limit))
     return NDJSONResponse(streamed)

@@ -1,48 +1,32 @@
 """The load test runs against real processes, and its exit status can be trusted."""
 
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
-import pytest
-
-from tests.flow.installation import Installation
-from tests.flow.jobs import MODEL
-from tests.flow.pictures import draw_dataset
-from tests.waiting import wait_until
-
-LOADTEST = Path(__file__).parents[2] / "loadtests" / "small_jobs.py"
-
-
-@pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    """A gateway with a small data set, and a worker that answers at once."""
-    draw_dataset(tmp_path / "data" / "plazas", images=1, questions=2)
-    installation = Installation(tmp_path)
-    try:
-        installation.start_server()
-        installation.start_gateway()
-        installation.start_worker("--model", MODEL, "--engine", "simulated", "--speed", "0")
-        workers = f"{installation.url}/v1/workers"
-        wait_until(lambda: httpx.get(workers, timeout=10).json()["data"], timeout=60, what="the worker's announcement")
-        yield installation
-    finally:
-        installation.stop()
+ROOT = Path(__file__).parents[2]
+LOADTEST = ROOT / "loadtests" / "small_jobs.py"
 
 
 def _run(host: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "locust", "-f", str(LOADTEST), "--headless", "-u", "3", "-r", "3", "-t", "5s"]
-    command += ["--stop-timeout", "60"]  # whoever has begun a job then still reads its report
+    command += ["--stop-timeout", "60"]
     return subprocess.run([*command, "--host", host], capture_output=True, text=True, timeout=90, check=False)
 
 
-def test_small_jobs_are_served_without_a_failure(installation: Installation) -> None:
-    """A few seconds of three clients end with status 0, having read reports."""
-    ended = _run(installation.url)
-    assert ended.returncode == 0, ended.stderr
-    assert "/v1/jobs/{id}/report" in ended.stderr + ended.stdout
+def test_the_command_runs_a_shape_and_tells_of_it(tmp_path: Path) -> None:
+    """A few seconds of small jobs end with status 0, a table, CSV and a page, all of which say what was called."""
+    command = [sys.executable, "-m", "loadtests", "--only", "small_jobs", "--folder", str(tmp_path), "--seconds"]
+    untimed = {**os.environ, "GIGAVQA_LOAD_PATIENCE": "inf", "GIGAVQA_LOAD_UNTIL_CALLED": "/v1/jobs/{id}/report"}
+    ended = subprocess.run(
+        [*command, "90"], cwd=ROOT, env=untimed, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert (tmp_path / "table.md").read_text() == ended.stdout
+    assert "| small_jobs | p99 of `/v1/jobs/{id}/report` | 3,000 ms |" in ended.stdout
+    assert "/v1/jobs/{id}/report" in (tmp_path / "small_jobs_stats.csv").read_text()
+    assert "/v1/jobs/{id}/report" in (tmp_path / "small_jobs.html").read_text()
 
 
 def test_a_gateway_that_is_away_fails_the_load_test() -> None:

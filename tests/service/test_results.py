@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from jobs.connection import connect
 from jobs.models import InferenceRequest
+from jobs.results import PAGE
 from jobs.sink import ParquetSink
 from service.settings import Settings
 from tests.service.gateways import RunningGateway, problem_of
@@ -52,6 +54,22 @@ def test_reading_goes_on_behind_a_cursor(gateway: RunningGateway, job_id: str) -
         assert len(page) <= 2
         read += page
     assert read == results(gateway, job_id)
+
+
+@pytest.mark.parametrize(
+    ("query", "read"), [({"limit": 2}, 2), ({"limit": 600}, PAGE), ({}, PAGE), ({"limit": 2, "status": "ok"}, PAGE)]
+)
+def test_a_short_page_reads_no_more_than_it_sends(
+    gateway: RunningGateway, job_id: str, query: dict[str, Any], read: int
+) -> None:
+    """The server is asked for as many responses as are wanted; with a filter nobody knows how many that takes."""
+    with Redis.from_url(gateway.redis_url) as server:
+        server.config_set("slowlog-log-slower-than", 0)
+        server.slowlog_reset()
+        results(gateway, job_id, **query)
+        commands = [entry["command"].split() for entry in reversed(server.slowlog_get(1000))]
+    counts = [int(words[-1]) for words in commands if words[0] == b"XRANGE" and words[1].endswith(b":results")]
+    assert counts[0] == read
 
 
 @pytest.mark.parametrize(
