@@ -49,17 +49,20 @@ RUN /tools/bin/install-gigavqa pixels
 FROM build AS installed-cpu
 RUN /tools/bin/install-gigavqa cpu
 
-# What all images without a GPU have: the user, his folders, and what is known of the image.
+# What all images without a GPU have: the user, his folders, and what is known of the image. A volume that begins empty gets
+# its owner from the folder of the image that it covers: compose.yaml's are the user's only because they are here.
 FROM ${BASE} AS ours
+ARG BASE
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="gigavqa" \
       org.opencontainers.image.description="High-throughput inference for visual question answering over gigapixel images" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${BASE}"
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /var/lib/gigavqa gigavqa \
-    && install -d -o gigavqa -g gigavqa /var/lib/gigavqa /cache
+    && install -d -o gigavqa -g gigavqa /var/lib/gigavqa /cache /data /results /uploads /weights
 ENV PATH=/opt/gigavqa/bin:$PATH GIGAVQA_HOME=/var/lib/gigavqa HOME=/var/lib/gigavqa MPLCONFIGDIR=/tmp/matplotlib \
     PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER 10001
@@ -112,13 +115,15 @@ ENTRYPOINT ["python3", "-P", "-m", "workers"]
 
 # vLLM, PyTorch and CUDA come with the base, in its own Python, and uv, which installed them.
 FROM ${GPU_BASE} AS worker-gpu
+ARG GPU_BASE
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="gigavqa-worker-gpu" \
       org.opencontainers.image.description="High-throughput inference for visual question answering over gigapixel images" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${GPU_BASE}"
 USER 0
 COPY deploy/locks/gpu-image.txt deploy/locks/build.txt /locks/
 COPY --from=build /wheels /wheels
@@ -131,7 +136,7 @@ RUN uv pip install --system --no-cache --require-hashes --no-deps -r /locks/gpu-
     && /tools/bin/cyclonedx-py environment --of JSON -o /opt/gigavqa/share/sbom/gigavqa.cdx.json "$(command -v python3)" \
     && rm -rf /tools /wheels /locks \
     && useradd --uid 10001 --user-group --no-create-home --home-dir /cache gigavqa \
-    && install -d -o gigavqa -g gigavqa /var/lib/gigavqa /cache
+    && install -d -o gigavqa -g gigavqa /var/lib/gigavqa /cache /data /results /uploads /weights
 ENV HOME=/cache HF_HOME=/cache/huggingface VLLM_CACHE_ROOT=/cache/vllm TRITON_CACHE_DIR=/cache/triton \
     TORCHINDUCTOR_CACHE_DIR=/cache/inductor GIGAVQA_HOME=/var/lib/gigavqa MPLCONFIGDIR=/tmp/matplotlib \
     GIGAVQA_WORKER_METRICS_HOST=0.0.0.0 GIGAVQA_WORKER_METRICS_PORT=9470 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

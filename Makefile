@@ -1,10 +1,10 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test images alerts chaos load clean
+.PHONY: help setup demo check test images images-check alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## make .venv; the second run takes about a second
 	@scripts/setup
@@ -23,6 +23,9 @@ test: check ## check, then every test: two at a time, and then, one by one, thos
 
 images: ## build the images that need no GPU, with buildah; scripts/images has what can be said
 	@scripts/images
+
+images-check: ## start those images by compose.yaml, and play a job through them
+	@scripts/images-check
 
 alerts: setup ## fire every alert of a real Prometheus by its fault, in a real installation that may mount small disks
 	GIGAVQA_EVERY_FAULT=1 $$(unshare -rm true 2>/dev/null && echo unshare -rm) $(BIN)/pytest tests/watching

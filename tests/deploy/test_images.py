@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 from tests.deploy.manifests import ROOT
 from tests.deploy.programs import DOCKERFILE, FOREIGN, TARGETS, VARIABLES, answers, image_environment, settings_of
+from tests.watching.programs import program
 
 LOCKS = ROOT / "deploy" / "locks"
 EXTRAS = {"gateway": ["gateway", "s3"], "pixels": ["gateway", "pixels", "s3"], "cpu": ["cpu", "s3"]}
@@ -114,3 +115,19 @@ def test_the_example_of_an_environment_names_what_the_compose_file_reads() -> No
     named = re.findall(r"^(\w+)=", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE)
     text = re.sub(r"#.*", "", COMPOSE.read_text(encoding="utf-8"))
     assert sorted(named) == sorted(set(re.findall(r"\$\{(\w+)[-:}]", text)))
+
+
+def test_the_compose_file_scrapes_its_own_services_by_the_files_of_every_installation(tmp_path: Path) -> None:
+    """What its Prometheus does before it starts, done here: no loopback stays, and promtool takes the files."""
+    promtool = program("promtool")
+    shell, flag, script = _services()["prometheus"]["entrypoint"]
+    preparing, started, _ = script.partition("exec prometheus")
+    here = preparing.replace("/tmp", str(tmp_path)).replace("/etc/gigavqa", str(ROOT / "deploy" / "prometheus"))
+    subprocess.run([shell, flag, here], check=True)
+    written = (tmp_path / "prometheus.yml").read_text(encoding="utf-8")
+    scraped = str(yaml.safe_load(written)["scrape_configs"])
+    assert started and "127.0.0.1" not in scraped
+    assert set(re.findall(r"\w+:\d+", scraped)) == {"gateway:8470", "viewer:8471"}
+    command = [promtool, "check", "config", tmp_path / "prometheus.yml"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
