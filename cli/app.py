@@ -24,7 +24,7 @@ COMMANDS = {
     "demo": Listed(
         "cli.commands.demo",
         _RUN,
-        "Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.",
+        "Run a whole evaluation on this machine: draw a data set, serve a small model, ask, report, end.",
     ),
     "ask": Listed(
         "cli.commands.ask", _RUN, "Ask your own questions about your own pictures, and write a page and every verdict."

@@ -16,8 +16,6 @@ NAMES = re.compile(
 )
 EXCEPTIONS = {
     "service/http/examples.py": "shows a job, a report and a data set as they might be",
-    "cli/commands/demo.py": "plays the demo, which is of UltraVR",
-    "cli/commands/dataset.py": "draws that demo's data set",
 }
 
 
