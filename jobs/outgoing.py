@@ -1,4 +1,4 @@
-"""Calls that the gateway makes for a client: to public addresses alone, unless the operator says otherwise."""
+"""Calls that a process makes for somebody else: to public addresses alone, unless the operator says otherwise."""
 
 import asyncio
 import ipaddress
@@ -12,7 +12,7 @@ IsPublic = Callable[[str], bool]
 
 
 class AddressRefusedError(Exception):
-    """The gateway calls nobody there."""
+    """Nobody is called there."""
 
 
 def is_public(address: str) -> bool:
