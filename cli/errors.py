@@ -9,6 +9,7 @@ from catalogue.errors import CatalogueError
 from evaluation.errors import EvaluationError
 from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
 from jobs.errors import BackupInvalidError, JobsError, KeyNotFoundError, RestoreRefusedError, SettingsInvalidError
+from retrieval.errors import RetrievalError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
@@ -64,6 +65,7 @@ EXPECTED = (
     EvaluationError,
     GigavqaError,
     JobsError,
+    RetrievalError,
     TilingError,
     WorkerError,
     OSError,
@@ -77,6 +79,7 @@ _INPUTS = (
     EvaluationError,
     KeyNotFoundError,
     QuestionsError,
+    RetrievalError,
     SettingsInvalidError,
     TilingError,
     WorkerError,
