@@ -15,6 +15,10 @@ class AddressRefusedError(Exception):
     """Nobody is called there."""
 
 
+class AddressUnknownError(AddressRefusedError):
+    """The name leads nowhere, or not at the moment."""
+
+
 def is_public(address: str) -> bool:
     """Whether an address is anybody's to reach: none of a private network, of this machine, or of a cloud's own."""
     found = ipaddress.ip_address(address.partition("%")[0])
@@ -25,14 +29,14 @@ def is_public(address: str) -> bool:
 async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
     """The one address that is then called: a name cannot be pointed elsewhere between the look and the call.
 
-    Raises AddressRefusedError unless all addresses of the name are allowed.
+    Raises AddressRefusedError unless all addresses of the name are allowed, AddressUnknownError where there are none.
     """
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         async with asyncio.timeout(_LOOKUP_SECONDS):
             found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, ValueError, TimeoutError) as error:
-        raise AddressRefusedError(f"'{parts.netloc[:200]}' is no address") from error
+        raise AddressUnknownError(f"'{parts.netloc[:200]}' is no address") from error
     addresses = [str(each[4][0]) for each in found]
     if not addresses or not all(map(is_allowed, addresses)):
         raise AddressRefusedError(f"'{parts.hostname}' is an address inside of a network, and not called")

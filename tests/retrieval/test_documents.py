@@ -91,6 +91,21 @@ async def test_a_corpus_that_changed_is_another_source(tmp_path: Path) -> None:
     assert found == [["a"], ["b"]]
 
 
+async def test_a_source_whose_index_was_damaged_is_opened_anew(tmp_path: Path) -> None:
+    """It says so when it is searched; forgotten and opened again, it has an index that is sound."""
+    write_corpus(tmp_path / "data/corpus", drawn_documents(1, 200))
+    corpora = Corpora(tmp_path / "data", tmp_path / "indexes")
+    (answer,) = await corpora.open("corpus").search("crane", 1)
+    corpora.forget("corpus")
+    damaged = corpora.open("corpus")
+    (path,) = (tmp_path / "indexes").iterdir()
+    path.write_bytes(path.read_bytes()[:8192] + b"\xff" * (path.stat().st_size - 8192))
+    with pytest.raises(IndexUnusableError):
+        await damaged.search("crane", 1)
+    corpora.forget("corpus")
+    assert await corpora.open("corpus").search("crane", 1) == (answer,)
+
+
 def test_a_folder_that_takes_no_index_is_named(tmp_path: Path) -> None:
     """One sentence says where no index could be made."""
     corpus = write_corpus(tmp_path / "corpus", drawn_documents(1, 3))

@@ -38,7 +38,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 def _address(given: str) -> str:
     try:
         url = urlsplit(given)
-        is_whole = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+        is_whole = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0 and given.isascii()
     except ValueError:
         is_whole = False
     if not is_whole or url.query or url.fragment:
@@ -85,7 +85,7 @@ class SourceSettings(BaseModel):
     page_seconds: PositiveFloat = 20.0
     concurrency: PositiveInt = 8
     answer_bytes: PositiveInt = 2**21
-    page_bytes: PositiveInt = 2**21
+    page_bytes: PositiveInt = 2**20
     page_characters: PositiveInt = 30_000
 
 

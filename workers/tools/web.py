@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from jobs.outgoing import AddressRefusedError, is_public, pinned, resolve
+from jobs.outgoing import AddressRefusedError, AddressUnknownError, is_public, pinned, resolve
 from retrieval.errors import SourceFailedError
 from retrieval.sources import MOST_PAGES, Page, SummarizerName
 from workers.tools.markup import plain_text
@@ -93,6 +93,8 @@ class WebSource:
         sent: dict[str, Any] = {"params": said} if settings.method == "GET" else {"json": said}
         try:
             call = await _call(urlsplit(settings.address), allowed=settings.private)
+        except AddressUnknownError as error:
+            raise _AgainError(str(error)) from error
         except AddressRefusedError as error:
             raise self._failed(f"{error}; `private = true` allows it") from error
         call["headers"] |= self._key_header()

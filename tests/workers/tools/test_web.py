@@ -125,16 +125,14 @@ async def test_no_more_searches_go_on_than_the_operator_allows(tmp_path: Path, s
     """Eight that come together at a source of two: two arrive, the others wait for them."""
     server.answers["/search"] = [told(ORGANIC)]
     going, most = 0, 0
-    ended = asyncio.Event()
+    pair = asyncio.Barrier(2)
     loop = asyncio.get_running_loop()
 
     async def count() -> None:
         nonlocal going, most
         going += 1
         most = max(most, going)
-        if len(server.asked) == 2:
-            ended.set()
-        await ended.wait()
+        await pair.wait()
         going -= 1
 
     server.wait = lambda: asyncio.run_coroutine_threadsafe(count(), loop).result()
@@ -183,6 +181,31 @@ async def test_pages_are_read_from_hosts_that_may_be_called(tmp_path: Path, serv
     )
     assert "/secret" not in server.paths()
     assert all(page.snippet == "s" for page in pages)
+
+
+async def test_links_that_are_no_addresses_cost_their_page_alone(tmp_path: Path, server: Server) -> None:
+    """Whatever a source names: nothing is raised, nothing inside is called, and what it said of the page stays."""
+    links = ("", "x", "javascript:1", "http://[::1", "http://\ud800/", "http://ada:pw@localhost/", "//x")
+    inside = (
+        "file:///etc/passwd",
+        server.address("/secret"),
+        server.address("/secret", "localhost"),
+        "http://0/",
+        "http://é:x/",
+    )
+    named = (*links, *inside, "http://" + "a" * 300, "http://\0/", "https://127.1/", "http://[::ffff:127.0.0.1]/")
+    server.answers["/search"] = [
+        told({"organic": [{"title": f"t{at}", "link": link} for at, link in enumerate(named)]})
+    ]
+    pages = await source(tmp_path, server.address(), f"{SERPER}pages = true\n").search("heron", 20)
+    assert [(page.title, page.text) for page in pages] == [(f"t{at}", "") for at in range(len(named))]
+    assert server.paths() == ["/search"]
+
+
+async def test_a_name_that_leads_nowhere_is_looked_up_again(tmp_path: Path) -> None:
+    """As a server that is away; the message does not say that a setting would help."""
+    with pytest.raises(SourceFailedError, match=r"'a\.\.b' is no address, asked 3 time"):
+        await source(tmp_path, "http://a..b/search").search("heron", 3)
 
 
 def test_every_wrong_setting_of_sources_is_named_at_once(tmp_path: Path) -> None:
