@@ -65,7 +65,7 @@ class SourceSettings(BaseModel):
     top_k_field: str | None = None
     fields: Mapping[str, str | int | float | bool] = {}
     key_env: str | None = None
-    key_header: str = "Authorization"
+    key_header: str = Field("Authorization", pattern=r"^[A-Za-z0-9_-]+$")
 
     status: str | None = None
     results: str = _PATH
@@ -115,6 +115,16 @@ def _source(name: str, table: object, environ: Mapping[str, str]) -> WebSource:
         raise ValueError("a name has small letters, digits, '-', '_' and '.', and begins with a letter or digit")
     usual = SHAPES.get(str(table.get("shape")), {})
     settings = SourceSettings.model_validate({**usual, **table})
-    if settings.key_env and not environ.get(settings.key_env):
+    return WebSource(name, settings, _key(settings, environ))
+
+
+def _key(settings: SourceSettings, environ: Mapping[str, str]) -> str | None:
+    if not settings.key_env:
+        return None
+    key = environ.get(settings.key_env, "").strip()
+    if not key:
         raise ValueError(f"key_env: the variable {settings.key_env} is not set")
-    return WebSource(name, settings, environ[settings.key_env] if settings.key_env else None)
+    # Whatever else is refused later would stand in an error, as it is.
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError(f"key_env: the variable {settings.key_env} holds what cannot be sent in a header")
+    return key

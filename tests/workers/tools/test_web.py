@@ -216,15 +216,18 @@ def test_every_wrong_setting_of_sources_is_named_at_once(tmp_path: Path) -> None
         '[c]\nshape = "serper"\naddress = "https://ada:pw@x.example"\nversion = "1"\ntries = 99\n'
         '[d]\nshape = "serper"\naddress = "https://x.example"\nversion = "1"\nkey_env = "MISSING"\n'
         '[e]\nshape = "other"\naddress = "https://x.example"\nversion = "1"\ntypo = 1\n["F/g"]\n'
+        '[h]\nshape = "serper"\naddress = "https://x.example"\nversion = "1"\nkey_env = "BROKEN"\n'
     )
     with pytest.raises(SettingsInvalidError) as raised:
-        read_sources(path, {})
+        read_sources(path, {"BROKEN": "k-1\nk-2"})
+    assert "k-1" not in str(raised.value)
     for words in (
         "[a] address: Field required",
         "[b] address: is to be an address",
         "[c] address: has a name or password",
         "[c] tries: Input should be less",
         "[d]: key_env: the variable MISSING is not set",
+        "[h]: key_env: the variable BROKEN holds what cannot be sent",
         "[e] shape: Input should be 'serper' or 'adapter'",
         "[e] typo: Extra inputs",
         "[F/g]: a name has small letters",
