@@ -32,6 +32,7 @@ COPY benchmarks benchmarks
 COPY evaluation evaluation
 COPY jobs jobs
 COPY tiling tiling
+COPY retrieval retrieval
 COPY catalogue catalogue
 COPY cli cli
 COPY demo demo

@@ -123,6 +123,11 @@ COMMANDS = {
         _DATA,
         "Make the demo data set, import, check a data set, list the data root, show samples.",
     ),
+    "corpus": Listed(
+        "cli.commands.corpus",
+        _DATA,
+        "Make the index of a corpus, and search it as models do: pages that are found, and the text of the result.",
+    ),
     "backup": Listed(
         "cli.commands.backup",
         _DATA,

@@ -10,6 +10,7 @@ from demo.errors import DemoError, DemoUnknownError
 from evaluation.errors import EvaluationError
 from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
 from jobs.errors import BackupInvalidError, JobsError, KeyNotFoundError, RestoreRefusedError, SettingsInvalidError
+from retrieval.errors import RetrievalError
 from tiling.errors import TilingError
 from workers.errors import WorkerError
 
@@ -66,6 +67,7 @@ EXPECTED = (
     EvaluationError,
     GigavqaError,
     JobsError,
+    RetrievalError,
     TilingError,
     WorkerError,
     OSError,
@@ -80,6 +82,7 @@ _INPUTS = (
     EvaluationError,
     KeyNotFoundError,
     QuestionsError,
+    RetrievalError,
     SettingsInvalidError,
     TilingError,
     WorkerError,

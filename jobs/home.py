@@ -74,6 +74,11 @@ class Home(ProcessSettings):
         return self.folder / "rasters"
 
     @property
+    def indexes(self) -> Path:
+        """Folder of the indexes that are made of corpora."""
+        return self.folder / "indexes"
+
+    @property
     def checkpoints(self) -> Path:
         """Folder of the checkpoints that are built from code."""
         return self.folder / "checkpoints"

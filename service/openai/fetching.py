@@ -6,8 +6,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+from jobs.outgoing import AddressRefusedError, IsPublic, is_public, pinned, resolve
 from service.errors import ChatInvalidError
-from service.http.outgoing import AddressRefusedError, IsPublic, is_public, pinned, resolve
 from service.openai.uploads import Uploads
 
 _SECONDS = 20.0

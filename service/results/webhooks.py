@@ -18,12 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError
 from jobs.models import Job
+from jobs.outgoing import AddressRefusedError, is_public, pinned, resolve
 from jobs.registry import JobRegistry
 from jobs.webhooks import DueWebhook, Webhook, WebhookStore
 from service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
 from service.http import examples
 from service.http.openapi import example, problems
-from service.http.outgoing import AddressRefusedError, is_public, pinned, resolve
 from service.http.parameters import JobId, Registry, part
 from service.operations.instrumentation import Instrumentation
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("service", "workers", "evaluation", "jobs", "tiling", "catalogue", "cli")
+ROOMS = ("service", "workers", "evaluation", "jobs", "tiling", "retrieval", "catalogue", "cli")
 SUFFIXES = {".py", ".toml", ".j2", ".js", ".css", ".lua"}
 NAMES = re.compile(
     r"ultravr"  # itself

@@ -41,6 +41,8 @@ COMMANDS = (
     "dataset list",
     "dataset import",
     "dataset show",
+    "corpus build",
+    "corpus search",
     "backup",
     "restore",
     "fsck",

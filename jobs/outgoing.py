@@ -1,4 +1,4 @@
-"""Calls that the gateway makes for a client: to public addresses alone, unless the operator says otherwise."""
+"""Calls that a process makes for somebody else: to public addresses alone, unless the operator says otherwise."""
 
 import asyncio
 import ipaddress
@@ -12,7 +12,11 @@ IsPublic = Callable[[str], bool]
 
 
 class AddressRefusedError(Exception):
-    """The gateway calls nobody there."""
+    """Nobody is called there."""
+
+
+class AddressUnknownError(AddressRefusedError):
+    """The name leads nowhere, or not at the moment."""
 
 
 def is_public(address: str) -> bool:
@@ -25,14 +29,14 @@ def is_public(address: str) -> bool:
 async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
     """The one address that is then called: a name cannot be pointed elsewhere between the look and the call.
 
-    Raises AddressRefusedError unless all addresses of the name are allowed.
+    Raises AddressRefusedError unless all addresses of the name are allowed, AddressUnknownError where there are none.
     """
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         async with asyncio.timeout(_LOOKUP_SECONDS):
             found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, ValueError, TimeoutError) as error:
-        raise AddressRefusedError(f"'{parts.netloc[:200]}' is no address") from error
+        raise AddressUnknownError(f"'{parts.netloc[:200]}' is no address") from error
     addresses = [str(each[4][0]) for each in found]
     if not addresses or not all(map(is_allowed, addresses)):
         raise AddressRefusedError(f"'{parts.hostname}' is an address inside of a network, and not called")
