@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
@@ -105,6 +105,11 @@ class CatalogueEntry(BaseModel):
     remote: RemoteTerms = RemoteTerms()
     chat_template: dict[str, Any] = {}
     trust_remote_code: bool = False
+    base_model: str | None = Field(default=None, description="language model that it is built on")
+    access: Literal["private", "open", "open thinking"] | None = Field(
+        default=None, description="group in tables of papers: closed, with open weights, or those that think by default"
+    )
+    billions: PositiveFloat | None = Field(default=None, description="parameters of all its parts, in billions")
     random_weights: bool = Field(default=False, description="answers mean nothing; reports say so")
     gpus: Gpus | None = None
     tested: str = Field(default="not tested", description="how it is known that this entry can be served")

@@ -9,6 +9,7 @@ import typer
 
 from cli.completion import complete_datasets, complete_jobs, complete_models, complete_samples
 from cli.errors import ArgumentError
+from demo.drawn import ALL, benchmarks_drawn
 
 
 class ReportFormat(StrEnum):
@@ -30,6 +31,15 @@ class VerdictForm(StrEnum):
     PARQUET = "parquet"
 
 
+Drawing = Annotated[
+    str,
+    typer.Option(
+        "--benchmark",
+        metavar="NAME",
+        help=f"Whose data set: {', '.join(benchmarks_drawn())}, or {ALL}.",
+        autocompletion=lambda: [*benchmarks_drawn(), ALL],
+    ),
+]
 Model = Annotated[
     str,
     typer.Option(

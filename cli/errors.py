@@ -6,6 +6,7 @@
 from http import HTTPStatus
 
 from catalogue.errors import CatalogueError
+from demo.errors import DemoError, DemoUnknownError
 from evaluation.errors import EvaluationError
 from gigavqa.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
 from jobs.errors import BackupInvalidError, JobsError, KeyNotFoundError, RestoreRefusedError, SettingsInvalidError
@@ -61,6 +62,7 @@ _STATES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 EXPECTED = (
     CommandError,
     CatalogueError,
+    DemoError,
     EvaluationError,
     GigavqaError,
     JobsError,
@@ -74,6 +76,7 @@ EXPECTED = (
 _INPUTS = (
     BackupInvalidError,
     CatalogueError,
+    DemoUnknownError,
     EvaluationError,
     KeyNotFoundError,
     QuestionsError,

@@ -5,6 +5,10 @@ class DemoError(Exception):
     """The demo data set could not be made."""
 
 
+class DemoUnknownError(DemoError):
+    """No data set is drawn for what was named."""
+
+
 class LayoutError(DemoError):
     """A scene has no room left for an object that it must show."""
 

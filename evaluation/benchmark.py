@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue
 
@@ -127,6 +127,13 @@ class Finding:
     is_error: bool = False
 
 
+class Evidence(NamedTuple):
+    """What answers a sample, for those who look at a reply: in lines, and by the names of images that show it."""
+
+    lines: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+
+
 class NoOptions(BaseModel):
     """The options of a benchmark that has none."""
 
@@ -151,6 +158,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    decoding: Mapping[str, float | int] = {}
+    """What its papers decode by, over a model's own decoding; a job's own sampling goes before."""
     beside: Sequence[str] = ()
     """Names of files of its own that a data set may have beside `dataset.toml`."""
     fields: Sequence[str] = ()
@@ -197,6 +206,10 @@ class Benchmark(ABC, Generic[AnySample]):
     def summary(self, sample: AnySample) -> dict[str, str]:
         """Tell in few words what the host does not know of a sample, under the same names for all."""
         return {}
+
+    def evidence(self, sample: AnySample, samples: Sequence[AnySample]) -> Evidence:
+        """Tell what answers a sample of a data set of `samples`; the page shows it beside every reply."""
+        return Evidence()
 
     def applies(self, sample: AnySample, cell: Cell) -> bool:
         """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry, Decoding
-from evaluation.benchmark import Chat, Scene, SizeOf, cells_of
+from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, cells_of
 from evaluation.datasets import Dataset
 from evaluation.errors import SampleUnknownError, SamplingInvalidError
 from evaluation.options import ViewOptions, read_options
@@ -124,7 +124,7 @@ def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEn
     options = read_options(spec.options, dataset.benchmark.options)
     samples = _chosen(dataset, spec)
     dataset.benchmark.admit(samples, cells)
-    decodings = {model: decoding_of(catalogue[model], spec) for model in spec.models}
+    decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
     return Expansion(dataset, spec, samples, cells, decodings, *options)
 
 
@@ -155,13 +155,19 @@ def ask(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: 
     return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
 
 
-def decoding_of(entry: CatalogueEntry, spec: JobSpec) -> Decoding:
-    """Return the model's own decoding with the job's overrides; raises SamplingInvalidError naming every field."""
+def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec) -> Decoding:
+    """Return the model's own decoding, over it the benchmark's and over that the job's.
+
+    A benchmark asks for no longer answers than the model gives by itself. Raises SamplingInvalidError naming every
+    field.
+    """
     known = set(Decoding.model_fields)
     if unknown := sorted(set(spec.sampling) - known):
         raise SamplingInvalidError(f"sampling has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
     try:
-        return Decoding.model_validate({**entry.decoding.model_dump(), **spec.sampling})
+        own = {**entry.decoding.model_dump(), **benchmark.decoding}
+        own["max_tokens"] = min(own["max_tokens"], entry.decoding.max_tokens)
+        return Decoding.model_validate({**own, **spec.sampling})
     except ValidationError as error:
         details = (f"sampling.{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
         raise SamplingInvalidError("; ".join(details)) from error

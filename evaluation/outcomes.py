@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.matching import Box
+from evaluation.benchmark import Evidence
 from evaluation.datasets import Dataset
 from evaluation.prompts import Prompt, Prompts
 from evaluation.replies import Provenance, Reply, reply_of
@@ -74,6 +75,7 @@ class SampleOutcome(_Part):
     image: str | None = Field(default=None, description="the sample's first image, in whose unit square boxes lie")
     spent: Spent = Spent()
     prompt: Prompt = Prompt()
+    evidence: Evidence = Evidence()
 
     @property
     def correct(self) -> bool | None:
@@ -103,15 +105,16 @@ def reply_outcomes(
 ) -> Iterator[SampleOutcome]:
     """Yield the outcome of each reply as it streams past, holding none; unknown samples are passed over.
 
-    `prompts` makes the chats again. Copies of a reply are not told apart. Raises AnnotationInvalidError as reports do.
+    `prompts` makes the chats again, and tells the evidence. Copies of a reply are not told apart. Raises
+    AnnotationInvalidError as reports do.
     """
     judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
     for reply in replies:
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]
-            prompt = prompts.of(reply, sample) if prompts else Prompt()
             image = dataset.image_of(sample.images[0]) if sample.images else None
-            yield _outcome(reply, sample, judges.judge(reply, position), prompt, image)
+            outcome = _outcome(reply, sample, judges.judge(reply, position), image)
+            yield outcome if prompts is None else _explained(outcome, prompts, reply, sample)
 
 
 def _unread(response: UnreadableResponse) -> Reply:
@@ -125,7 +128,12 @@ def _unread(response: UnreadableResponse) -> Reply:
     return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
-def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prompt, image: str | None) -> SampleOutcome:
+def _explained(outcome: SampleOutcome, prompts: Prompts, reply: Reply, sample: Sample) -> SampleOutcome:
+    told = {"prompt": prompts.of(reply, sample), "evidence": prompts.evidence(sample)}
+    return outcome.model_copy(update=told)
+
+
+def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],
         request_id=reply.identity[1],
@@ -151,5 +159,4 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, prompt: Prom
         rasters=reply.rasters,
         image=image,
         spent=reply.spent,
-        prompt=prompt,
     )

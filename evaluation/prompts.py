@@ -1,4 +1,7 @@
-"""Makes the chats of recorded replies again, from data set, benchmark and job: responses hold no prompts."""
+"""Makes the chats of recorded replies again, from data set, benchmark and job: responses hold no prompts.
+
+Beside them stands what a page shows with a prompt: the evidence that answers it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.benchmark import Chat, SizeOf
+from evaluation.benchmark import Chat, Evidence, SizeOf
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import Choices, ask
@@ -43,6 +46,7 @@ class Prompts:
     specs: Mapping[str, JobSpec] = field(default_factory=dict)
     _settings: dict[tuple[str, int], Choices] = field(default_factory=dict)
     _chats: dict[tuple[Any, ...], Chat] = field(default_factory=dict)
+    _evidence: dict[str, Evidence] = field(default_factory=dict)
 
     def of(self, reply: Reply, sample: Sample) -> Prompt:
         """Make a reply's chat again."""
@@ -57,6 +61,13 @@ class Prompts:
         except EvaluationError as error:
             return Prompt(unknown=f"it cannot be made again: {error}")
         return Prompt(unknown=reason) if (reason := _difference(chat, reply)) else Prompt(turns=chat.turns)
+
+    def evidence(self, sample: Sample) -> Evidence:
+        """What answers a sample, its images named as views name them."""
+        if sample.id not in self._evidence:
+            found = self.dataset.benchmark.evidence(sample, self.dataset.samples)
+            self._evidence[sample.id] = Evidence(found.lines, tuple(map(self.dataset.image_of, found.images)))
+        return self._evidence[sample.id]
 
     def _chat(self, reply: Reply, sample: Sample, cell: Cell) -> Chat:
         thumbnail = _thumbnail(reply)

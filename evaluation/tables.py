@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation.metrics.estimates import NOTHING, Estimate
 
-Unit = Literal["rate", "loss", "difference", "count", "text"]
-"""How a column is written: a rate in percent (of a loss less is better), a difference in points with its sign, a whole
-number, or a text."""
+Unit = Literal["rate", "loss", "difference", "number", "count", "text"]
+"""How a column is written: a rate in percent (of a loss less is better), a difference in points with its sign, a number
+as it is, a whole number, or a text."""
 Value = Estimate | int | str | None
 
 
@@ -31,6 +31,7 @@ class Column(_Part):
         default={}, description="what machines know it by: metric, protocol, condition, and names of groups"
     )
     strong: bool = False
+    decimals: int = Field(default=1, ge=0, le=6, description="digits behind the point, as the benchmark's papers print")
     note: str = Field(default="", description="what the heading means, in a sentence")
 
     @property
@@ -52,6 +53,7 @@ class Row(_Part):
     title: str
     keys: dict[str, str] = Field(default={}, description="what machines know it by: model, protocol, condition ...")
     values: tuple[Value, ...]
+    best: tuple[str, ...] = Field(default=(), description="keys of columns whose number here is the best of its kind")
     summary: bool = Field(default=False, description="whether it sums up the other rows, as a mean over models does")
 
 
@@ -84,11 +86,17 @@ class Table(_Part):
 
 
 class Figure(_Part):
-    """A drawing of some columns of a table: bars side by side, or one stacked bar a row. Summary rows are left out."""
+    """A drawing of some columns of a table; summary rows are left out.
+
+    `bars` and `differences` stand side by side, `shares` are one stacked bar a row. A `radar` has a spoke and a `curve`
+    a place on its axis for each column, and both have a line a row. A `matrix` shades a number by its size. A `scatter`
+    sets the second column over the first, one point a row, with the least-squares line; a third column gives the
+    points' areas.
+    """
 
     name: str
     caption: str
-    form: Literal["bars", "differences", "shares"]
+    form: Literal["bars", "differences", "shares", "radar", "curve", "matrix", "scatter"]
     axis: str = Field(default="", description="what the numbers are, with their unit")
     table: str = Field(description="name of the table whose numbers are drawn")
     columns: tuple[str, ...] = Field(description="keys of the columns, in order")

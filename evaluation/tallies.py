@@ -82,7 +82,7 @@ def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchm
         alike = Tallied(failure, 0.0, sample, status, outcome, value, cut_off, overflowed, kept=again)
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
-            cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value)
+            cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)
     cell.unknown += Counter(unknown)
     for trait, count in traits:  # a cell of which nothing is counted has no counter
         tally.traits[key][_tuples(trait)] += count

@@ -111,15 +111,40 @@ class Tallied(NamedTuple):
 
 @dataclass
 class Round:
-    """Scores of one repeat of a job, each with the position of its sample."""
+    """What answers in one repeat of a job scored, each with the position of its sample and what its verdict keeps."""
 
     samples: "array[int]" = field(default_factory=lambda: array("q"))
     scores: "array[float]" = field(default_factory=lambda: array("d"))
+    kept: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def add(self, sample: int, score: float) -> None:
-        """Add one score."""
+    def add(self, sample: int, score: float, kept: tuple[Any, ...] = ()) -> None:
+        """Add one answer."""
         self.samples.append(sample)
         self.scores.append(score)
+        self.kept.append(kept)
+
+    def copy(self) -> "Round":
+        """The same answers, to which others can be added."""
+        return Round(self.samples[:], self.scores[:], self.kept[:])
+
+    def means(self, num_samples: int) -> Floats:
+        """Mean score of each sample, NaN where it has none."""
+        total, asked = np.zeros(num_samples), np.zeros(num_samples)
+        positions, scores = np.array(self.samples, dtype=np.intp), np.array(self.scores, dtype=np.float64)
+        known = ~np.isnan(scores)
+        positions, scores = positions[known], scores[known]
+        # Fractions are added in one order, whatever the order in which they came, so that no digit depends on it.
+        order = np.lexsort((scores, positions))
+        np.add.at(asked, positions[order], 1)
+        np.add.at(total, positions[order], scores[order])
+        with np.errstate(invalid="ignore"):
+            mean: Floats = total / asked
+        return mean
+
+    @property
+    def by_sample(self) -> dict[int, tuple[Any, ...]]:
+        """What the verdict on each sample keeps, by the sample's position."""
+        return dict(zip(self.samples, self.kept, strict=True))
 
 
 @dataclass
@@ -130,7 +155,7 @@ class CellTally:
     alike: Counter[Tallied] = field(default_factory=Counter)
     """Verdicts of merged tallies, their times and repeats left out."""
     rounds: dict[tuple[str, int], Round] = field(default_factory=dict)
-    """Scores of their answers by job and repeat."""
+    """Their answers by job and repeat."""
     duplicates: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
 
@@ -156,29 +181,20 @@ class CellTally:
         scores = Round()
         for verdict in self.answered:
             scores.add(verdict.sample, verdict.score)
-        return _means(scores, num_samples)
+        return scores.means(num_samples)
+
+    def by_repeat(self) -> dict[tuple[str, int], Round]:
+        """The answers of each repeat of each job, by job and repeat, in that order."""
+        rounds = {key: one.copy() for key, one in self.rounds.items()}
+        for (job_id, _), verdict in self.verdicts.items():
+            if not verdict.failure:
+                one = rounds.setdefault((job_id, verdict.repeat), Round())
+                one.add(verdict.sample, verdict.score, verdict.kept)
+        return dict(sorted(rounds.items()))
 
     def repeats(self, num_samples: int) -> list[Floats]:
         """The scores of each sample in each repeat of each job, by job and repeat."""
-        rounds = {key: Round(one.samples[:], one.scores[:]) for key, one in self.rounds.items()}
-        for (job_id, _), verdict in self.verdicts.items():
-            if not verdict.failure:
-                rounds.setdefault((job_id, verdict.repeat), Round()).add(verdict.sample, verdict.score)
-        return [_means(rounds[key], num_samples) for key in sorted(rounds)]
-
-
-def _means(given: Round, num_samples: int) -> Floats:
-    total, asked = np.zeros(num_samples), np.zeros(num_samples)
-    positions, scores = np.array(given.samples, dtype=np.intp), np.array(given.scores, dtype=np.float64)
-    known = ~np.isnan(scores)
-    positions, scores = positions[known], scores[known]
-    # Fractions are added in one order, whatever the order in which they came, so that no digit depends on it.
-    order = np.lexsort((scores, positions))
-    np.add.at(asked, positions[order], 1)
-    np.add.at(total, positions[order], scores[order])
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / asked
-    return mean
+        return [one.means(num_samples) for one in self.by_repeat().values()]
 
 
 class Judges:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli.arguments import Dataset, Json, parse_pair
+from cli.arguments import Dataset, Drawing, Json, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
 from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
+from demo.drawn import DEFAULT, drawn_of
 from evaluation.errors import DatasetInvalidError
 from jobs.home import Home
 from tiling.roots import ImageRoot
@@ -26,31 +27,37 @@ app = typer.Typer(
     help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
 )
 
-Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="Where; the data root's `demo` if omitted.")]
+Folder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="Where; below the data root, under its own name, if omitted.")
+]
 
 
 @app.command()
 def demo(
     folder: Folder = None,
+    benchmark: Drawing = DEFAULT,
     seed: Annotated[int, typer.Option(help="Another seed draws other pictures and questions.")] = 7,
     json: Json = False,
 ) -> None:
-    """Draw the demo data set: gigapixel pictures of four domains, whose ground truth is known because it was drawn.
+    """Draw a benchmark's demo data set, whose ground truth is known because it was drawn.
 
-    About two minutes and one gigabyte; nothing is done when it is complete already.
+    The default shows gigapixel pictures of four domains, and takes about two minutes and one gigabyte. Nothing is done
+    where it is complete already.
 
     \b
     gigavqa dataset demo
     gigavqa dataset demo /data/demo-11 --seed 11
     """
-    from demo.ultravr.dataset import build_demo_dataset
-
-    target = folder or Home.from_environment().data / "demo"
-    made = build_demo_dataset(target, seed=seed, progress=lambda line: err.print(line, markup=False))
-    if json:
-        print_json({"folder": str(made), "seed": seed})
-    else:
-        out.print(str(made), markup=False)
+    drawn = drawn_of(benchmark)
+    if folder and len(drawn) > 1:
+        raise ArgumentError("several data sets do not fit into one folder: name one benchmark, or no folder")
+    for one in drawn:
+        target = folder or Home.from_environment().data / one.name
+        made = one.build(target, seed=seed, progress=lambda line: err.print(line, markup=False))
+        if json:
+            print_json({"folder": str(made), "seed": seed})
+        else:
+            out.print(str(made), markup=False)
 
 
 @app.command()

@@ -11,11 +11,13 @@ from typing import Annotated
 
 import typer
 
+from cli.arguments import Drawing
 from cli.client import Client
 from cli.console import err, out
 from cli.following import follow, require_success
 from cli.launch import Launched, launched_service
 from cli.reporting import print_report, write_figures
+from demo.drawn import DEFAULT, Drawn, drawn_of
 from evaluation.report import Report
 from gigavqa.calls import ReportFormat
 from jobs.home import Home
@@ -25,7 +27,6 @@ Say = Callable[[str], None]
 """Shows how far a step is."""
 
 _MODEL = "demo-qwen3-vl"
-_PLAN = "ultravr"
 _NEXT_LINE = "\n" + 11 * " "
 _FORMATS: dict[ReportFormat, str] = {
     "html": "report.html",
@@ -36,39 +37,43 @@ _FORMATS: dict[ReportFormat, str] = {
 
 
 def demo(
+    benchmark: Drawing = DEFAULT,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
 ) -> None:
-    """Run a whole evaluation on this machine: draw a gigapixel data set, serve a small model, ask, report, end.
+    """Run a whole evaluation on this machine: draw a data set, serve a small model, ask, report, end.
 
     The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
     about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.
 
     \b
     gigavqa demo
+    gigavqa demo --benchmark all
     """
-    home = Home.from_environment()
+    home, drawn = Home.from_environment(), drawn_of(benchmark)
     with launched_service([_MODEL], home, port) as service:
-        _build_dataset(home)
+        for one in drawn:
+            _build_dataset(one, home)
         with _step("waiting for the model"):
             url = service.wait_until_ready()
         with Client(url) as gateway:
-            job = _run_job(gateway, seed)
-            folder = _write_report(gateway, job, home)
-            _print_report(gateway, job, folder)
-        _say_where(home, folder, service)
+            for one in drawn:
+                job = _run_job(gateway, one, seed)
+                folder = _write_report(gateway, job, home)
+                _print_report(gateway, job, folder)
+                _say_where(home, one, folder)
+        _say_next(home, drawn[0], service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
 
-def _build_dataset(home: Home) -> None:
-    from demo.ultravr.dataset import build_demo_dataset  # noqa: PLC0415 - the extra `pixels`
-
-    with _step("demo data set") as say:
-        build_demo_dataset(home.data / "demo", progress=say)
+def _build_dataset(drawn: Drawn, home: Home) -> None:
+    with _step(f"data set '{drawn.name}'") as say:
+        drawn.build(home.data / drawn.name, progress=say)
 
 
-def _run_job(gateway: Client, seed: int) -> Job:
-    job = gateway.submit(JobSpec(dataset="demo", models=(_MODEL,), plan=_PLAN, seed=seed))
+def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
+    spec = JobSpec(dataset=drawn.name, models=(_MODEL,), plan=drawn.plan, seed=seed, sampling=dict(drawn.sampling))
+    job = gateway.submit(spec)
     err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
     job = follow(gateway, job)
     require_success(job)
@@ -92,20 +97,26 @@ def _print_report(gateway: Client, job: Job, folder: Path) -> None:
     print_report(report)
 
 
-def _say_where(home: Home, folder: Path, service: Launched) -> None:
+def _say_where(home: Home, drawn: Drawn, folder: Path) -> None:
     out.print(
         f"""
 report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
-pictures   {home.data / "demo" / "images"}
-logs       {home.logs}
-pages      {service.url}/docs while the service runs
-next       {_NEXT_LINE.join(next_commands(os.environ))}""",
+pictures   {home.data / drawn.name / "images"}""",
         markup=False,
     )
 
 
-def next_commands(environ: Mapping[str, str]) -> list[str]:
+def _say_next(home: Home, drawn: Drawn, service: Launched) -> None:
+    out.print(
+        f"""logs       {home.logs}
+pages      {service.url}/docs while the service runs
+next       {_NEXT_LINE.join(next_commands(os.environ, drawn))}""",
+        markup=False,
+    )
+
+
+def next_commands(environ: Mapping[str, str], drawn: Drawn) -> list[str]:
     """What to type next, line by line, after a run with these variables: the same service again, and a job for it."""
     here = Path(sys.executable).with_name("gigavqa")
     found = shutil.which("gigavqa", path=environ.get("PATH"))
@@ -115,7 +126,7 @@ def next_commands(environ: Mapping[str, str]) -> list[str]:
         *([f"export GIGAVQA_HOME={shlex.quote(home)}"] if home else []),  # it may have been set for that run alone
         *activate,
         f"gigavqa up --model {_MODEL}",
-        f"gigavqa submit --dataset demo --model {_MODEL} --plan table1 --watch   # in another terminal",
+        f"gigavqa submit --dataset {drawn.name} --model {_MODEL} --watch   # in another terminal",
         "gigavqa report",
     ]
 

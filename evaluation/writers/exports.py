@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
-from evaluation.tables import Row, Table
+from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import written
 
 _FIRST_KEYS = ("model", "protocol", "condition")
@@ -76,9 +76,14 @@ def _latex(table: Table) -> str:
 
 
 def _latex_row(row: Row, table: Table) -> str:
-    values = (_escaped(written(value, column.unit)) for value, column in zip(row.values, table.columns, strict=True))
+    values = (_latex_value(value, column, row) for value, column in zip(row.values, table.columns, strict=True))
     rule = "\\midrule\n" if row.summary else ""
     return f"{rule}{_escaped(row.title)} & {' & '.join(values)} \\\\"
+
+
+def _latex_value(value: Value, column: Column, row: Row) -> str:
+    text = _escaped(written(value, column))
+    return f"\\textbf{{{text}}}" if column.key in row.best else text
 
 
 def _escaped(text: str) -> str:

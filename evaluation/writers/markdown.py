@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from evaluation.report import Maker, Report
-from evaluation.tables import Table
+from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import in_full
 from evaluation.writers.work import job_line, work_lines
 
@@ -41,11 +41,16 @@ def _table(table: Table) -> Iterator[str]:
         (
             [
                 _plain(row.title),
-                *(_plain(in_full(value, column)) for value, column in zip(row.values, columns, strict=True)),
+                *(_value(value, column, row) for value, column in zip(row.values, columns, strict=True)),
             ]
             for row in table.rows
         ),
     )
+
+
+def _value(value: Value, column: Column, row: Row) -> str:
+    text = _plain(in_full(value, column))
+    return f"**{text}**" if column.key in row.best else text
 
 
 def _grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,15 +1,15 @@
-"""Writes values for people: percentages with one decimal, as papers print them."""
+"""Writes values for people: percentages with as many decimals as their column says."""
 
 from evaluation.metrics.estimates import Estimate
-from evaluation.tables import Column, Unit, Value
+from evaluation.tables import Column, Value
 
 MISSING = "–"
 
 
-def written(value: Value, unit: Unit) -> str:
+def written(value: Value, column: Column) -> str:
     """Write a value by its column's unit, without interval and count."""
     if isinstance(value, Estimate):
-        return signed_points(value) if unit == "difference" else percent(value)
+        return MISSING if value.value is None else number(value.value, column)
     if value is None or value == "":
         return MISSING
     return f"{value:,}" if isinstance(value, int) else value
@@ -17,10 +17,10 @@ def written(value: Value, unit: Unit) -> str:
 
 def in_full(value: Value, column: Column) -> str:
     """Write a value with its interval and its count."""
-    text = written(value, column.unit)
+    text = written(value, column)
     if not isinstance(value, Estimate) or value.value is None:
         return text
-    return f"{text}{interval(value)} n={value.count}"
+    return f"{text}{interval(value, column)} n={value.count}"
 
 
 def percent(estimate: Estimate) -> str:
@@ -28,13 +28,16 @@ def percent(estimate: Estimate) -> str:
     return MISSING if estimate.value is None else f"{100 * estimate.value:.1f}"
 
 
-def signed_points(estimate: Estimate) -> str:
-    """Write a difference in percentage points, with its sign."""
-    return MISSING if estimate.value is None else f"{100 * estimate.value:+.1f}"
+def number(value: float, column: Column) -> str:
+    """Write a rate in percent, a difference in percentage points with its sign, any other number as it is."""
+    if column.unit == "number":
+        return f"{value:.{column.decimals}f}"
+    return f"{100 * value:{'+' if column.unit == 'difference' else ''}.{column.decimals}f}"
 
 
-def interval(estimate: Estimate) -> str:
-    """Write the 95 % interval in percent, behind its number."""
+def interval(estimate: Estimate, column: Column) -> str:
+    """Write the 95 % interval behind its number."""
     if estimate.low is None or estimate.high is None:
         return ""
-    return f" [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+    low, high = (number(end, column).lstrip("+") for end in (estimate.low, estimate.high))
+    return f" [{low}, {high}]"

@@ -40,8 +40,8 @@ def _upright(table: Table) -> Grid:
 
 def _short(row: Row, columns: Sequence[Column]) -> Iterator[Text]:
     for value, column in zip(row.values, columns, strict=True):
-        text = written(value, column.unit)
-        yield Text(text, style="dim" if text == MISSING else "")
+        text = written(value, column)
+        yield Text(text, style="dim" if text == MISSING else "bold" if column.key in row.best else "")
 
 
 def _empty(table: Table, columns: Sequence[str]) -> Grid:
@@ -58,9 +58,9 @@ def _style(column: Column) -> str:
 
 
 def _number(value: Value, column: Column) -> Text:
-    text = written(value, column.unit)
+    text = written(value, column)
     if text == MISSING:
         return Text(MISSING, style="dim")
     if not isinstance(value, Estimate):
         return Text(text)
-    return Text.assemble(text, (f"{interval(value):>16}", "dim"), (f"  n={value.count:<4}", "dim"))
+    return Text.assemble(text, (f"{interval(value, column):>16}", "dim"), (f"  n={value.count:<4}", "dim"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands.demo import next_commands
+from demo.drawn import DEFAULT, drawn_of
 from tests.cli.installation import Installation
 
 MAKEFILE = Path(__file__).parents[2] / "Makefile"
@@ -62,9 +63,10 @@ def test_make_clean_keeps_what_the_service_keeps(checkout: Path) -> None:
 def test_the_demo_says_what_to_type_next() -> None:
     """In a shell that does not know the command, or the home, that comes first."""
     programs = str(Path(sys.executable).parent)
-    there, elsewhere = next_commands({"PATH": programs}), next_commands({"PATH": "/nowhere"})
+    (drawn,) = drawn_of(DEFAULT)
+    there, elsewhere = next_commands({"PATH": programs}, drawn), next_commands({"PATH": "/nowhere"}, drawn)
     assert elsewhere == [f". {programs}/activate", *there]
-    own = next_commands({"PATH": programs, "GIGAVQA_HOME": "/data/my home"})
+    own = next_commands({"PATH": programs, "GIGAVQA_HOME": "/data/my home"}, drawn)
     assert own == ["export GIGAVQA_HOME='/data/my home'", *there]
     assert there[0] == "gigavqa up --model demo-qwen3-vl"
 

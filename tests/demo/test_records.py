@@ -13,6 +13,7 @@ from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.reading import Origin, sample_fields
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.taxonomy import CATEGORIES
+from demo.checking import check_dataset
 from demo.errors import RecordInvalidError
 from demo.ultravr.ad.grid import plan_grid
 from demo.ultravr.ad.products import PRODUCTS
@@ -20,7 +21,6 @@ from demo.ultravr.ad.samples import grid_records
 from demo.ultravr.cctv.samples import plaza_records
 from demo.ultravr.cctv.scene import SIZE as PLAZA
 from demo.ultravr.cctv.scene import plan_plaza
-from demo.ultravr.checking import check_dataset
 from demo.ultravr.placing import Box
 from demo.ultravr.rs.samples import land_records
 from demo.ultravr.rs.scene import plan_land

@@ -7,11 +7,15 @@ import pytest
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Benchmark, Chat, Origin, Scene, plan_of
 from evaluation.datasets import Dataset
+from evaluation.expansion import decoding_of
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
-from evaluation.report import Report, build_report
+from evaluation.replies import reply_of
+from evaluation.report import Report, build_report, tally_of
 from evaluation.samples import Sample
-from jobs.models import Cell, Failure, Response
+from evaluation.tallies import merge_tally, plain_tally
+from evaluation.verdicts import Judge, Verdict
+from jobs.models import Cell, Failure, JobSpec, Response
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.tables import table_of, value_of
 
@@ -147,3 +151,42 @@ def test_a_record_that_is_no_object_is_refused() -> None:
     """In the words of JSON."""
     with pytest.raises(ValueError, match="a record must be a JSON object, not list"):
         read([1, 2])
+
+
+def test_a_benchmark_may_decode_as_its_paper_does() -> None:
+    """Over the model's own decoding, with no longer answers than the model's, and beneath the job's own sampling."""
+
+    class Greedy(Quizzes):
+        decoding = {"temperature": 0.0, "max_tokens": 8192}  # noqa: RUF012
+
+    entry = load_catalogue()[MODEL]
+    brief = entry.model_copy(update={"decoding": entry.decoding.model_copy(update={"max_tokens": 64})})
+    spec = JobSpec(dataset="quiz", models=(MODEL,))
+    warm = spec.model_copy(update={"sampling": {"temperature": 1.0, "max_tokens": 9000}})
+
+    assert (decoding_of(entry, Quizzes(), spec)) == entry.decoding
+    paper, short, asked = (decoding_of(one, Greedy(), of) for one, of in ((entry, spec), (brief, spec), (entry, warm)))
+    assert (paper.temperature, paper.max_tokens, paper.top_k) == (0.0, 8192, entry.decoding.top_k)
+    assert short.max_tokens == 64
+    assert (asked.temperature, asked.max_tokens) == (1.0, 9000)
+
+
+def test_what_verdicts_keep_is_found_by_repeat() -> None:
+    """A tally that was written and merged again knows it, too, so that cells can be joined within a repeat."""
+    kept = {0: ("B",), 1: ("A",)}
+
+    class Keeping(Quizzes):
+        def judge(self, sample: Quiz) -> Judge:
+            return lambda reply, frame: Verdict("A", "exact", float(reply.repeat), kept[reply.repeat])
+
+    quiz = Quiz(id="p1", question="?", options={"A": "one", "B": "two"}, answer="A")
+    dataset = Dataset("quiz", Keeping(), "quiz", "", (quiz,), "0")
+    replies = [reply_of(response("p1", "A", protocol="ask", repeat=repeat)) for repeat in kept]
+    told = tally_of(dataset, replies, load_catalogue())
+    merged = tally_of(dataset, (), load_catalogue())
+    merge_tally(merged, "a job", plain_tally(told), Keeping())
+
+    for tally in (told, merged):
+        (cell,) = tally.cells.values()
+        rounds = [(repeat, one.by_sample, list(one.means(1))) for (_, repeat), one in cell.by_repeat().items()]
+        assert rounds == [(0, {0: ("B",)}, [0.0]), (1, {0: ("A",)}, [1.0])]

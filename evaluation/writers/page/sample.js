@@ -101,7 +101,8 @@ const picturesOf = (sample, response) => {
     el("div", { class: "views" }, all.map(([view, isShown, boxes]) => {
       const button = el("button", { type: "button", class: "picture", disabled: !pictureOf(view.key), "aria-label": `Enlarge: ${view.caption}` }, frame(view, boxes, view.caption));
       button.addEventListener("click", () => enlarge(view, boxes));
-      return el("figure", { class: isShown ? null : "other" }, button, el("figcaption", {}, isShown ? null : el("b", {}, "in other responses: "), view.caption));
+      const told = [isShown ? null : el("b", {}, "in other responses: "), view.evidence ? el("b", { class: "proof" }, "evidence: ") : null, view.name ? `${view.name}, ` : null, view.caption];
+      return el("figure", { class: [isShown ? "" : "other", view.evidence ? "proof" : ""].join(" ").trim() || null }, button, el("figcaption", {}, told));
     })),
     evidenceOf(sample, response));
 };
@@ -199,6 +200,9 @@ const optionsOf = (sample) => {
   sample.truth ? null : el("li", { class: "note" }, "The answer awaits an expert."));
 };
 
+const proofOf = (sample) => (sample.evidence?.length
+  ? [el("h4", {}, "The evidence"), el("ol", { class: "proof" }, sample.evidence.map((line) => el("li", {}, line)))] : null);
+
 const barOf = (sample, samples) => {
   const at = samples.indexOf(sample);
   const go = (title, key, to) => el("button", { type: "button", "data-go": to?.id ?? "", disabled: !to, title: `${title} (key ${key})` }, title);
@@ -220,7 +224,7 @@ const drawSample = (samples) => {
   place.replaceChildren(barOf(sample, samples),
     el("p", { class: "chips" }, Object.entries(sample.groups).filter(([, name]) => name).map(([level, name]) => el("span", { title: level }, spaced(name)))),
     el("div", { class: sample.views.length ? "asked" : null },
-      el("div", {}, el("p", { class: "question" }, textOf(sample.question)), optionsOf(sample), el("h4", {}, "All responses"), stripOf(sample)),
+      el("div", {}, el("p", { class: "question" }, textOf(sample.question)), optionsOf(sample), proofOf(sample), el("h4", {}, "All responses"), stripOf(sample)),
       picturesOf(sample, response)),
     responseOf(sample, response));
   showLayers();

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
+from pathlib import PurePath
 from typing import Any
 
 from evaluation.answers.text import thoughts_apart
@@ -118,13 +119,16 @@ def _sample(
     first = outcomes[0]
     views = {raster.key: raster for outcome in outcomes for raster in outcome.rasters}
     at = {key: number for number, key in enumerate(views)}
+    images = dict.fromkeys(raster.view.image for raster in views.values())
+    names = {image: PurePath(image).name for image in images} if len(images) > 1 else {}
     return {
         "id": first.sample_id,
         "groups": first.groups,
         "question": texts.number(first.question),
         "options": first.options or {},
         "truth": first.truth,
-        "views": [_view(raster, first.image) for raster in views.values()],
+        "evidence": first.evidence.lines,
+        "views": [{**_view(raster, first), "name": names.get(raster.view.image)} for raster in views.values()],
         "responses": [
             _told(
                 {
@@ -140,7 +144,7 @@ def _sample(
     }
 
 
-def _view(raster: RasterRecord, image: str | None) -> dict[str, Any]:
+def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     """One picture: where it lies in its image, in level-0 pixels, and whether that is the one that boxes lie in."""
     source, size = raster.source_size, raster.raster_size
     sizing = raster.view.sizing.removeprefix("longest:")
@@ -149,7 +153,8 @@ def _view(raster: RasterRecord, image: str | None) -> dict[str, Any]:
     return {
         "key": raster.key,
         "image": raster.view.image,
-        "first": raster.view.image == image,
+        "first": raster.view.image == of.image,
+        "evidence": raster.view.image in of.evidence.images,
         "digest": raster.digest,
         "full": full,
         "source": source,

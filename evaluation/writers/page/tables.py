@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import signed_points, written
+from evaluation.writers.numbers import number, written
 
 _MOST_COLUMNS = 12
 """Columns that stand side by side; a table of more is turned, so that its rows become the columns."""
@@ -16,12 +16,16 @@ _MOST_TURNED = 8
 
 
 class Number(NamedTuple):
-    """One value: as written, its interval and what it counts, and how strongly it is shaded, from -1 (bad) to 1."""
+    """One value: as written, its interval and what it counts, how strongly it is shaded, from -1 (bad) to 1.
+
+    `best` tells that it is the best of its kind.
+    """
 
     text: str
     interval: str = ""
     basis: str = ""
     shade: float | None = None
+    best: bool = False
 
     @property
     def style(self) -> str:
@@ -123,28 +127,28 @@ def _numbers(values: Iterable[Value], column: Column, rows: Iterable[Row]) -> It
 
 def number_of(value: Value, column: Column, row: Row) -> Number:
     """Write one value; what a mean over rows counts is rows, not samples."""
-    text = written(value, column.unit)
+    text, best = written(value, column), column.key in row.best
     if not isinstance(value, Estimate) or value.value is None:
-        return Number(text)
+        return Number(text, best=best)
     counted = ("models" if row.keys.get("model") else "rows") if row.summary else "n"
     count = f"{value.count:,} {counted}" if row.summary else f"{counted} {value.count:,}"
-    return Number(text, _interval(value, column), count, _shade(value.value, column))
+    return Number(text, _interval(value, column), count, _shade(value.value, column), best)
 
 
 def _interval(value: Estimate, column: Column) -> str:
     if value.low is None or value.high is None:
         return ""
-    if column.unit == "difference":
-        low, high = (signed_points(Estimate(value=end, count=0)) for end in (value.low, value.high))
-        return f"{low} to {high}"
-    return f"{100 * value.low:.1f}–{100 * value.high:.1f}"
+    low, high = number(value.low, column), number(value.high, column)
+    return f"{low} to {high}" if column.unit in ("difference", "number") or value.low < 0 else f"{low}–{high}"
 
 
 def _shade(value: float, column: Column) -> float:
-    """50 points of a difference are full strength."""
+    """50 points of a difference are full strength; a number that is no rate has none."""
+    if column.unit == "number":
+        return 0.0
     if column.unit == "difference":
         return max(-1.0, min(1.0, 2 * value))
-    return -value if column.unit == "loss" else value
+    return -value if column.unit == "loss" else max(-1.0, min(1.0, value))
 
 
 def _mark(at: int) -> str:

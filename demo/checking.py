@@ -1,4 +1,4 @@
-"""Checks the written data set as anybody's would be: it is loaded, and every sample meets the paper's checklists."""
+"""Checks a written data set as anybody's would be: it is loaded, and every sample meets its benchmark's checklists."""
 
 from pathlib import Path
 

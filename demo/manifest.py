@@ -6,14 +6,11 @@ from typing import Any
 
 from demo.canvas import replacing
 
-GENERATOR = "2"
-"""Raised whenever the same seed no longer gives the same records and pixels."""
-
 _RECORDS = "records"
 
 
 class Manifest:
-    """The images that are complete for one seed and scale, with their sizes in bytes."""
+    """The images that are complete for what they are made from, with their sizes in bytes."""
 
     def __init__(self, folder: Path, made_from: dict[str, Any], images: dict[str, int], *, records: bool) -> None:
         self._folder = folder
@@ -22,9 +19,12 @@ class Manifest:
         self._records = records
 
     @classmethod
-    def open(cls, folder: Path, seed: int, scale: float) -> "Manifest":
-        """Read the folder's manifest; an empty one where there is none, or where it tells of other settings."""
-        made_from = {"generator": GENERATOR, "seed": seed, "scale": scale}
+    def open(cls, folder: Path, generator: str, seed: int, scale: float = 1.0) -> "Manifest":
+        """Read the folder's manifest; an empty one where there is none, or where it tells of other settings.
+
+        `generator` is a version, raised whenever the same seed no longer gives the same records and pixels.
+        """
+        made_from = {"generator": generator, "seed": seed, "scale": scale}
         try:
             found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):

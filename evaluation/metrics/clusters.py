@@ -1,0 +1,73 @@
+"""95 % intervals where samples come in clusters that share a picture or a document: a seeded bootstrap of clusters.
+
+Answers about one document are not independent, so whole clusters are drawn. A metric is a function of sums over
+clusters, so that a draw is one row of a matrix product, and all metrics and cells over the same clusters see the same
+draws: a difference between two of them is paired.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats
+
+_DRAWS = 2000
+_SEED = 7
+_ENDS = (2.5, 97.5)
+
+Metric = Callable[[Floats], Floats]
+"""Takes sums over clusters (draws x columns) and gives a value a draw, NaN where there is none."""
+
+
+def clustered(repeats: Sequence[Floats], metric: Metric, count: int) -> Estimate:
+    """Estimate a metric of sums by cluster (clusters x columns), one matrix for each repeat of the same clusters.
+
+    The value is the mean over the repeats that have one, and so in every draw. `count` is what the number rests on. The
+    ends are percentiles of the draws that have a value; there are none where all draws agree, which would be an
+    interval without width. Source: Efron and Tibshirani 1993, chapters 13 and 17.
+    """
+    if not repeats:
+        return NOTHING
+    value = _mean_of([metric(sums.sum(axis=0, keepdims=True)) for sums in repeats])[0]
+    if np.isnan(value):
+        return NOTHING
+    low, high = _ends(_mean_of([metric(_weights(len(sums)) @ sums) for sums in repeats]))
+    # Where the metric is skewed its draws may all lie on one side of it.
+    ends = {} if low == high else {"low": min(low, float(value)), "high": max(high, float(value))}
+    return Estimate(value=float(value), count=count, **ends)
+
+
+def _mean_of(values: Sequence[Floats]) -> Floats:
+    stacked = np.stack(values)
+    known = ~np.isnan(stacked)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.where(known, stacked, 0.0).sum(axis=0) / known.sum(axis=0)
+    return mean
+
+
+def _ends(draws: Floats) -> tuple[float, float]:
+    known = draws[~np.isnan(draws)]
+    low, high = np.percentile(known, _ENDS) if known.size else (0.0, 0.0)
+    return float(low), float(high)
+
+
+@lru_cache(maxsize=8)
+def _weights(num_clusters: int) -> Floats:
+    """How often each cluster is drawn (draws x clusters): the same for everything over as many clusters."""
+    generator = np.random.default_rng(_SEED)
+    weights: Floats = generator.multinomial(num_clusters, np.full(num_clusters, 1 / num_clusters), _DRAWS).astype(float)
+    return weights
+
+
+def ratio(numerator: int, denominator: int) -> Metric:
+    """The metric that divides one column's sum by another's; without a denominator there is no value."""
+
+    def divided(sums: Floats) -> Floats:
+        below = sums[:, denominator]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            quotient: Floats = np.where(below > 0, sums[:, numerator] / below, np.nan)
+        return quotient
+
+    return divided

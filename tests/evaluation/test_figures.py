@@ -1,0 +1,73 @@
+"""Every form of figure is drawn from its table, and writers say numbers as their columns want them."""
+
+import io
+from typing import get_args
+
+import pytest
+from PIL import Image
+
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.report import Report
+from evaluation.tables import Column, Figure, Group, Row, Table
+from evaluation.writers.drawings import drawings, write_drawing
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.numbers import in_full
+
+FORMS = get_args(Figure.model_fields["form"].annotation)
+
+
+def table() -> Table:
+    """Four rows of three numbers, one of them unknown and one below 0."""
+    columns = (
+        Column(key="a", title="first", decimals=2),
+        Column(key="b", title="second", unit="difference", decimals=2),
+        Column(key="c", title="third", unit="number", decimals=3),
+    )
+    values = ((0.25, 0.1, 1.5), (0.5, -0.2, 2.0), (1.0, 0.3, 0.125), (None, 0.0, 3.0))
+    rows = tuple(
+        Row(title=f"row {at}", values=tuple(map(estimate, row)), best=("a",) if row[0] == 1 else ())
+        for at, row in enumerate(values)
+    )
+    return Table(name="numbers", title="Numbers", groups=(Group(title="", columns=columns),), rows=rows)
+
+
+def report_of(*figures: Figure) -> Report:
+    """A report of the table and figures of it."""
+    return Report(
+        benchmark="quiz", title="Quiz", dataset="quiz", dataset_digest="0", samples=8, awaiting_expert=(), versions={},
+        tables=(table(),), figures=figures, cells=(), caveats=(), provenance=(),
+    )  # fmt: skip
+
+
+def estimate(value: float | None) -> Estimate:
+    """A number with its interval."""
+    return NOTHING if value is None else Estimate(value=value, count=8, low=value - 0.1, high=value + 0.1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_drawn(form: str) -> None:
+    """Something stands on the canvas, and the same every time."""
+    figure = Figure.model_validate(
+        {"name": form, "caption": form, "form": form, "axis": "%", "table": "numbers", "columns": ("a", "b", "c")}
+    )
+    (drawing,) = drawings(report_of(figure))
+    png = write_drawing(drawing, "png")
+    low, high = Image.open(io.BytesIO(png)).convert("L").getextrema()
+    assert low < high
+    assert png == write_drawing(drawing, "png")
+    assert b"row 2" in write_drawing(drawing, "svg")
+
+
+def test_numbers_are_written_as_their_columns_want_them() -> None:
+    """Percent, points with their sign, and plain numbers, each with its own decimals."""
+    first, second, third = table().columns
+    assert in_full(estimate(0.25), first) == "25.00 [15.00, 35.00] n=8"
+    assert in_full(estimate(0.1), second) == "+10.00 [0.00, 20.00] n=8"
+    assert in_full(estimate(1.5), third) == "1.500 [1.400, 1.600] n=8"
+
+
+def test_the_best_of_its_kind_is_marked() -> None:
+    """Bold in Markdown."""
+    text = render_markdown(report_of())
+    assert "**100.00 [90.00, 110.00] n=8**" in text
+    assert text.count("**100") == 1
