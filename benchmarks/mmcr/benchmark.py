@@ -16,7 +16,7 @@ from benchmarks.mmcr.reading import Documents, question_fields, record_of
 from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS
-from evaluation.benchmark import Benchmark, Chat, Finding, Origin, Scene, plan_of
+from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
@@ -42,6 +42,9 @@ class MMCR(Benchmark[Question]):
     grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
     versions: Mapping[str, str] = {"matcher": MATCHER}
     beside = (DOCUMENTS, ERRORS)
+    decoding: Mapping[str, float | int] = {
+        "temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 4096,
+    }  # fmt: skip
 
     def __init__(self, documents: Documents | None = None, labels: Labels | None = None) -> None:
         self._documents = documents or {}
@@ -88,6 +91,13 @@ class MMCR(Benchmark[Question]):
     def compare(self, samples: Sequence[Question], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say what is wrong between questions about one document."""
         return compare(samples, place_of)
+
+    def evidence(self, sample: Question, samples: Sequence[Question]) -> Evidence:
+        """Tell on which pages the answer stands, and what on them."""
+        pages = sample.evidence.pages
+        told = (f"page {', '.join(map(str, pages))}",) if pages else ()
+        within = [page for page in pages if page <= len(sample.images)]
+        return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
 
     def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn behind the pages."""

@@ -83,7 +83,7 @@ def _span(found: Counter[int]) -> str | None:
 
 def rotations(sheet: Sheet) -> Table:
     """Each rotation by itself: accuracy, letters as they were answered, and how answers were found."""
-    letters = tuple(column(letter, letter, "position_share", letter=letter) for letter in LETTERS)
+    letters = tuple(column(letter, letter, "position_share", keys={"letter": letter}) for letter in LETTERS)
     counts = tuple(
         Column(key=name, title=name, unit="count", keys={"metric": "replies", "status": name}) for name in _STATUSES
     )
@@ -118,7 +118,7 @@ def _rotation_rows(sheet: Sheet, asked: Asked) -> Iterator[Row]:
 def matchers(sheet: Sheet) -> Table:
     """Circular and plain accuracy by either reader, and how their letters compare."""
     rates = tuple(
-        column(f"{reader} {key}", title, f"{key}_accuracy", matcher=reader)
+        column(f"{reader} {key}", title, f"{key}_accuracy", keys={"matcher": reader})
         for reader, title_of_reader in (("matcher", "matcher"), ("careful", "careful"))
         for key, title in (("circular", f"circular, {title_of_reader}"), ("plain", f"plain, {title_of_reader}"))
     )

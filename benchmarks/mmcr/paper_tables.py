@@ -39,8 +39,8 @@ def main(sheet: Sheet, reader: Reader = "matched") -> Table:
                 column("circular", "all", "circular_accuracy", strong=True, note="right in every rotation of options"),
                 column("documents", "all, by documents", "circular_accuracy_by_documents",
                        note="the same number, with the interval of a bootstrap over documents"),
-                column("cross", "cross-source", "circular_accuracy", source="cross"),
-                column("single", "single-source", "circular_accuracy", source="single"),
+                column("cross", "cross-source", "circular_accuracy", keys={"source": "cross"}),
+                column("single", "single-source", "circular_accuracy", keys={"source": "single"}),
                 column("gap", "cross − single", "cross_source_gap", "difference"),
             ),
         ),
@@ -147,18 +147,19 @@ def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
         title="Chain of thought by type" + (" (careful reader)" if suffix(reader) else ""),
         caption=f"Circular accuracy in % without and with a chain of thought; the gap in points.{by_reader(reader)}",
         groups=tuple(
-            Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", type=kind)) for kind in KINDS
+            Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", {"type": kind}))
+            for kind in KINDS
         ),
         rows=tuple(rows),
         detail=True,
     )
 
 
-def _three(prefix: str, metric: str, **keys: str) -> tuple[Column, ...]:
+def _three(prefix: str, metric: str, keys: Mapping[str, str] | None = None) -> tuple[Column, ...]:
     names: tuple[tuple[str, str, Unit], ...] = (
         ("without", "without CoT", "rate"), ("with", "with CoT", "rate"), ("gap", "gap", "difference"),
     )  # fmt: skip
-    return tuple(column(f"{prefix}{key}", title, f"{metric}_{key}", unit, **keys) for key, title, unit in names)
+    return tuple(column(f"{prefix}{key}", title, f"{metric}_{key}", unit, keys) for key, title, unit in names)
 
 
 def _compared(sheet: Sheet, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
@@ -187,7 +188,7 @@ def subjects(sheet: Sheet, reader: Reader = "matched") -> Table:
 
 
 def _subject(name: str, number: int) -> Column:
-    return column(f"subject{number}", name, "circular_accuracy", subject=name)
+    return column(f"subject{number}", name, "circular_accuracy", keys={"subject": name})
 
 
 def distribution(sheet: Sheet, level: str) -> Table:
@@ -196,7 +197,7 @@ def distribution(sheet: Sheet, level: str) -> Table:
     found = questions.types if level == "type" else questions.subjects
     counts: Mapping[str, int] = {name: len(at) for name, at in found.items()}
     titles = {name: title_of(name) if level == "type" else name for name in counts}
-    columns = (column(f"{level}{at}", titles[name], "share", **{level: name}) for at, name in enumerate(counts))
+    columns = (column(f"{level}{at}", titles[name], "share", keys={level: name}) for at, name in enumerate(counts))
     values = (
         Estimate(value=one.value, count=counts[name]) for name, one in zip(counts, shares(counts, counts), strict=True)
     )
@@ -250,7 +251,7 @@ def error_categories(sheet: Sheet, labels: Labels) -> Table:
             title=name,
             columns=(
                 Column(key=f"{name} count", title="cases", unit="count", keys={"metric": "errors", "category": name}),
-                column(f"{name} share", "share", "error_share", "loss", category=name),
+                column(f"{name} share", "share", "error_share", "loss", {"category": name}),
             ),
         )
         for name in names

@@ -1,6 +1,7 @@
 """What all tables are filled from, and how they name rows: models, and the condition where it is not the paper's."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,17 +75,23 @@ def keys_of(asked: Asked, reader: Reader = "matched") -> dict[str, str]:
 
 
 def column(
-    key: str, title: str, metric: str, unit: Unit = "rate", *, strong: bool = False, note: str = "", **keys: str
+    key: str,
+    title: str,
+    metric: str,
+    unit: Unit = "rate",
+    keys: Mapping[str, str] | None = None,
+    *,
+    strong: bool = False,
+    note: str = "",
 ) -> Column:
-    """A column of numbers with two decimals, as the paper prints them; `keys` name what groups it is of."""
-    return Column(
-        key=key, title=title, unit=unit, decimals=2, strong=strong, note=note, keys={"metric": metric, **keys}
-    )
+    """A column of numbers with two decimals, as the paper prints them; `keys` name the groups that it is of."""
+    named = {"metric": metric, **(keys or {})}
+    return Column(key=key, title=title, unit=unit, decimals=2, strong=strong, note=note, keys=named)
 
 
 def type_columns(metric: str, prefix: str = "") -> tuple[Column, ...]:
     """A column for each of the ten types, in the paper's order."""
-    return tuple(column(f"{prefix}{kind}", title_of(kind), metric, type=kind) for kind in KINDS)
+    return tuple(column(f"{prefix}{kind}", title_of(kind), metric, keys={"type": kind}) for kind in KINDS)
 
 
 def family_title(name: str) -> str:
