@@ -59,12 +59,15 @@ def wrong(sample: Question, rotation: int) -> str:
 def answers(sample: Question, pattern: str, family: str = "N", **changes: Any) -> list[Response]:
     """Replies by rotation: `+` right, `-` wrong, `?` unmatched, `!` refused, `x` failed, a blank for none."""
     said = {"?": "Hm.", "!": "I cannot see the image.", "x": None}
-    return [
-        reply(sample, f"{family}{k}", right(sample, k) if mark == "+" else wrong(sample, k) if mark == "-" else said[mark],
-              **changes)
+    texts = [
+        right(sample, k) if mark == "+" else wrong(sample, k) if mark == "-" else said.get(mark)
         for k, mark in enumerate(pattern)
+    ]
+    return [
+        reply(sample, f"{family}{k}", text, **changes)
+        for k, (mark, text) in enumerate(zip(pattern, texts, strict=True))
         if mark != " "
-    ]  # fmt: skip
+    ]
 
 
 def reported(

@@ -6,13 +6,13 @@ from benchmarks.mmcr.matching import match, read_carefully
 from tests.benchmarks.mmcr.examples import COLOURS
 
 S21 = (
-    "The correct answer is: B. A single categorical label may correspond to several text descriptions, each describing a "
-    "different feature of the image."
+    "The correct answer is: B. A single categorical label may correspond to several text descriptions, each describing "
+    "a different feature of the image."
 )
 S21_OPTIONS = {
     "A": "The labels are not known.",
-    "B": "A single categorical label may correspond to several text descriptions, each describing a different feature of "
-    "the image.",
+    "B": "A single categorical label may correspond to several text descriptions, each describing a different "
+    "feature of the image.",
     "C": "Labels are numbers.",
     "D": "There are no labels.",
     "E": "The text is the label.",

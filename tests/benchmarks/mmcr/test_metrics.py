@@ -12,7 +12,7 @@ from benchmarks.mmcr.taxonomy import KINDS
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from jobs.models import Response
-from tests.benchmarks.mmcr.examples import COLOURS, answers, question, reply, reported, right
+from tests.benchmarks.mmcr.examples import answers, question, reply, reported, right
 from tests.evaluation.tables import caveats_of, row_of, table_of, value_of, values_of
 
 EXAMPLE = [question("s1", "table"), question("s2", "multi_table", "C"), question("s3", "text", "E")]
@@ -108,7 +108,7 @@ def test_a_sample_without_a_reply_to_some_rotation_is_left_out_and_named() -> No
 
 def test_without_all_rotations_there_is_no_circular_accuracy() -> None:
     """A plain plan fills plain columns, and nothing is left out of what was not asked."""
-    report = reported(EXAMPLE, {name: "+" for name in PATTERNS})
+    report = reported(EXAMPLE, dict.fromkeys(PATTERNS, "+"))
     assert (percent(report, "main", "circular"), percent(report, "main", "plain")) == (None, 100.0)
     assert not [told for told in caveats_of(report) if "rotations" in told]
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mmcr.benchmark import MMCR
 from benchmarks.mmcr.samples import Question
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
 from tests.benchmarks.mmcr.examples import COLOURS, right
-from tests.benchmarks.mmcr.files import bring, encoded, official_row, write_table
+from tests.benchmarks.mmcr.files import bring, encoded, official_row, page, write_table
 
 
 def names(document: str, count: int = 2) -> str:
@@ -51,9 +50,7 @@ def test_a_table_becomes_pages_and_questions(tmp_path: Path) -> None:
     assert (first.document, second.document, third.document) == ("tides", "tides", "reefs")
     assert first.images == second.images and len(first.images) == 2
     assert len(list((tmp_path / "data" / "papers" / "images").iterdir())) == 3
-    assert [one.type for one in (first, second, third)] == ["table", "table", "text"][:0] + [
-        "figure_table", "table", "text",
-    ]  # fmt: skip
+    assert [one.type for one in (first, second, third)] == ["figure_table", "table", "text"]
     assert (first.hint, first.extra, first.answer) == ("Look twice.", {"split": "test"}, "B")
 
 
@@ -77,9 +74,7 @@ def test_pictures_may_be_files(tmp_path: Path) -> None:
     folder = tmp_path / "none" / "tides"
     folder.mkdir(parents=True)
     for number in (1, 2):
-        (folder / f"{number}.jpg").write_bytes(
-            __import__("tests.benchmarks.mmcr.files", fromlist=["page"]).page(number, "JPEG")
-        )
+        (folder / f"{number}.jpg").write_bytes(page(number, "JPEG"))
     (sample,) = read(tmp_path, [official_row(4, image_path=names("tides"))])
     assert sample.images == ("images/tides/1.jpg", "images/tides/2.jpg")
 
@@ -123,9 +118,3 @@ def test_missing_columns_are_named_once(tmp_path: Path) -> None:
     rows = [{name: value for name, value in row.items() if name != "image_path"} for row in rows]
     found = problems_of(tmp_path, rows)
     assert found == ["MMCR.tsv:2: column 'answer' is missing; column 'image' is missing"]
-
-
-def test_a_table_of_mmcr_is_known_as_one(tmp_path: Path) -> None:
-    """Its rows are base rows and rotations; none is a problem."""
-    assert len(read(tmp_path, ROWS)) == 3
-    assert MMCR.general is False
