@@ -1,4 +1,4 @@
-"""The official table: a base row is a question, rotated rows are its orders of options, pictures come once a document."""
+"""The official table: a base row is a question, rotated rows are its orders of options, pictures come once."""
 
 import json
 from pathlib import Path
