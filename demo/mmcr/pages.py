@@ -32,7 +32,7 @@ class Sheet:
     """One page that is filled from its top."""
 
     def __init__(self) -> None:
-        self.image = Image.new("RGB", tuple(SIZE), (255, 255, 255))
+        self.image = Image.new("RGB", (SIZE.width, SIZE.height), (255, 255, 255))
         self.draw = ImageDraw.Draw(self.image)
         self.y = MARGIN
 
