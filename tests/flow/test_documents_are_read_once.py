@@ -18,7 +18,7 @@ SAMPLES = ("tides-q1", "tides-q2", "reefs-q1", "reefs-q2")
 ROTATIONS, PAGES = 5, 3
 REQUESTS, UNIQUE_PAGES = len(SAMPLES) * ROTATIONS, 2 * PAGES
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
 
 def counted(port: int, series: str) -> int:
@@ -48,7 +48,7 @@ def test_questions_and_rotations_share_the_pages_of_their_document(tmp_path: Pat
         assert reply.status_code == httpx.codes.CREATED, reply.text
         name = reply.json()["id"]
         wait_until(
-            lambda: job(installation.url, name)["status"] == "completed", timeout=240, what="the job's completion"
+            lambda: job(installation.url, name)["status"] == "completed", timeout=500, what="the job's completion"
         )
         assert job(installation.url, name)["request_counts"]["completed"] == REQUESTS
         for series in ("renders", "processed_rasters", "encoder_runs"):

@@ -3,6 +3,8 @@
 The engine is the simulated one, and says so in every response; what it says is scripted here.
 """
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,15 +18,19 @@ from demo.mmcr.dataset import build_demo_dataset
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
 from evaluation.metrics.estimates import Estimate
+from evaluation.outcomes import sample_outcomes
+from evaluation.prompts import Prompts
 from evaluation.report import Report, build_report
+from evaluation.writers.page.page import render_html
 from jobs.models import Grow, JobSpec, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from service.submission.admission import bundle_requests
 from tests.benchmarks.mmcr.examples import right, wrong
 from tests.evaluation.tables import caveats_of, row_of, value_of, values_of
+from tests.waiting import async_wait_until
 from tests.workers.conftest import redis, server  # noqa: F401 - fixtures
-from tests.workers.examples import ENTRY, responses_of
+from tests.workers.examples import ENTRY, job_of, responses_of
 from tests.workers.rig import running_worker
 from tiling.headers import read_header
 from workers.engines.engine import Message
@@ -75,8 +81,8 @@ def samples_of(dataset: Dataset) -> list[Question]:
     return [sample for sample in dataset.samples if isinstance(sample, Question)]
 
 
-async def played(redis: Redis, root: Path, pyramids: Path) -> tuple[Dataset, Report, float]:  # noqa: F811
-    """Play the plan with and without a chain of thought; returns data set, report and how many pages were rendered."""
+async def played(redis: Redis, root: Path, pyramids: Path) -> tuple[Dataset, Report, str]:  # noqa: F811
+    """Play the plan with and without a chain of thought; returns data set, report and page."""
     dataset = load_dataset(root / "papers")
     skills = {sample.id: SKILLS[at % len(SKILLS)] for at, sample in enumerate(dataset.samples)}
     by_id = {sample.id: sample for sample in samples_of(dataset)}
@@ -92,10 +98,18 @@ async def played(redis: Redis, root: Path, pyramids: Path) -> tuple[Dataset, Rep
     job, _ = await JobRegistry(redis).create(spec)
     await JobQueue(redis).enqueue(job.id, [*bundle_requests(job, requests, 50)], "digest")
     async with running_worker(redis, root, pyramids, lambda: engine) as rig:
-        await rig.until_final(job.id)
+        await async_wait_until(lambda: is_final(redis, job.id), timeout=240, what="the job's end")
     responses = await responses_of(redis, job.id)
     assert len(responses) == len(requests) == len(engine.scripts) == 150
-    return dataset, build_report(dataset, responses, {ENTRY.id: ENTRY}, spec), rig.library.stats().renders
+    assert rig.library.stats().renders == 21
+    report = build_report(dataset, responses, {ENTRY.id: ENTRY}, spec)
+    prompts = Prompts(dataset, {job.id: spec})
+    return dataset, report, render_html(report, sample_outcomes(dataset, responses, {ENTRY.id: ENTRY}, prompts))
+
+
+async def is_final(redis: Redis, job_id: str) -> bool:  # noqa: F811
+    """Whether nothing more will happen to the job."""
+    return (await job_of(redis, job_id)).status.final
 
 
 def percent(report: Report, table: str, column: str, **keys: str) -> float | None:
@@ -104,11 +118,21 @@ def percent(report: Report, table: str, column: str, **keys: str) -> float | Non
     return None if value is None else round(100 * value, 2)
 
 
+def shows_documents(page: str) -> None:
+    """The page has all pages of a sample's document by name, marks those with evidence, and tells it in words."""
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    tides = next(sample for sample in json.loads(data[1])["samples"] if sample["id"] == "tides-q1")
+    views = sorted((view["name"], view["evidence"]) for view in tides["views"])
+    assert views == [("001.png", False), ("002.png", True), ("003.png", True)]
+    assert tides["evidence"] == ["page 2, 3", "figure 2", "table 1"]
+
+
 async def test_tables_of_known_skill_are_known_to_the_last_digit(redis: Redis, papers: Path, tmp_path: Path) -> None:  # noqa: F811
     """Three of fifteen are right in all rotations, all are with a chain of thought, and so on."""
-    dataset, report, renders = await played(redis, papers, tmp_path)
+    dataset, report, page = await played(redis, papers, tmp_path)
     samples = samples_of(dataset)
-    assert renders == 21
+    shows_documents(page)
     first = sum(sample.answer == "A" for at, sample in enumerate(samples) if SKILLS[at % 6] == "the first letter")
     quoted = sum(sample.answer == "A" for at, sample in enumerate(samples) if SKILLS[at % 6] == "quotes its letter")
 
