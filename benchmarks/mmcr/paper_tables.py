@@ -36,17 +36,32 @@ def main(sheet: Sheet, reader: Reader = "matched") -> Table:
         Group(
             title="Circular accuracy",
             columns=(
-                column("circular", "all", "circular_accuracy", strong=True, note="right in every rotation of options"),
-                column("documents", "all, by documents", "circular_accuracy_by_documents",
-                       note="the same number, with the interval of a bootstrap over documents"),
+                column(
+                    "circular",
+                    "all",
+                    "circular_accuracy",
+                    label="circular",
+                    strong=True,
+                    note="right in every rotation of options",
+                ),
+                column(
+                    "documents",
+                    "all, by documents",
+                    "circular_accuracy_by_documents",
+                    label="circular, by documents",
+                    note="the same number, with the interval of a bootstrap over documents",
+                ),
                 column("cross", "cross-source", "circular_accuracy", keys={"source": "cross"}),
                 column("single", "single-source", "circular_accuracy", keys={"source": "single"}),
                 column("gap", "cross − single", "cross_source_gap", "difference"),
             ),
         ),
-        Group(title="Plain", columns=(column("plain", "all", "plain_accuracy", note="in the original order"),)),
+        Group(
+            title="Plain",
+            columns=(column("plain", "all", "plain_accuracy", label="plain", note="in the original order"),),
+        ),
         Group(title="Circular accuracy by type", columns=type_columns("circular_accuracy")),
-    )  # fmt: skip
+    )
     return Table(
         name=f"main{suffix(reader)}",
         title="Main table: circular accuracy" + (" (careful reader)" if suffix(reader) else ""),
@@ -98,8 +113,8 @@ def cot(sheet: Sheet, reader: Reader = "matched") -> Table:
     kinds = (("", "Circular accuracy", "circular"), ("plain_", "Plain accuracy", "plain"))
     sources = (("cross_", "Cross-source"), ("single_", "Single-source"))
     groups = (
-        *(Group(title=title, columns=_three(key, f"{metric}_accuracy")) for key, title, metric in kinds),
-        *(Group(title=title, columns=_three(key, "circular_accuracy")) for key, title in sources),
+        *(Group(title=title, columns=_three(key, f"{metric}_accuracy", title)) for key, title, metric in kinds),
+        *(Group(title=title, columns=_three(key, "circular_accuracy", title)) for key, title in sources),
     )
     rows = (
         Row(
@@ -147,7 +162,7 @@ def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
         title="Chain of thought by type" + (" (careful reader)" if suffix(reader) else ""),
         caption=f"Circular accuracy in % without and with a chain of thought; the gap in points.{by_reader(reader)}",
         groups=tuple(
-            Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", {"type": kind}))
+            Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", title_of(kind), {"type": kind}))
             for kind in KINDS
         ),
         rows=tuple(rows),
@@ -155,11 +170,16 @@ def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
     )
 
 
-def _three(prefix: str, metric: str, keys: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+def _three(prefix: str, metric: str, of: str, keys: Mapping[str, str] | None = None) -> tuple[Column, ...]:
     names: tuple[tuple[str, str, Unit], ...] = (
-        ("without", "without CoT", "rate"), ("with", "with CoT", "rate"), ("gap", "gap", "difference"),
-    )  # fmt: skip
-    return tuple(column(f"{prefix}{key}", title, f"{metric}_{key}", unit, keys) for key, title, unit in names)
+        ("without", "without CoT", "rate"),
+        ("with", "with CoT", "rate"),
+        ("gap", "gap", "difference"),
+    )
+    return tuple(
+        column(f"{prefix}{key}", title, f"{metric}_{key}", unit, keys, label=f"{of}, {title}")
+        for key, title, unit in names
+    )
 
 
 def _compared(sheet: Sheet, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
@@ -250,8 +270,14 @@ def error_categories(sheet: Sheet, labels: Labels) -> Table:
         Group(
             title=name,
             columns=(
-                Column(key=f"{name} count", title="cases", unit="count", keys={"metric": "errors", "category": name}),
-                column(f"{name} share", "share", "error_share", "loss", {"category": name}),
+                Column(
+                    key=f"{name} count",
+                    title="cases",
+                    label=f"{name}, cases",
+                    unit="count",
+                    keys={"metric": "errors", "category": name},
+                ),
+                column(f"{name} share", "share", "error_share", "loss", {"category": name}, label=f"{name}, share"),
             ),
         )
         for name in names

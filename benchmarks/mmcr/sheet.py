@@ -81,12 +81,13 @@ def column(
     unit: Unit = "rate",
     keys: Mapping[str, str] | None = None,
     *,
+    label: str = "",
     strong: bool = False,
     note: str = "",
 ) -> Column:
     """A column of numbers with two decimals, as the paper prints them; `keys` name the groups that it is of."""
     named = {"metric": metric, **(keys or {})}
-    return Column(key=key, title=title, unit=unit, decimals=2, strong=strong, note=note, keys=named)
+    return Column(key=key, title=title, unit=unit, decimals=2, label=label, strong=strong, note=note, keys=named)
 
 
 def type_columns(metric: str, prefix: str = "") -> tuple[Column, ...]:
