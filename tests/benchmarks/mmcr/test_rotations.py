@@ -1,6 +1,6 @@
 """Rotations of options: what is shown under which letter, back again, and the right letter of every protocol."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.mmcr.benchmark import MMCR
@@ -14,6 +14,7 @@ from tests.benchmarks.mmcr.examples import COLOURS, LETTERS, question, reply, ri
 FRAME = BoxFrame("unit", None)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 5), st.integers(0, 4), st.integers(0, 4))
 def test_the_right_letter_moves_from_a_to_a_less_k(num_options: int, answer: int, rotation: int) -> None:
     """Under the j-th letter stands option j + k; every letter leads back to its option."""
