@@ -1,5 +1,6 @@
 """Every number of the report: the worked example, identities, repeats, gaps, matching errors and labels."""
 
+import json
 import random
 from collections.abc import Sequence
 
@@ -9,10 +10,13 @@ import pytest
 from benchmarks.mmcr.benchmark import MMCR
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS
+from catalogue.load import load_catalogue
 from evaluation.metrics.estimates import Estimate
-from evaluation.report import Report
+from evaluation.replies import reply_of
+from evaluation.report import Report, report_on_tally, tally_of
+from evaluation.tallies import merge_tally, plain_tally
 from jobs.models import Response
-from tests.benchmarks.mmcr.examples import answers, question, reply, reported, right
+from tests.benchmarks.mmcr.examples import answers, dataset_of, question, reply, reported, right
 from tests.evaluation.tables import caveats_of, row_of, table_of, value_of, values_of
 
 EXAMPLE = [question("s1", "table"), question("s2", "multi_table", "C"), question("s3", "text", "E")]
@@ -237,3 +241,14 @@ def test_intervals_over_documents_are_wider_where_documents_are_all_or_nothing()
     alone, by_document = value_of(report, "main", "circular"), value_of(report, "main", "documents")
     widths = [np.subtract(one.high or 0, one.low or 0) for one in (alone, by_document)]
     assert alone.value == by_document.value == 0.5 and widths[1] > widths[0]
+
+
+def test_what_was_counted_before_says_the_same_when_merged() -> None:
+    """A tally that went through JSON fills every table to the same digit."""
+    questions, replies = drawn(4)
+    dataset, catalogue = dataset_of(questions), load_catalogue()
+    told = tally_of(dataset, map(reply_of, replies), catalogue)
+    merged = tally_of(dataset, (), catalogue)
+    merge_tally(merged, "job", json.loads(json.dumps(plain_tally(told))), dataset.benchmark)
+    first, second = (report_on_tally(dataset, tally, catalogue) for tally in (told, merged))
+    assert first.tables == second.tables
