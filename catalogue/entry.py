@@ -14,6 +14,10 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _ELSEWHERE = "remote:"
 
 
+MOST_PICTURES = 64
+"""Pictures of a prompt at most: what engines are started with, and jobs are checked against."""
+
+
 class Decoding(BaseModel):
     """Sampling parameters of a model's answers. The defaults are those that papers on such images use."""
 

@@ -63,13 +63,16 @@ _PICTURES: Mapping[str, bytes | tuple[bytes, ...]] = {
 class Origin:
     """What a record can inherit from its place: the file's stem, and the images at hand by stem.
 
-    `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `again`
-    reads the file's records once more, for one that refers to another; `seen` is for the benchmark to remember of them.
+    `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `pages` gives
+    the names of the images of a folder, or of the pages of a document file, in order; None where nothing is known of
+    it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
+    `seen` is for the benchmark to remember of them.
     """
 
     stem: str
     images: Mapping[str, str] = field(default_factory=dict)
     keep: Callable[[bytes], str] = name_of_picture
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None
     again: Callable[[], Iterator[Record]] = lambda: iter(())
     seen: dict[str, Any] = field(default_factory=dict)
 
@@ -113,6 +116,15 @@ class Chat:
     turns: tuple[Turn, ...]
     prompt_version: str
     details: dict[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a sample beside others: an error keeps it from being asked, a warning does not."""
+
+    sample: str
+    text: str
+    is_error: bool = False
 
 
 class Evidence(NamedTuple):
@@ -219,6 +231,10 @@ class Benchmark(ABC, Generic[AnySample]):
 
     def doubts(self, sample: AnySample, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from being shown under some condition; one sentence each."""
+        return iter(())
+
+    def compare(self, samples: Sequence[AnySample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say what is wrong between samples; `place_of` tells file and line of a sample by its id."""
         return iter(())
 
     def checklist(self, sample: AnySample) -> Sequence[str]:

@@ -1,10 +1,12 @@
 """Loads data sets: a folder with `dataset.toml`, `samples/` and `images/`; or just files of records, for scoring."""
 
 import hashlib
+import re
 import reprlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ _PLAIN_WORDS = {
 """What a record must hold, in the words of JSON instead of Python's."""
 
 _REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
+PAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".jp2"})
 _SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
 
 
@@ -54,7 +57,10 @@ def load_dataset(folder: Path) -> Dataset:
     if benchmark is None:
         raise DatasetInvalidError(problems)
     files = record_files(folder / "samples")
-    samples = load_samples(benchmark, files, folder, problems, images=_images_by_stem(folder), images_required=True)
+    samples = load_samples(
+        benchmark, files, folder, problems,
+        images=_images_by_stem(folder), images_required=True, pages=partial(_pages_in, folder),
+    )  # fmt: skip
     problems.extend(_of_emptiness("samples", files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
@@ -88,7 +94,10 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
-    samples = load_samples(chosen, files, base, problems, images=_images_by_stem(path))
+    samples = load_samples(
+        chosen, [file for file in files if file.name not in chosen.beside], base, problems,
+        images=_images_by_stem(path), pages=lambda name: _pages_in(base, name) or None,
+    )  # fmt: skip
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
@@ -118,7 +127,8 @@ def _best_reader(
 
     def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, int]:
         problems: list[Problem] = []
-        samples = load_samples(benchmark, files, base, problems, named=named)
+        own = [file for file in files if file.name not in benchmark.beside]
+        samples = load_samples(benchmark, own, base, problems, named=named)
         bad = {(problem.file, problem.line) for problem in problems}
         return len(samples) < max(1, len(bad)), benchmark.general, len(problems)
 
@@ -179,12 +189,12 @@ def settings_beside(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
 
 def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
     """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
-    images, benchmark = _images_by_stem(folder), _benchmark_of(_settings(folder, []), [])
+    images, benchmark = _images_by_stem(folder), _settled(_benchmark_of(_settings(folder, []), []), folder, [])
     if benchmark is None:
         return
     for path in record_files(folder / "samples"):
         name = path.relative_to(folder).as_posix()
-        for found in _samples_of(benchmark, path, name, _origin(path, images)):
+        for found in _samples_of(benchmark, path, name, _origin(path, images, pages=partial(_pages_in, folder))):
             if not isinstance(found, Problem):
                 yield benchmark, name, *found
 
@@ -198,19 +208,20 @@ def load_samples(
     images: Mapping[str, str] | None = None,
     images_required: bool = False,
     keep: Callable[[bytes], str] = name_of_picture,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
     places: dict[str, tuple[str, int]] | None = None,
 ) -> list[Sample]:
     """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
 
-    `keep` takes the pictures that lie in records; `named` gives a record's columns other names before it is read;
-    `places` is filled with the file and line of each sample.
+    `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
+    record's columns other names before it is read; `places` is filled with the file and line of each sample.
     """
     samples: list[Sample] = []
     places = {} if places is None else places
     for path in files:
         name = path.relative_to(base).as_posix()
-        for found in _samples_of(benchmark, path, name, _origin(path, images or {}, keep, named), named):
+        for found in _samples_of(benchmark, path, name, _origin(path, images or {}, keep, pages, named), named):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
@@ -223,19 +234,35 @@ def load_samples(
                 problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
             places[sample.id] = (name, line)
             samples.append(sample)
-    return samples
+    findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
+    wrong = [finding for finding in findings if finding.is_error]
+    problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
+    bad = {finding.sample for finding in wrong}
+    return [sample for sample in samples if sample.id not in bad] if bad else samples
 
 
 def _origin(
     path: Path,
     images: Mapping[str, str],
     keep: Callable[[bytes], str] = name_of_picture,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
 ) -> Origin:
     def again() -> Iterator[Record]:
         return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
 
-    return Origin(path.stem, images, keep, again)
+    return Origin(path.stem, images, keep, pages, again)
+
+
+def _pages_in(base: Path, name: str) -> tuple[str, ...]:
+    """The images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
+    found = (path for path in (base / name).glob("*") if path.suffix.lower() in PAGE_SUFFIXES)
+    return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=by_numbers))
+
+
+def by_numbers(path: Path) -> tuple[list[int], str]:
+    """The order of pages: by the numbers in their files' names, page 9 before page 10."""
+    return [int(number) for number in re.findall(r"\d+", path.stem)], path.name
 
 
 def _samples_of(

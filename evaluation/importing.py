@@ -20,7 +20,7 @@ import tomli_w
 
 from catalogue.names import did_you_mean
 from evaluation.benchmark import Benchmark, name_of_picture
-from evaluation.datasets import load_samples, read_settings, record_files
+from evaluation.datasets import PAGE_SUFFIXES, by_numbers, load_samples, read_settings, record_files
 from evaluation.errors import DatasetInvalidError, Problem
 from evaluation.records import Record
 from evaluation.samples import Sample
@@ -28,6 +28,14 @@ from tiling.errors import TilingError
 
 _MOST_FIELDS = 24
 """Fields that an error lists; a benchmark names the usual ones first."""
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How document files become images: `render` writes the pages of one into a folder, at `dpi` dots per inch."""
+
+    render: Callable[[Path, Path, int], Sequence[Path]]
+    dpi: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ def import_dataset(
     target: Path,
     *,
     check_image: Callable[[Path], object],
+    rendering: Rendering | None = None,
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Path] | None = None,
     copy: bool = False,
@@ -55,7 +64,8 @@ def import_dataset(
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
-    by its digest. `check_image` raises TilingError for one that cannot be read. `columns` says as which field of the
+    by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
+    pages, once; without it, documents are refused. `columns` says as which field of the
     benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there. Nothing
     is made unless everything is good, or bad records may be left out. Raises DatasetInvalidError naming every bad
     record, FileExistsError where `target` exists.
@@ -64,16 +74,16 @@ def import_dataset(
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     with _draft_of(target) as draft:
-        _settle(benchmark, settings or {}, draft, problems)
-        gallery, renamed = _Gallery(images, draft, check_image), Columns(columns or {})
+        benchmark = _settle(benchmark, settings or {}, draft, problems)
+        gallery, renamed = _Gallery(images, draft, check_image, rendering), Columns(columns or {})
         placed = list(_placed(benchmark, source, gallery, renamed, problems))
-        if wrong := [*_wrong_columns(benchmark, renamed, source.name), *_wrong_settings(problems)]:
+        if wrong := [*_wrong_columns(benchmark, renamed, source.name)]:
             raise DatasetInvalidError(wrong)
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
-        _write(benchmark, draft, target.name, placed, used, copy=copy)
+        _write(benchmark, draft, _settings_of(benchmark, target.name, gallery), placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
     return Imported(target, len(placed), len(used), problems)
@@ -90,17 +100,20 @@ def _draft_of(target: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _settle(benchmark: Benchmark[Any], settings: Mapping[str, Path], draft: Path, problems: list[Problem]) -> None:
+def _settle(
+    benchmark: Benchmark[Any], settings: Mapping[str, Path], draft: Path, problems: list[Problem]
+) -> Benchmark[Any]:
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
-        benchmark.settled(read_settings(copies))
+        return benchmark.settled(read_settings(copies))
     except ValueError as error:
         file, _, message = str(error).partition(": ")
-        problems.append(Problem(file, None, None, message))
+        raise DatasetInvalidError([Problem(file, None, None, message)]) from error
 
 
-def _wrong_settings(problems: Sequence[Problem]) -> list[Problem]:
-    return [problem for problem in problems if problem.file.endswith(".toml")]
+def _settings_of(benchmark: Benchmark[Any], name: str, gallery: "_Gallery") -> dict[str, Any]:
+    dpi = gallery.rendered_at
+    return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
 
 
 class Columns:
@@ -143,9 +156,10 @@ def _placed(
     places: dict[str, tuple[str, int]] = {}
     base = source if source.is_dir() else source.parent
     files = record_files(source) if source.is_dir() else [source]
+    files = [file for file in files if file.name not in benchmark.beside]
     found = load_samples(
         benchmark, files, base, problems,
-        images=gallery.by_stem, keep=gallery.keep, named=columns, places=places,
+        images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
     )  # fmt: skip
     for sample in found:
         placed = [gallery.find(image) for image in sample.images]
@@ -185,10 +199,14 @@ class _Gallery:
     What lies in records is written into the `draft` of the data set as it is read.
     """
 
-    def __init__(self, folder: Path, draft: Path, check_image: Callable[[Path], object]) -> None:
+    def __init__(
+        self, folder: Path, draft: Path, check_image: Callable[[Path], object], rendering: Rendering | None = None
+    ) -> None:
         self._folder = folder
         self._draft = draft
         self._check = check_image
+        self._rendering = rendering
+        self._documents: dict[Path, tuple[str, ...]] = {}
         self._verdicts: dict[Path, str | None] = {}
         self.by_stem = _ByStem(folder)
         self.found: dict[str, Path] = {}
@@ -202,14 +220,43 @@ class _Gallery:
             path.write_bytes(content)
         return name
 
+    @property
+    def rendered_at(self) -> int:
+        """Dots per inch of the pages that were rendered; 0 where none was."""
+        return self._rendering.dpi if self._rendering and self._documents else 0
+
+    def pages(self, name: str) -> tuple[str, ...]:
+        """Names in the data set of the images of a folder, or of the pages of a document file, rendered once.
+
+        Raises ValueError for a document that cannot be rendered.
+        """
+        for short in _endings(name):
+            path = self._folder / short
+            if path.is_dir():
+                found = sorted((one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES), key=by_numbers)
+                return tuple(f"images/{one.relative_to(self._folder).as_posix()}" for one in found)
+            if path.is_file():
+                if path not in self._documents:
+                    self._documents[path] = self._rendered(path, PurePosixPath(short).with_suffix(""))
+                return self._documents[path]
+        return ()
+
+    def _rendered(self, document: Path, place: PurePosixPath) -> tuple[str, ...]:
+        if self._rendering is None:
+            raise ValueError(f"{document.name} is a document, whose pages nothing here renders")
+        try:
+            pages = self._rendering.render(document, self._draft / "images" / place, self._rendering.dpi)
+        except TilingError as error:
+            raise ValueError(str(error)) from error
+        return tuple(page.relative_to(self._draft).as_posix() for page in pages)
+
     def find(self, name: str) -> tuple[str, str | None]:
         """Return an image's name in the data set, and what is wrong with it.
 
         It is looked for below the folder by the whole name, and then by ever less of its beginning.
         """
         short, parts = name.removeprefix("images/"), PurePosixPath(name).parts
-        endings = ("/".join(parts[at:]) for at in range(1, len(parts)))
-        places = [(other, self._folder / other) for other in dict.fromkeys([short, name, *endings])]
+        places = [(other, self._folder / other) for other in _endings(name)]
         for candidate, path in [(short, self._draft / name), *places]:
             if path.is_file():
                 self.found[f"images/{candidate}"] = path
@@ -229,10 +276,18 @@ class _Gallery:
         return self._verdicts[path]
 
 
+def _endings(name: str) -> list[str]:
+    """Where a file or folder of this name may lie: the whole name, and then ever less of its beginning."""
+    parts = PurePosixPath(name).parts
+    return [
+        *dict.fromkeys([name.removeprefix("images/"), name, *("/".join(parts[at:]) for at in range(1, len(parts)))])
+    ]
+
+
 def _write(
     benchmark: Benchmark[Any],
     draft: Path,
-    name: str,
+    settings: Mapping[str, Any],
     samples: Sequence[Sample],
     images: Mapping[str, Path],
     *,
@@ -240,13 +295,12 @@ def _write(
 ) -> None:
     for image, path in images.items():
         _bring(path, draft / image, copy=copy)
-    for stray in set((draft / "images").iterdir()) - {draft / image for image in images} if images else ():
+    for stray in set((draft / "images").rglob("*")) - {draft / image for image in images} if images else ():
         if stray.is_file():
             stray.unlink()  # the picture of a record that was left out
     (draft / "samples").mkdir()
     for file, lines in _by_file(benchmark, samples).items():
         (draft / "samples" / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
-    settings = {"name": name, "benchmark": benchmark.name, "title": name}
     (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
 
 

@@ -35,13 +35,20 @@ def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -
     except DatasetInvalidError as error:
         found.errors.extend(error.problems)
     sizes = _Sizes(size_of)
+    places: dict[str, tuple[str, int]] = {}
     for benchmark, file, line, sample in placed_samples(folder):
+        places.setdefault(sample.id, (file, line))
         wrong = list(_of_images(sample, sizes))
         found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
         scene = Scene(sample.images, sizes.of, seed="inspection")
         doubts = [] if wrong else list(benchmark.doubts(sample, scene))
         doubts += benchmark.checklist(sample) if checklists else ()
         found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
+    if checklists and found.dataset:
+        findings = found.dataset.benchmark.compare(
+            found.dataset.samples, lambda sample: ":".join(map(str, places[sample]))
+        )
+        found.warnings.extend(Problem(*places[one.sample], one.sample, one.text) for one in findings)
     return found
 
 

@@ -10,7 +10,9 @@ from typing import Literal
 from tiling.errors import ImageTooLargeError
 from tiling.geometry import Size
 
-Layout = Literal["jpeg", "jpeg_progressive", "png", "png_interlaced", "webp", "jp2", "tiff_strips", "tiff_tiles"]
+Layout = Literal[
+    "jpeg", "jpeg_progressive", "png", "png_interlaced", "webp", "jp2", "tiff_strips", "tiff_tiles", "pdf_page"
+]
 
 _MAX_PIXELS: dict[Layout, float] = {
     "jpeg": 4.3e9,  # 65535 x 65535, all that the format can say
@@ -21,6 +23,7 @@ _MAX_PIXELS: dict[Layout, float] = {
     "jp2": 1e8,  # OpenJPEG decodes 7 megapixels a second
     "tiff_strips": 1e10,
     "tiff_tiles": 1e11,  # only the tiles under a view are decoded
+    "pdf_page": 1e8,  # drawn whole: 0.4 GB
 }
 
 

@@ -160,6 +160,9 @@ def import_(
         list[str] | None,
         typer.Option("--map", metavar="COLUMN=FIELD", help="What a column of the records is: foto=image (repeatable)."),
     ] = None,
+    dpi: Annotated[
+        int, typer.Option("--dpi", min=36, max=600, help="Dots per inch at which pages of PDF documents are rendered.")
+    ] = 144,
     copy: Annotated[bool, typer.Option("--copy", help="Copy images even where they could be hard-linked.")] = False,
     leave_out_bad: Annotated[
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
@@ -168,7 +171,7 @@ def import_(
     """Import records in any layout that an installed benchmark reads, with their images, as a data set.
 
     Images are found by the names in the records, by the slide's, or by the file's. Nothing is made while any record or
-    image is bad, unless bad ones may be left out.
+    image is bad, unless bad ones may be left out. Pages of PDF documents become PNG images, once.
 
     \b
     gigavqa dataset import slides/records slides --images slides/images
@@ -176,7 +179,7 @@ def import_(
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
     from evaluation.datasets import reader_of, settings_beside
-    from evaluation.importing import Columns, import_dataset
+    from evaluation.importing import Columns, Rendering, import_dataset
     from tiling.headers import read_header
 
     target = Home.from_environment().data / name
@@ -187,8 +190,8 @@ def import_(
     beside = settings_beside(reader, source if source.is_dir() else source.parent)
     try:
         made = import_dataset(
-            reader, source, images, target, check_image=read_header, columns=columns, copy=copy,
-            leave_out_bad=leave_out_bad, settings={path.name: path for path in beside},
+            reader, source, images, target, check_image=read_header, rendering=Rendering(_render, dpi), columns=columns,
+            copy=copy, leave_out_bad=leave_out_bad, settings={path.name: path for path in beside},
         )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
@@ -196,6 +199,12 @@ def import_(
     for line in lines_of(made.left_out):
         err.print(f"left out: {line}", markup=False)
     out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
+
+
+def _render(document: Path, folder: Path, dpi: int) -> list[Path]:
+    from tiling.documents import render_pages  # PDF alone needs it
+
+    return render_pages(document, folder, dpi)
 
 
 @app.command("list")

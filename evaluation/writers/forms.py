@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MODEL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
-_SHARE_COLOURS = ("#b2182b", "#d6604d", "#f4a582", "#92c5de", "#4393c3", "#8073ac", "#1b7837")
-_LIGHT_COLOURS = frozenset({"#f4a582", "#92c5de"})
+_SHARE_COLOURS = (
+    "#b2182b", "#d6604d", "#f4a582", "#92c5de", "#4393c3", "#8073ac", "#1b7837", "#dfc27d", "#35978f", "#7f7f7f",
+)  # fmt: skip
+_LIGHT_COLOURS = frozenset({"#f4a582", "#92c5de", "#dfc27d"})
 INK = "#010203"
 """Stands for the colour of text and lines until a drawing is written."""
 _ROW_BY_ROW = frozenset({"shares", "matrix"})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import MOST_PICTURES, CatalogueEntry
 from jobs.models import InferenceRequest
 from service.errors import Finding
 from tiling.errors import TilingError
@@ -51,12 +51,13 @@ class Contexts:
 
     def admits(self, request: InferenceRequest) -> bool:
         """Whether the request can be answered; `findings` say why others cannot."""
+        if len(request.views) > MOST_PICTURES:
+            self._refuse(request, _too_many(request))
+            return False
         try:
             visual = sum(self._visual_tokens(request.model, view, len(request.views)) for view in request.views)
         except TilingError as error:
-            detail = f"{request.model}: {error}"
-            self._refused.setdefault(detail, Finding(detail=detail, sample=request.sample_id))
-            self._wrong[detail] += self._repeats
+            self._refuse(request, f"{request.model}: {error}")
             return False
         length = _Length(request, visual, _least_text_tokens(request))
         if length.total <= self._catalogue[request.model].max_model_len:
@@ -66,8 +67,12 @@ class Contexts:
         self._wrong[request.model] += self._repeats
         return False
 
+    def _refuse(self, request: InferenceRequest, detail: str) -> None:
+        self._refused.setdefault(detail, Finding(detail=detail, sample=request.sample_id))
+        self._wrong[detail] += self._repeats
+
     def findings(self) -> Iterator[Finding]:
-        """What is wrong, each cause once: pictures that a family refuses, and contexts that are too small."""
+        """What is wrong, each cause once: too many pictures, those that a family refuses, and too small contexts."""
         for detail, finding in self._refused.items():
             yield finding.model_copy(update={"requests": self._wrong[detail]})
         for model, length in self._longest.items():
@@ -77,7 +82,7 @@ class Contexts:
         request, context = length.request, self._catalogue[length.request.model].max_model_len
         room = context - length.visual - length.text
         others = f"; it is the longest of {requests} requests that do" if requests > 1 else ""
-        remedy = f"max_tokens {room} or less fits" if room > 0 else "there is no room for an answer of any length"
+        remedy = f"max_tokens {room} or less fits" if room > 0 else _no_room(request)
         detail = (
             f"{request.model}, {request.protocol}-{request.condition}: {length.visual} visual tokens of "
             f"{len(request.views)} pictures, {length.text} tokens of text at least, and max_tokens "
@@ -93,6 +98,20 @@ class Contexts:
                 self._tokens.clear()
             self._tokens[key] = plan_view(self._size_of(view.image), view, budget, num_images).plan.visual_tokens
         return self._tokens[key]
+
+
+def _too_many(request: InferenceRequest) -> str:
+    """Say what is shown, by its first picture: all samples about one document have the same cause."""
+    return (
+        f"{request.condition} shows {len(request.views)} pictures, from '{request.views[0].image}' on; a prompt takes "
+        f"{MOST_PICTURES} at most"
+    )
+
+
+def _no_room(request: InferenceRequest) -> str:
+    """Say so, and the way out of pictures that are shown natively."""
+    smaller = "; ask V1, which shows them smaller" if request.condition in ("V2", "V4") else ""
+    return f"there is no room for an answer of any length{smaller}"
 
 
 def _least_text_tokens(request: InferenceRequest) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from evaluation.benchmark import installed_benchmarks
 from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import Installation, sample, write_dataset
 
@@ -130,7 +131,7 @@ def test_files_of_other_systems_are_read(installation: Installation) -> None:
     ("settings", "told"),
     [
         ('name = "odd"\nbenchmark = ["ultravr"]', "dataset.toml: benchmark: must be a text"),
-        ('name = "odd"', "dataset.toml: benchmark: is missing; known: questions, ultravr"),
+        ('name = "odd"', f"dataset.toml: benchmark: is missing; known: {', '.join(installed_benchmarks())}"),
         ("name", "dataset.toml: "),
     ],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from catalogue.entry import MOST_PICTURES
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, Sampling, Turn
 from service.submission.contexts import Contexts
@@ -90,3 +91,23 @@ def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
 
     assert contexts.admits(request)
     assert 5 * entry.visual_budget.plan(Size(9000, 7000)).visual_tokens > entry.max_model_len
+
+
+def test_more_pictures_than_a_prompt_takes_are_refused_at_once() -> None:
+    """All questions about one document are one finding, which names its first page, the count and the limit."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: Size(28, 28))
+    for _ in range(3):
+        assert not contexts.admits(chat(1, 16, num_views=MOST_PICTURES + 1))
+    (finding,) = [one for one in contexts.findings() if "a prompt takes" in one.detail]
+    assert finding.detail == "V2 shows 65 pictures, from 'town/0.png' on; a prompt takes 64 at most"
+    assert (finding.sample, finding.requests) == ("sample", 3)
+
+
+def test_pages_that_leave_no_room_are_told_of_the_thumbnails() -> None:
+    """Pictures, tokens, context, and the condition that shows the same pages smaller."""
+    contexts = Contexts({MODEL: ENTRY}, lambda _: Size(1700, 2200))
+    count = ENTRY.max_model_len // ENTRY.visual_budget.plan(Size(1700, 2200)).visual_tokens + 1
+    assert not contexts.admits(chat(1, 16, num_views=count))
+    (finding,) = contexts.findings()
+    assert f"of {count} pictures" in finding.detail
+    assert finding.detail.endswith("there is no room for an answer of any length; ask V1, which shows them smaller")

@@ -11,12 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import MOST_PICTURES, CatalogueEntry
 from catalogue.names import did_you_mean
 from tiling.helpers import usable_cores
 from workers.errors import EngineArgumentError
 
-_MAX_RASTERS = 64  # per prompt; the largest that is known has 37 (36 regions of a slide and the slide itself)
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
 RECURRENT: dict[str, Any] = {
     "prefix_match_unit": 16,  # a block is as large as a state, 784 tokens with Qwen3.5-27B, and always of so many
@@ -53,7 +52,7 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
         "enable_prefix_caching": True,
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
-        "limit_mm_per_prompt": {"image": _MAX_RASTERS, "video": 0},
+        "limit_mm_per_prompt": {"image": MOST_PICTURES, "video": 0},
         # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
         "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),

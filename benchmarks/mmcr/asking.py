@@ -1,0 +1,96 @@
+"""How a question is asked: one turn behind the pages, its options in one of their rotations.
+
+A protocol is a letter and a rotation: `N2` asks without a chain of thought and shows the third option first, `C` asks
+for a chain of thought, `I` does as InternVL2.5's developers do.
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.taxonomy import MOST_OPTIONS
+from evaluation.benchmark import Chat, Scene
+from evaluation.errors import EvidenceMissingError
+from jobs.models import Cell, Condition, Turn
+from tiling.views import View
+
+FAMILIES = {
+    "N": "without a chain of thought",
+    "C": "with a chain of thought",
+    "I": "with InternVL's chain of thought",
+}
+ANNOUNCED = frozenset("CI")
+"""The families whose prompts ask for an announcement of the answer."""
+ROTATIONS = range(MOST_OPTIONS)
+
+
+class Protocol(NamedTuple):
+    """How a question is asked, and by how many places its options are shifted."""
+
+    family: str
+    rotation: int
+
+    @classmethod
+    def of(cls, name: str) -> "Protocol":
+        """Read a protocol's name, such as `C3`."""
+        return cls(name[:1], int(name[1:]))
+
+    def __str__(self) -> str:
+        return f"{self.family}{self.rotation}"
+
+
+def protocols() -> dict[str, str]:
+    """All protocols, in order, with a few words on each."""
+    return {
+        str(Protocol(family, rotation)): f"{told}, options shifted by {rotation}" if rotation else told
+        for family, told in FAMILIES.items()
+        for rotation in ROTATIONS
+    }
+
+
+@cache
+def _texts(name: str) -> dict[str, str]:
+    path = Path(__file__).parent / "prompts" / f"{name}.toml"
+    return {key: str(text) for key, text in tomllib.loads(path.read_text(encoding="utf-8")).items()}
+
+
+def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
+    """Ask a question in one turn behind what the condition shows. Raises EvidenceMissingError."""
+    protocol = Protocol.of(cell.protocol)
+    views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
+    prompt, body, shown = _texts(protocol.family.lower()), _texts("body"), _texts("shown")
+    slots = {"shown": _shown(question, scene, cell.condition), "body": _body(question, protocol.rotation)}
+    text = prompt["prompt"].format(**slots).strip()
+    text = text if views else f"{text}\n\n{body['abstention']}"
+    return Chat(views, (Turn(parts=(text,)),), "+".join(texts["version"] for texts in (prompt, body, shown)))
+
+
+def _body(question: Question, rotation: int) -> str:
+    texts = _texts("body")
+    lines = (texts["option"].format(letter=at, text=text) for at, text in question.shown(rotation).items())
+    body = texts["body"].strip().format(question=question.question.strip(), options="\n".join(lines))
+    return f"{texts['hint'].format(hint=question.hint)}\n{body}" if question.hint else body
+
+
+def _shown(question: Question, scene: Scene, condition: Condition) -> str:
+    count, pages = len(scene.images), question.evidence.pages
+    texts = _texts("shown")
+    if count == 1 and condition in ("V1", "V2"):
+        return texts["one_small" if condition == "V1" else "one"]
+    listed = f"page {', '.join(map(str, pages))}"
+    shown = len(pages) if condition == "V3" else count
+    return texts[condition].format(count=shown, count_all=count, pages=listed)
+
+
+def evidence_pages(question: Question, scene: Scene, condition: str) -> tuple[View, ...]:
+    """The annotated pages, whole and natively. Raises EvidenceMissingError for a question without any."""
+    if not question.evidence.pages:
+        raise EvidenceMissingError(no_evidence(question, condition))
+    return tuple(View(image=scene.images[page - 1]) for page in question.evidence.pages)
+
+
+def no_evidence(question: Question, condition: str) -> str:
+    """Say what keeps a question from a condition that shows its evidence."""
+    return f"sample '{question.id}': no evidence pages, which {condition} shows"

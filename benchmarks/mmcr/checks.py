@@ -1,0 +1,50 @@
+"""What keeps samples from being asked, and what the paper's own rules would have otherwise (section C.3)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from benchmarks.mmcr.asking import no_evidence
+from benchmarks.mmcr.samples import Question
+from evaluation.benchmark import LOCAL_CONDITIONS, Finding
+from evaluation.errors import EvidenceMissingError
+from jobs.models import Cell
+
+FEWEST_QUESTIONS = 8
+"""Questions that the paper's annotators wrote about each document, at least."""
+
+
+def require_evidence(samples: Sequence[Question], cells: Sequence[Cell]) -> None:
+    """Refuse V3 and V4 of questions without evidence pages; raises EvidenceMissingError naming every sample."""
+    asked = sorted({cell.condition for cell in cells} & LOCAL_CONDITIONS)
+    missing = [no_evidence(sample, one) for one in asked for sample in samples if not sample.evidence.pages]
+    if missing:
+        raise EvidenceMissingError("\n".join(missing))
+
+
+def check_question(question: Question) -> Iterator[str]:
+    """Say what is doubtful of a question by itself."""
+    wordings: dict[str, str] = {}
+    for letter, text in (question.options or {}).items():
+        if (first := wordings.setdefault(text.lower(), letter)) != letter:
+            yield f"options {first} and {letter} have the same wording; stage 2 could never decide"
+    if question.rotations:
+        given = [k for k, order in enumerate(question.rotations) if order]
+        missing = [str(k) for k in range(1, len(question.letters)) if k not in given]
+        if missing:
+            yield f"rotations {', '.join(missing)} are missing; they are asked by the rule"
+
+
+def compare(samples: Sequence[Question], place_of: Callable[[str], str]) -> Iterator[Finding]:
+    """Say where questions about one document disagree on its pages, and which documents break the paper's rules."""
+    first: dict[str, Question] = {}
+    counts = Counter(sample.document for sample in samples)
+    for sample in samples:
+        known = first.setdefault(sample.document, sample)
+        if known.images != sample.images:
+            told = f"document '{sample.document}' has other pages here than at {place_of(known.id)}"
+            yield Finding(sample.id, told, is_error=True)
+    for document, sample in first.items():
+        if counts[document] < FEWEST_QUESTIONS:
+            yield Finding(sample.id, f"document '{document}' has {counts[document]} questions, fewer than eight")
+        if len(sample.images) == 1:
+            yield Finding(sample.id, f"document '{document}' has one page")

@@ -1,0 +1,49 @@
+"""Judges a reply by the matcher, under the order of options that its protocol showed; the careful reader beside it."""
+
+from typing import NamedTuple
+
+from benchmarks.mmcr.asking import ANNOUNCED, Protocol
+from benchmarks.mmcr.matching import Matched, match, read_carefully
+from benchmarks.mmcr.samples import Question
+from evaluation.answers.boxes import BoxFrame
+from evaluation.replies import Reply
+from evaluation.verdicts import Verdict
+
+
+class Kept(NamedTuple):
+    """What reports need of a reply: the letter as it was answered, and the options meant, by their original letters.
+
+    Empty where there is none: `shown` and `matched` by the matcher, `careful` by the careful reader.
+    """
+
+    shown: str = ""
+    matched: str = ""
+    careful: str = ""
+
+
+class QuestionJudge:
+    """One question, made ready to judge any number of replies to it, whatever their protocols."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._options: dict[int, dict[str, str]] = {}
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+        """Judge a reply: its value is the original letter of the option that it was matched with."""
+        question, protocol = self._question, Protocol.of(reply.protocol)
+        k = protocol.rotation if protocol.rotation < len(question.letters) else 0
+        if k not in self._options:
+            self._options[k] = question.shown(k)
+        options, text = self._options[k], reply.text or ""
+        found = match(text, options, announced=protocol.family in ANNOUNCED)
+        careful = read_carefully(text, options) if text else None
+        return self._verdict(found, careful, k)
+
+    def _verdict(self, found: Matched, careful: str | None, rotation: int) -> Verdict:
+        question = self._question
+        value = question.original(found.letter, rotation)
+        meant = question.original(careful, rotation)
+        score = float(value == question.answer) if question.scored else None
+        kept = Kept(found.letter or "", value or "", meant or "")
+        tags = (("answered", found.letter),) if found.letter and rotation else ()
+        return Verdict(value, found.status, score, kept=tuple(kept), tags=tags)

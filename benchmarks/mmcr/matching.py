@@ -1,0 +1,69 @@
+"""Matches a reply with an option by the paper's two rules (section B.2), to the letter: `mmcr-matching/1`.
+
+First the option letters that stand alone, then the options' wordings. What neither finds is no answer, and wrong. The
+rules have known weaknesses, the article "A" among them; they are kept, and the careful reader stands beside.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from evaluation.answers.abstention import abstains
+from evaluation.answers.final import parse_answer
+from evaluation.answers.text import thoughts_apart
+
+MATCHER = "mmcr-matching/1"
+CAREFUL = "careful"
+
+Status = Literal["option", "text", "refused", "unmatched"]
+"""How an option was found: by its letter, by its wording; or that none was, with words that say so or without."""
+
+_SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+_MARKER = re.compile(r"(?:final\s+)?answer:", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"\b(?:can(?:no|['’])?t|cannot|can\s+not|unable\s+to|not\s+able\s+to)\s+(?:\w+\s+){0,3}?"
+    r"(?:help|assist|process|open|read|access|view|see|determine|answer)\b"
+    r"|\b(?:do\s+not|don['’]?t|no)\s+(?:\w+\s+){0,2}?(?:see|find|have)\s+(?:any|an|the)?\s*(?:image|picture|page|file)"
+    r"|\b(?:sorry|apologi[sz]e)\b",
+    re.IGNORECASE,
+)
+
+
+class Matched(NamedTuple):
+    """The letter of the option that a reply was matched with, None where there is none, and how."""
+
+    letter: str | None
+    status: Status
+
+
+def match(raw: str, options: Mapping[str, str], *, announced: bool = False) -> Matched:
+    """Match a raw reply with the options as they were shown.
+
+    With `announced`, for prompts that ask for it, only what stands behind the last "answer:" counts, up to the end of
+    its line.
+    """
+    text = thoughts_apart(raw)[1] or ""
+    searched = _behind_marker(text) if announced else text
+    letters = {token for token in searched.translate(_SEPARATORS).split() if token in options}
+    if len(letters) == 1:
+        return Matched(letters.pop(), "option")
+    lowered = searched.lower()
+    quoted = [letter for letter, wording in options.items() if wording.lower() in lowered]
+    if len(quoted) == 1:
+        return Matched(quoted[0], "text")
+    return Matched(None, "refused" if _refuses(text) else "unmatched")
+
+
+def _behind_marker(text: str) -> str:
+    markers = [*_MARKER.finditer(text)]
+    return text[markers[-1].end() :].lstrip().partition("\n")[0] if markers else text
+
+
+def _refuses(text: str) -> bool:
+    return bool(_REFUSAL.search(text)) or abstains(text)
+
+
+def read_carefully(raw: str, options: Mapping[str, str]) -> str | None:
+    """The letter that the host's reader of final answers finds; of an option's own words, that option's."""
+    found = parse_answer(raw, options)
+    return found.value or found.quoted

@@ -1,0 +1,310 @@
+"""The paper's tables: accuracy by type, with and without a chain of thought, matching errors, shares of questions."""
+
+from collections.abc import Iterator, Mapping
+
+from benchmarks.mmcr.beside import Labels
+from benchmarks.mmcr.metrics import (
+    Asked,
+    Reader,
+    accuracy,
+    accuracy_by_documents,
+    paired_gap,
+    share,
+    shares,
+    source_gap,
+)
+from benchmarks.mmcr.sheet import (
+    Sheet,
+    by_reader,
+    column,
+    family_title,
+    keys_of,
+    suffix,
+    type_columns,
+)
+from benchmarks.mmcr.taxonomy import ERRORS, KINDS, title_of
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats, Indices
+from evaluation.tables import Column, Group, Row, Table, Unit
+
+NOT_ANNOTATED = "not annotated"
+
+
+def main(sheet: Sheet, reader: Reader = "matched") -> Table:
+    """Circular accuracy of each model that was asked without a chain of thought: overall, and by type."""
+    groups = (
+        Group(
+            title="Circular accuracy",
+            columns=(
+                column(
+                    "circular",
+                    "all",
+                    "circular_accuracy",
+                    label="circular",
+                    strong=True,
+                    note="right in every rotation of options",
+                ),
+                column(
+                    "documents",
+                    "all, by documents",
+                    "circular_accuracy_by_documents",
+                    label="circular, by documents",
+                    note="the same number, with the interval of a bootstrap over documents",
+                ),
+                column("cross", "cross-source", "circular_accuracy", keys={"source": "cross"}),
+                column("single", "single-source", "circular_accuracy", keys={"source": "single"}),
+                column("gap", "cross − single", "cross_source_gap", "difference"),
+            ),
+        ),
+        Group(
+            title="Plain",
+            columns=(column("plain", "all", "plain_accuracy", label="plain", note="in the original order"),),
+        ),
+        Group(title="Circular accuracy by type", columns=type_columns("circular_accuracy")),
+    )
+    return Table(
+        name=f"main{suffix(reader)}",
+        title="Main table: circular accuracy" + (" (careful reader)" if suffix(reader) else ""),
+        caption="Without a chain of thought, in %. Circular: right under every rotation of the options, where guessing "
+        f"among five is right in 0.032 %; plain: in the original order, 20 %.{by_reader(reader)}",
+        groups=groups,
+        rows=tuple(_main_row(sheet, asked, reader) for asked in sheet.family("N")),
+        detail=reader == "careful",
+    )
+
+
+def _main_row(sheet: Sheet, asked: Asked, reader: Reader) -> Row:
+    circular, questions = asked.circular(reader), sheet.questions
+    return Row(
+        title=sheet.title(asked),
+        keys=keys_of(asked, reader),
+        values=(
+            accuracy(circular),
+            accuracy_by_documents(circular, questions),
+            *(accuracy(circular, at) for at in questions.sources.values()),
+            source_gap(circular, questions),
+            accuracy(asked.plain(reader)),
+            *(accuracy(circular, at) for at in questions.types.values()),
+        ),
+    )
+
+
+def _pairs(sheet: Sheet) -> Iterator[tuple[Asked, Asked]]:
+    """What each model was asked without a chain of thought and with one; by either prompt for one, a row each."""
+    for without in sheet.family("N"):
+        for family in "CI":
+            if asked := sheet.beside(without, family):
+                yield without, asked
+
+
+def _pair_title(sheet: Sheet, asked: Asked, *, both: bool) -> str:
+    return f"{sheet.title(asked)} · {family_title(asked.family)}" if both else sheet.title(asked)
+
+
+def _cot_rows(sheet: Sheet) -> Iterator[tuple[str, dict[str, str], Asked, Asked]]:
+    pairs = [*_pairs(sheet)]
+    for without, asked in pairs:
+        both = sum(one is without for one, _ in pairs) > 1 or asked.family == "I"
+        yield _pair_title(sheet, asked, both=both), {"protocol": asked.family}, without, asked
+
+
+def cot(sheet: Sheet, reader: Reader = "matched") -> Table:
+    """With a chain of thought beside without: circular accuracy overall and by sources, and plain."""
+    kinds = (("", "Circular accuracy", "circular"), ("plain_", "Plain accuracy", "plain"))
+    sources = (("cross_", "Cross-source"), ("single_", "Single-source"))
+    groups = (
+        *(Group(title=title, columns=_three(key, f"{metric}_accuracy", title)) for key, title, metric in kinds),
+        *(Group(title=title, columns=_three(key, "circular_accuracy", title)) for key, title in sources),
+    )
+    rows = (
+        Row(
+            title=title,
+            keys=keys_of(asked, reader) | keys,
+            values=(
+                *_compared(sheet, without.circular(reader), asked.circular(reader)),
+                *_compared(sheet, without.plain(reader), asked.plain(reader)),
+                *(
+                    value
+                    for at in sheet.questions.sources.values()
+                    for value in _compared(sheet, without.circular(reader), asked.circular(reader), at)
+                ),
+            ),
+        )
+        for title, keys, without, asked in _cot_rows(sheet)
+    )
+    return Table(
+        name=f"cot{suffix(reader)}",
+        title="Chain of thought" + (" (careful reader)" if suffix(reader) else ""),
+        caption=f"Accuracy in % without and with a chain of thought; the gap in points over samples that have "
+        f"both, with the interval of a bootstrap over documents.{by_reader(reader)}",
+        groups=groups,
+        rows=tuple(rows),
+        detail=reader == "careful",
+    )
+
+
+def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
+    """The same circular accuracy by type."""
+    rows = (
+        Row(
+            title=title,
+            keys=keys_of(asked, reader) | keys,
+            values=tuple(
+                value
+                for at in sheet.questions.types.values()
+                for value in _compared(sheet, without.circular(reader), asked.circular(reader), at)
+            ),
+        )
+        for title, keys, without, asked in _cot_rows(sheet)
+    )
+    return Table(
+        name=f"cot_types{suffix(reader)}",
+        title="Chain of thought by type" + (" (careful reader)" if suffix(reader) else ""),
+        caption=f"Circular accuracy in % without and with a chain of thought; the gap in points.{by_reader(reader)}",
+        groups=tuple(
+            Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", title_of(kind), {"type": kind}))
+            for kind in KINDS
+        ),
+        rows=tuple(rows),
+        detail=True,
+    )
+
+
+def _three(prefix: str, metric: str, of: str, keys: Mapping[str, str] | None = None) -> tuple[Column, ...]:
+    names: tuple[tuple[str, str, Unit], ...] = (
+        ("without", "without CoT", "rate"),
+        ("with", "with CoT", "rate"),
+        ("gap", "gap", "difference"),
+    )
+    return tuple(
+        column(f"{prefix}{key}", title, f"{metric}_{key}", unit, keys, label=f"{of}, {title}")
+        for key, title, unit in names
+    )
+
+
+def _compared(sheet: Sheet, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
+    return accuracy(without, at), accuracy(with_, at), paired_gap(with_, without, sheet.questions, at)
+
+
+def subjects(sheet: Sheet, reader: Reader = "matched") -> Table:
+    """Circular accuracy by subject."""
+    names = list(sheet.questions.subjects)
+    rows = (
+        Row(
+            title=sheet.title(asked),
+            keys=keys_of(asked, reader),
+            values=tuple(accuracy(asked.circular(reader), at) for at in sheet.questions.subjects.values()),
+        )
+        for asked in sheet.family("N")
+    )
+    return Table(
+        name=f"subject_accuracy{suffix(reader)}",
+        title="Circular accuracy by subject" + (" (careful reader)" if suffix(reader) else ""),
+        caption=f"Without a chain of thought, in %.{by_reader(reader)}",
+        groups=(Group(title="Subject", columns=tuple(_subject(name, at) for at, name in enumerate(names))),),
+        rows=tuple(rows) if len(names) > 1 else (),
+        detail=True,
+    )
+
+
+def _subject(name: str, number: int) -> Column:
+    return column(f"subject{number}", name, "circular_accuracy", keys={"subject": name})
+
+
+def distribution(sheet: Sheet, level: str) -> Table:
+    """The share of questions of each type, or of each subject, in the loaded data set (figure S.1)."""
+    questions = sheet.questions
+    found = questions.types if level == "type" else questions.subjects
+    counts: Mapping[str, int] = {name: len(at) for name, at in found.items()}
+    titles = {name: title_of(name) if level == "type" else name for name in counts}
+    columns = (column(f"{level}{at}", titles[name], "share", keys={level: name}) for at, name in enumerate(counts))
+    values = (
+        Estimate(value=one.value, count=counts[name]) for name, one in zip(counts, shares(counts, counts), strict=True)
+    )
+    return Table(
+        name=f"questions_by_{level}",
+        title=f"Questions by {'type of evidence' if level == 'type' else level} (figure S.1)",
+        caption="Share of the loaded data set's questions, in %.",
+        groups=(Group(title="", columns=tuple(columns)),),
+        rows=(Row(title="questions", keys={"dataset": "loaded"}, values=tuple(values)),) if questions.all else (),
+        detail=True,
+    )
+
+
+def table_s1(sheet: Sheet) -> Table:
+    """How many wrong replies mean the right answer all the same."""
+    rows = (
+        Row(title=sheet.title(asked), keys=keys_of(asked), values=_matching(asked))
+        for asked in sheet.family("N")
+        if asked.cells[0].answered
+    )
+    return Table(
+        name="table_s1",
+        title="Table S.1: matching errors",
+        caption="Error cases are wrong replies in the original order without a chain of thought. The paper's authors "
+        "read them by hand; here a matching error is one in which the careful reader finds the right letter.",
+        groups=(
+            Group(
+                title="",
+                columns=(
+                    Column(key="matching", title="matching errors", unit="count", keys={"metric": "matching_errors"}),
+                    Column(key="cases", title="total error cases", unit="count", keys={"metric": "error_cases"}),
+                    column("rate", "rate", "matching_error_rate", "loss"),
+                ),
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _matching(asked: Asked) -> tuple[int, int, Estimate]:
+    cases = asked.errors
+    matching = sum(case.is_matching for case in cases)
+    return matching, len(cases), share(matching, len(cases))
+
+
+def error_categories(sheet: Sheet, labels: Labels) -> Table:
+    """Counts and shares of what people put wrong replies down to; without labels only matching errors are known."""
+    names = (*ERRORS, NOT_ANNOTATED)
+    columns = (
+        Group(
+            title=name,
+            columns=(
+                Column(
+                    key=f"{name} count",
+                    title="cases",
+                    label=f"{name}, cases",
+                    unit="count",
+                    keys={"metric": "errors", "category": name},
+                ),
+                column(f"{name} share", "share", "error_share", "loss", {"category": name}, label=f"{name}, share"),
+            ),
+        )
+        for name in names
+    )
+    rows = (
+        Row(title=sheet.title(asked), keys=keys_of(asked), values=tuple(_category_values(asked, labels, names)))
+        for asked in sheet.family("N")
+        if asked.errors
+    )
+    return Table(
+        name="errors",
+        title="Error categories (figures S.15 to S.21)",
+        caption="Of the error cases of table S.1, by the labels that people gave in errors.jsonl. Of a model without "
+        "labels only matching is filled, by the careful reader.",
+        groups=tuple(columns),
+        rows=tuple(rows),
+        detail=True,
+    )
+
+
+def _category_values(asked: Asked, labels: Labels, names: tuple[str, ...]) -> Iterator[int | Estimate | None]:
+    cases, is_labelled = asked.errors, any(model == asked.model for _, model in labels)
+    unlabelled = "matching" if not is_labelled else NOT_ANNOTATED
+    found = [
+        labels.get((case.sample, asked.model), unlabelled if case.is_matching else NOT_ANNOTATED) for case in cases
+    ]
+    for name in names:
+        is_known = is_labelled or name in ("matching", NOT_ANNOTATED)
+        yield found.count(name) if is_known else None
+        yield share(found.count(name), len(found)) if is_known else NOTHING

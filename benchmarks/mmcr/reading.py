@@ -1,0 +1,143 @@
+"""Turns records into the fields of questions: the paper's shape as JSON, leniently, and the official table's rows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from benchmarks.mmcr.official import is_official, official_fields
+from benchmarks.mmcr.samples import NO_SUBJECT, Question
+from benchmarks.mmcr.taxonomy import LETTERS, read_kind
+from evaluation.benchmark import Origin
+from evaluation.records import Record
+
+Documents = Mapping[str, Mapping[str, Any]]
+"""What `documents.json` says of documents: their pages and subject, once for all their questions."""
+_LETTERED = re.compile(r"\(?([A-Z])[.):]\s*(\S.*)", re.DOTALL)
+_NOT_IN_IDS = re.compile(r"[\s/]+")
+_TAKEN = frozenset(
+    {"id", "document", "subject", "type", "category", "pages", "images", "question", "options", "answer", "hint",
+     "evidence", "rotations"}
+)  # fmt: skip
+
+
+def question_fields(record: Record, origin: Origin, documents: Documents) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the question in a record, if it is one; raises ValueError naming the field that is wrong."""
+    if not isinstance(record.value, dict):
+        raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
+    if is_official(record):
+        yield from official_fields(record, origin)
+    else:
+        yield _fields(record, origin, documents)
+
+
+def _fields(record: Record, origin: Origin, documents: Documents) -> dict[str, Any]:
+    value = {name: inner for name, inner in record.value.items() if inner is not None}
+    document = documents.get(str(value.get("document", "")), {})
+    if "type" not in value and "category" not in value:
+        raise ValueError("type: is missing")
+    options = read_options(value.get("options"))
+    pages = value.get("pages", value.get("images", document.get("pages")))
+    fields = {
+        "id": _NOT_IN_IDS.sub("-", str(value.get("id", f"{origin.stem}-{record.index + 1}"))),
+        "document": value.get("document", ""),
+        "subject": value.get("subject") or document.get("subject") or NO_SUBJECT,
+        "type": read_kind(str(value.get("type", value.get("category")))),
+        "images": read_pages(pages, origin),
+        "question": value.get("question", ""),
+        "options": options,
+        "answer": read_answer(value.get("answer", ""), options),
+        "hint": value.get("hint", ""),
+        "evidence": value.get("evidence", {}),
+        "rotations": value.get("rotations", ()),
+    }
+    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in _TAKEN}}
+
+
+def read_options(value: Any) -> Any:
+    """The options by their letters, also of a list, whose texts may begin with them."""
+    if not isinstance(value, list) or len(value) > len(LETTERS) or not all(isinstance(one, str) for one in value):
+        return value
+    found = [_LETTERED.fullmatch(text) for text in value]
+    bare = [match[2] for match, letter in zip(found, LETTERS, strict=False) if match and match[1] == letter]
+    return dict(zip(LETTERS, bare if len(bare) == len(value) else value, strict=False))
+
+
+def read_answer(value: Any, options: Any) -> str:
+    """The letter of an answer like "B" or "B. Yellow."; raises ValueError where the text is not that option's."""
+    text = str(value).strip()
+    written = _LETTERED.fullmatch(text)
+    if written and isinstance(options, dict) and written[1] in options:
+        letter, said = written[1], str(options[written[1]])
+        if _plain(said) != _plain(written[2]):
+            raise ValueError(f"answer '{text}' does not fit option {letter}, '{said}'")
+        return letter
+    return text.rstrip(".)") if len(text) <= len("A.") else text
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".")
+
+
+def read_pages(value: Any, origin: Origin) -> tuple[str, ...]:
+    """The pages as the data set names them: of a list, of a folder, or of a document file, which an import renders.
+
+    Raises ValueError naming the page or folder that is not there.
+    """
+    if value is None:
+        raise ValueError("pages: is missing; a list of images, a folder of them, or a PDF")
+    if isinstance(value, str) and not _is_picture(value):
+        pages = origin.pages(_inside(value, "pages"))
+        if pages == () and value.lower().endswith(".pdf"):
+            raise ValueError(f"pages: there is no document '{value}' to render, which `gigavqa dataset import` does")
+        if pages == ():
+            raise ValueError(f"pages: the folder {value} holds no image")
+        return pages or ()
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("pages: must be a list of images' names, a folder, or a PDF")
+    if not names:
+        raise ValueError("pages is empty")
+    for name in names:
+        _require(_inside(name, "pages"), origin)
+    return tuple(names)
+
+
+def _is_picture(name: str) -> bool:
+    return bool(re.search(r"\.(?:jpe?g|png|webp|tiff?|jp2)$", name, re.IGNORECASE))
+
+
+def _inside(name: str, field: str) -> str:
+    parts = name.replace("\\", "/").split("/")
+    if not name or name.startswith(("/", "\\", "~")) or ".." in parts or ":" in parts[0]:
+        raise ValueError(f"{field} '{name}' does not lie in the data set's folder")
+    return name
+
+
+def _require(page: str, origin: Origin) -> None:
+    """Raise ValueError for a page whose folder is at hand without it."""
+    folder, _, name = page.rpartition("/")
+    key = f"folder {folder}"
+    if key not in origin.seen:
+        origin.seen[key] = origin.pages(folder)
+    known = origin.seen[key]
+    if known is not None and name not in {one.rpartition("/")[2] for one in known}:
+        raise ValueError(f"pages: page '{page}' does not exist")
+
+
+def record_of(question: Question) -> dict[str, Any]:
+    """Write a question as a record that reads as the same question."""
+    evidence = question.evidence.model_dump(mode="json")
+    said: dict[str, Any] = {
+        "id": question.id,
+        "document": question.document,
+        "subject": "" if question.subject == NO_SUBJECT else question.subject,
+        "type": question.type,
+        "pages": list(question.images),
+        "question": question.question,
+        "options": question.options,
+        "answer": question.answer,
+        "hint": question.hint,
+        "evidence": {name: found for name, found in evidence.items() if found},
+        "rotations": list(question.rotations),
+    }
+    return {**question.extra, **{name: value for name, value in said.items() if value or name == "answer"}}

@@ -1,0 +1,70 @@
+"""Makes MMCR's demo data set: seven drawn documents of three pages, and fifteen questions whose truth was drawn."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import tomli_w
+
+from demo.canvas import replacing
+from demo.checking import check_dataset
+from demo.drawn import Drawn
+from demo.manifest import Manifest
+from demo.mmcr.pages import PAGES, draw_pages
+from demo.mmcr.plan import Paper, plan_papers
+from demo.mmcr.questions import records
+
+GENERATOR = "mmcr-1"
+"""Raised whenever the same seed no longer gives the same records and pixels."""
+_DESCRIPTION = (
+    "Drawn by a program from a seed: seven short documents of three pages each, about five invented methods. Every "
+    "number in a figure, table, formula or sentence was chosen by the program, and every answer follows from them."
+)
+
+
+def build_demo_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str], None] = print) -> Path:
+    """Make the data set in `folder` and return the folder; what is complete for this seed is kept.
+
+    Raises RecordInvalidError when a record breaks a check of the benchmark.
+    """
+    folder = folder.resolve()
+    manifest, papers = Manifest.open(folder, GENERATOR, seed), plan_papers(seed)
+    missing = [paper for paper in papers if not all(map(manifest.holds, page_names(paper)))]
+    if not missing and manifest.holds_records():
+        progress(f"{folder.name}: complete")
+        return folder
+    for paper in missing:
+        (folder / "images" / paper.name).mkdir(parents=True, exist_ok=True)
+        for name, sheet in zip(page_names(paper), draw_pages(paper), strict=True):
+            sheet.write(folder / name)
+            manifest.add(name)
+        progress(f"{paper.name}: {PAGES} pages drawn")
+    _write_records(folder, seed, papers)
+    num_samples = check_dataset(folder)
+    manifest.add_records()
+    progress(f"{folder.name}: {num_samples} samples written and checked")
+    return folder
+
+
+def page_names(paper: Paper) -> list[str]:
+    """The images of a document's pages, relative to the data set's folder."""
+    return [f"images/{paper.name}/{number:03}.png" for number in range(1, PAGES + 1)]
+
+
+def _write_records(folder: Path, seed: int, papers: tuple[Paper, ...]) -> None:
+    (folder / "samples").mkdir(exist_ok=True)
+    lines = records(seed, papers, {paper.name: page_names(paper) for paper in papers})
+    with replacing(folder / "samples" / "papers.jsonl") as temporary:
+        temporary.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    settings = {
+        "name": folder.name,
+        "benchmark": "mmcr",
+        "title": "Demo: questions about drawn papers",
+        "description": _DESCRIPTION,
+        "licence": "CC0-1.0",
+    }
+    with replacing(folder / "dataset.toml") as temporary:
+        temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
+
+
+DRAWN = Drawn("demo-mmcr", "mmcr-cot", build_demo_dataset)

@@ -1,0 +1,120 @@
+"""The official table: a base row is a question, rotated rows are its orders of options, pictures come once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.mmcr.samples import Question
+from evaluation.datasets import load_dataset
+from evaluation.errors import DatasetInvalidError
+from tests.benchmarks.mmcr.examples import COLOURS, right
+from tests.benchmarks.mmcr.files import bring, encoded, official_row, page, write_table
+
+
+def names(document: str, count: int = 2) -> str:
+    """File names of a document's pages, as the table lists them."""
+    return str([f"{document}/{number}.jpg" for number in range(1, count + 1)])
+
+
+ROWS: list[dict[str, Any]] = [
+    official_row(4, image=encoded(10, 20), image_path=names("tides"), split="test", hint="Look twice."),
+    official_row(7, image="4", image_path=names("tides"), category="table"),
+    official_row(9, image=encoded(30), image_path=names("reefs", 1), category="Text Comprehension"),
+    *(official_row(4, k, image="4") for k in (1, 2, 3, 4)),
+    official_row(7, 2, image="4"),
+]
+
+
+def read(tmp_path: Path, rows: list[dict[str, Any]], **more: Any) -> list[Question]:
+    """The samples of a table that was imported, as the data set has them."""
+    (tmp_path / "none").mkdir(exist_ok=True)
+    source = write_table(tmp_path / "MMCR.tsv", rows)
+    made = bring(source, tmp_path / "none", tmp_path / "data" / "papers", **more)
+    return [sample for sample in load_dataset(made.folder).samples if isinstance(sample, Question)]
+
+
+def problems_of(tmp_path: Path, rows: list[dict[str, Any]]) -> list[str]:
+    """Everything that keeps a table from being imported."""
+    with pytest.raises(DatasetInvalidError) as caught:
+        read(tmp_path, rows)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_table_becomes_pages_and_questions(tmp_path: Path) -> None:
+    """Three questions about two documents, whose three pages are written once; columns that nobody knows are kept."""
+    found = {sample.id: sample for sample in read(tmp_path, ROWS)}
+    assert sorted(found) == ["MMCR-4", "MMCR-7", "MMCR-9"]
+    first, second, third = (found[name] for name in sorted(found))
+    assert (first.document, second.document, third.document) == ("tides", "tides", "reefs")
+    assert first.images == second.images and len(first.images) == 2
+    assert len(list((tmp_path / "data" / "papers" / "images").iterdir())) == 3
+    assert [one.type for one in (first, second, third)] == ["figure_table", "table", "text"]
+    assert (first.hint, first.extra, first.answer) == ("Look twice.", {"split": "test"}, "B")
+
+
+def test_rotated_rows_are_asked_as_they_are(tmp_path: Path) -> None:
+    """Whatever their direction: here they shift to the right; those that are missing follow the rule."""
+    turned = [official_row(4, image=encoded(10), image_path=names("tides", 1))]
+    texts = list(COLOURS.values())
+    for k in (1, 2):
+        order = texts[-k:] + texts[:-k]
+        shown = dict(zip("ABCDE", order, strict=True))
+        turned.append(official_row(4, k, image="4", **shown, answer="ABCDE"[order.index("Blue.")]))
+    (sample,) = read(tmp_path, turned)
+    assert sample.rotations[:3] == ("", "EABCD", "DEABC")
+    assert [right(sample, k) for k in range(5)] == ["B", "C", "D", "D", "C"]
+    record = json.loads((tmp_path / "data/papers/samples/figure_table.jsonl").read_text())
+    assert record["rotations"][1] == "EABCD"
+
+
+def test_pictures_may_be_files(tmp_path: Path) -> None:
+    """Names without pictures are found below the folder of images."""
+    folder = tmp_path / "none" / "tides"
+    folder.mkdir(parents=True)
+    for number in (1, 2):
+        (folder / f"{number}.jpg").write_bytes(page(number, "JPEG"))
+    (sample,) = read(tmp_path, [official_row(4, image_path=names("tides"))])
+    assert sample.images == ("images/tides/1.jpg", "images/tides/2.jpg")
+
+
+def test_a_row_may_share_the_pictures_of_a_later_one(tmp_path: Path) -> None:
+    """Rows come in any order, rotated ones before their base."""
+    rows = [official_row(4, 1, image="7"), official_row(4, image="7"), official_row(7, image=encoded(10, 20))]
+    first, second = read(tmp_path, rows)
+    assert first.images == second.images and first.document == second.document == "document-1"
+    assert first.rotations[1] == "BCDEA"
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "index 3000005 has no base row 5": official_row(5, 3, image="4"),
+    "rotation 3 of question 4 has other options than its base": official_row(4, 3, image="4", C="Pink."),
+    "rotation 2 holds the right answer under E by its options, but says D": official_row(4, 2, image="4", answer="D"),
+    "rotation 1 of question 4 has another question than its base": official_row(4, 1, image="4", question="What?"),
+    "rotation 5 of question 4: of 5 options there are rotations up to 4": official_row(4, image="4")
+    | {"index": 5000004},
+    "image refers to row 12, which holds no picture": official_row(10, image="12"),
+    "picture 3 is not base64": official_row(11, image=str([*json.loads(encoded(1, 2).replace("'", '"')), "%%%"])),
+    "3 pictures, 2 names": official_row(13, image=encoded(1, 2, 3), image_path=names("x")),
+    "image_path '../x.jpg' does not lie in the data set's folder": official_row(14, image_path="../x.jpg"),
+    "type: 'chart' is not known": official_row(15, image="4", category="chart"),
+    "image: is a list that cannot be read": official_row(16, image="[open('x')]" + 60 * " "),
+    "index: 'x' is no whole number": official_row(17, image="4") | {"index": "x"},
+}
+
+
+def test_all_that_is_wrong_in_a_table_is_told_at_once(tmp_path: Path) -> None:
+    """By line; lists are read as literals, and names do not leave the folder."""
+    found = problems_of(tmp_path, [ROWS[0], *BAD.values()])
+    for line, told in enumerate(BAD, start=3):
+        assert any(problem.startswith(f"MMCR.tsv:{line}: ") and told in problem for problem in found), (told, found)
+    assert len(found) == len(BAD)
+
+
+def test_missing_columns_are_named_once(tmp_path: Path) -> None:
+    """Not at every row."""
+    rows = [{name: value for name, value in row.items() if name not in ("answer", "image")} for row in ROWS[:3]]
+    rows = [{name: value for name, value in row.items() if name != "image_path"} for row in rows]
+    found = problems_of(tmp_path, rows)
+    assert found == ["MMCR.tsv:2: column 'answer' is missing; column 'image' is missing"]
