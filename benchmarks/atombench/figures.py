@@ -6,7 +6,7 @@ from benchmarks.atombench.metrics import pearson
 from benchmarks.atombench.standing import Standing, inverted
 from benchmarks.atombench.sums import DEFAULT_RULE, THRESHOLDS
 from benchmarks.atombench.tables import rate
-from benchmarks.atombench.taxonomy import DOMAINS, MOST_STEPS, SCOPES, TITLES
+from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS, MOST_STEPS, SCOPES, TITLES
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Contents, Figure, Group, Row, Table
 
@@ -65,7 +65,7 @@ def _figure3c(standings: Sequence[Standing]) -> Table:
     titles = ("CLQ", "CoLQ", "RCS", "100 − HI", "RRS")
     main = tuple(rate(key, title) for key, title in zip(_RADAR, titles, strict=True))
     dimensions = tuple(rate(name, _SHORT[name]) for name in DOMAINS)
-    domains = tuple(rate(name, TITLES[name]) for of in DOMAINS.values() for name in of)
+    domains = tuple(rate(name, TITLES[name]) for name in DIMENSION_OF)
     return Table(
         name="figure3c",
         title="Figure 3c: profiles",
@@ -82,12 +82,7 @@ def _figure3c(standings: Sequence[Standing]) -> Table:
 
 def _profile(one: Standing) -> list[Estimate]:
     metrics = [one.clues, one.conclusions, one.consistency, inverted(one.hallucination), one.resistance]
-    domains = [name for of in DOMAINS.values() for name in of]
-    return [
-        *metrics,
-        *(one.domain("dimension", name) for name in DOMAINS),
-        *(one.domain("domain", name) for name in domains),
-    ]
+    return [*metrics, *(one.domains[name] for name in (*DOMAINS, *DIMENSION_OF))]
 
 
 def _figure5(standings: Sequence[Standing]) -> tuple[Table, ...]:
@@ -183,7 +178,7 @@ _FIGURES = (
     Figure(name="figure3b", caption="Figure 3b. Error rate of clue questions by step.", form="matrix",
            axis="error rate (%)", table="figure3b", columns=tuple(f"step_{at}" for at in range(1, MOST_STEPS + 1))),
     Figure(name="figure3c", caption="Figure 3c. Profiles of models.", form="radar", axis="%", table="figure3c",
-           columns=(*_RADAR, *DOMAINS, *(name for of in DOMAINS.values() for name in of))),
+           columns=(*_RADAR, *DOMAINS, *DIMENSION_OF)),
     Figure(name="figure3d", caption="Figure 3d. Clue and conclusion questions side by side.", form="bars",
            axis="CLQ_Acc and CoLQ_Acc (%)", table="table2", columns=("clq", "colq")),
     Figure(name="figure5a", caption="Figure 5. Correlations over models.", form="matrix", axis="Pearson's r",

@@ -1,12 +1,12 @@
 """One model's answers, added up: what every table and figure takes its numbers from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.atombench import metrics
-from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.sums import DEFAULT_RULE, TAU, Pictures, Table, sums_of, sums_where
+from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS
 from benchmarks.atombench.trials import KINDS, Trial, chats_of, trials_of
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.verdicts import Verdicts
@@ -44,20 +44,25 @@ class Standing:
         """The sums of each repeat of chats."""
         return [sums_of(trial, self.pictures) for trial in self.chats]
 
-    def where(self, chosen: Callable[[Sample], bool]) -> Sequence[Table]:
-        """The sums of each repeat over chosen questions."""
-        return [sums_where(trial, self.pictures, chosen) for trial in self.trials]
+    def where(self, label: str, name: object) -> Sequence[Table]:
+        """The sums of each repeat over the clue questions with a label."""
+        if (label, name) not in self._labelled:
+            self._labelled[label, name] = [sums_where(trial, self.pictures, label, name) for trial in self.trials]
+        return self._labelled[label, name]
 
-    def domain(self, label: str, name: str) -> Estimate:
-        """CLQ_Acc of the clue questions with a label."""
-        tables = self.where(lambda sample: getattr(sample, label) == name)
-        renamed = [{"clue points": one["chosen points"], "clue": one["chosen"]} for one in tables]
-        return metrics.estimate(renamed, metrics.clue_accuracy, "clue")
+    @cached_property
+    def _labelled(self) -> dict[tuple[str, object], Sequence[Table]]:
+        return {}
+
+    @cached_property
+    def domains(self) -> Mapping[str, Estimate]:
+        """CLQ_Acc of the clue questions of each domain, and of each dimension."""
+        names = [("dimension", name) for name in DOMAINS] + [("domain", name) for name in DIMENSION_OF]
+        return {name: metrics.estimate(self.where(label, name), metrics.clue_accuracy, "clue") for label, name in names}
 
     def share(self, label: str, name: object, *, wrong: bool = False) -> Estimate:
         """Share of right answers to the questions with a label, or of those that are not right."""
-        tables = self.where(lambda sample: getattr(sample, label) == name)
-        return metrics.raw_share(tables, "chosen right", "chosen", wrong=wrong)
+        return metrics.raw_share(self.where(label, name), "clue right", "clue", wrong=wrong)
 
     @property
     def title(self) -> str:

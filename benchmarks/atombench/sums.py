@@ -1,8 +1,9 @@
 """What metrics are made of: sums over the questions of each picture, one matrix a repeat (equations 1 to 4)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from benchmarks.atombench.judging import Outcome, points_of
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import WEIGHTS
 from benchmarks.atombench.trials import KINDS, Trial
-from evaluation.metrics.intervals import Floats
+from evaluation.metrics.intervals import Floats, Indices
 
 TAU = 75
 """Percent of its clues that a picture's conclusion needs, strictly more (equation 2)."""
@@ -33,9 +34,9 @@ class Pictures:
         return {place: row for row, place in enumerate(dict.fromkeys(sample.place for sample in self.samples))}
 
     @cached_property
-    def row_of(self) -> Sequence[int]:
+    def row_of(self) -> Indices:
         """The number of each question's place."""
-        return [self.rows[sample.place] for sample in self.samples]
+        return np.array([self.rows[sample.place] for sample in self.samples], dtype=np.intp)
 
     @cached_property
     def is_clue(self) -> Sequence[bool]:
@@ -51,12 +52,11 @@ class Pictures:
                 first.setdefault(sample.place, at)
         return frozenset(first.values())
 
-    def summed(self, values: Iterable[tuple[int, float]]) -> Floats:
+    def summed(self, questions: Indices, values: Iterable[float]) -> Floats:
         """Add values of questions by place."""
-        total = np.zeros(len(self.rows))
-        for at, value in values:
-            total[self.row_of[at]] += value
-        return total
+        weights = np.fromiter(values, dtype=np.float64, count=len(questions))
+        sums: Floats = np.bincount(self.row_of[questions], weights, len(self.rows)).astype(np.float64)
+        return sums
 
 
 Table = Mapping[str, Floats]
@@ -72,21 +72,24 @@ def sums_of(trial: Trial, pictures: Pictures) -> Table:
     return {**table, **_of_pairs(trial, pictures)}
 
 
-def sums_where(trial: Trial, pictures: Pictures, chosen: Callable[[Sample], bool]) -> Table:
-    """Add up the direct answers to chosen questions: how many, their points, and the right ones."""
-    found = {at: outcome for at, outcome in trial.first.items() if chosen(pictures.samples[at])}
-    return _of_level("chosen", found, pictures)
+def sums_where(trial: Trial, pictures: Pictures, label: str, name: object) -> Table:
+    """Add up the direct answers to the clue questions with a label: how many, their points, and the right ones."""
+    found = {at: outcome for at, outcome in trial.first.items() if getattr(pictures.samples[at], label) == name}
+    return _of_level("clue", found, pictures)
 
 
 def _of_level(name: str, outcomes: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
-    samples = pictures.samples
+    questions, samples = _positions(outcomes), pictures.samples
+    points = (points_of(outcome, samples[at].num_options) for at, outcome in outcomes.items())
     return {
-        name: pictures.summed((at, 1) for at in outcomes),
-        f"{name} points": pictures.summed(
-            (at, points_of(outcome, samples[at].num_options)) for at, outcome in outcomes.items()
-        ),
-        f"{name} right": pictures.summed((at, outcome == "right") for at, outcome in outcomes.items()),
+        name: pictures.summed(questions, repeat(1.0)),
+        f"{name} points": pictures.summed(questions, points),
+        f"{name} right": pictures.summed(questions, (outcome == "right" for outcome in outcomes.values())),
     }
+
+
+def _positions(questions: Iterable[int]) -> Indices:
+    return np.array(list(questions), dtype=np.intp)
 
 
 def _of_support(table: Table, conclusions: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
@@ -121,18 +124,19 @@ def _instances(
         "each": (asked, right),
         "all": (some, ((asked > 0) & (right == asked)).astype(float)),
         "location": (
-            pictures.summed((at, 1) for at in located),
-            pictures.summed((at, outcome == "right") for at, outcome in located.items()),
+            pictures.summed(_positions(located), repeat(1.0)),
+            pictures.summed(_positions(located), (outcome == "right" for outcome in located.values())),
         ),
     }
 
 
 def _of_pairs(trial: Trial, pictures: Pictures) -> dict[str, Floats]:
     """Pairs of each kind; and weighed by difficulty, their number and that of those that end right."""
-    weights = {at: WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in trial.pairs}
-    kinds = {kind: pictures.summed((at, pair.kind == kind) for at, pair in trial.pairs.items()) for kind in KINDS}
+    questions, pairs = _positions(trial.pairs), trial.pairs.values()
+    weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in trial.pairs]
+    right = (weight * (pair.final == "right") for weight, pair in zip(weights, pairs, strict=True))
     return {
-        **kinds,
-        "weight": pictures.summed(weights.items()),
-        "weight right": pictures.summed((at, weights[at] * (p.final == "right")) for at, p in trial.pairs.items()),
+        **{kind: pictures.summed(questions, (pair.kind == kind for pair in pairs)) for kind in KINDS},
+        "weight": pictures.summed(questions, weights),
+        "weight right": pictures.summed(questions, right),
     }

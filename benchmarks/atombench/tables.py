@@ -8,7 +8,7 @@ from benchmarks.atombench import metrics
 from benchmarks.atombench.standing import GROUPS, Standing
 from benchmarks.atombench.sums import DEFAULT_RULE, RULES
 from benchmarks.atombench.sums import Table as Sums
-from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DOMAINS, SCOPES, TITLES, WEIGHTS
+from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES, TITLES, WEIGHTS
 from benchmarks.atombench.trials import KINDS, Trial, all_pairs, num_alone
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Group, Row, Table, Unit, Value
@@ -108,13 +108,12 @@ def table3(standings: Sequence[Standing]) -> Table:
         Group(title=TITLES[dimension], columns=tuple(_domain_column(dimension, name) for name in domains))
         for dimension, domains in DOMAINS.items()
     )
-    names = [name for domains in DOMAINS.values() for name in domains]
     return Table(
         name="table3",
         title="Table 3: clue questions by domain",
         caption="CLQ_Acc (penalized) under A0 and V2, in %.",
         groups=groups,
-        rows=tuple(_row(one, [one.domain("domain", name) for name in names]) for one in by_average(standings)),
+        rows=tuple(_row(one, [one.domains[name] for name in DIMENSION_OF]) for one in by_average(standings)),
     )
 
 

@@ -20,9 +20,7 @@ def report() -> Report:
 def percents(report: Report, table: str, **keys: str) -> dict[str, float]:
     """The rates of one row in %, to two decimals."""
     found = values_of(report, table, **keys).items()
-    return {
-        key: round(100 * one.value, 2) for key, one in found if isinstance(one, Estimate) and one.value is not None
-    }
+    return {key: round(100 * one.value, 2) for key, one in found if isinstance(one, Estimate) and one.value is not None}
 
 
 def test_table_2_says_what_was_worked_out(report: Report) -> None:
@@ -41,7 +39,7 @@ def test_table_2_says_what_was_worked_out(report: Report) -> None:
 
 
 def test_support_by_every_rule(report: Report) -> None:
-    """`any` and `each` as worked out; `all` and `location` by hand: I1 and I2 start right, and no picture is all right."""
+    """`any` and `each` as worked out; `all` and `location` by hand: I1 and I2 begin right, and none is right in all."""
     found = percents(report, "conclusion_rules", model=MODEL)
     assert {key: found[key] for key in ("rcs_any", "hi_any", "rcs_each", "hi_each")} == {
         "rcs_any": 33.33,
