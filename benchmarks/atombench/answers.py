@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation.answers.final import ParsedAnswer, parse_answer
-from evaluation.answers.loose_json import CutOff, read_objects
+from evaluation.answers.loose_json import CutOff, read_objects, unescaped
 from evaluation.answers.text import answer_text
 
 READER_VERSION = "atombench-answers/1"
@@ -26,7 +26,6 @@ _CONCLUDES = re.compile(
 _CLOSERS = re.compile(r"[\s`}\]]*")
 _CLOSED = re.compile(r"[\s`}\],]*$")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
-_ESCAPES = (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'), ("\\/", "/"))
 
 
 def read_answer(raw: str, options: Mapping[str, str]) -> ParsedAnswer:
@@ -84,7 +83,4 @@ def _unclosed(text: str, starts: list[int]) -> str | None:
         return None
     said = _CLOSED.sub("", text[keyed.end() :])
     closing = _QUOTES.get(said[:1], "")
-    said = said[1:].removesuffix(closing) if closing else said
-    for escape, character in _ESCAPES:
-        said = said.replace(escape, character)
-    return said
+    return unescaped(said[1:].removesuffix(closing) if closing else said)
