@@ -29,8 +29,16 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
+    found = [_fields(part, origin) for part in _questions(value)]
+    yield from found
+    if twice := [told for fields in found if (told := _used_twice(fields, origin))]:
+        raise ValueError("; ".join(twice))
+
+
+def _questions(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The questions of a record, each as an object of its own."""
     if not any(name in value for name in _LISTS):
-        yield _fields(value, origin)
+        yield value
         return
     if "question" in value:
         raise ValueError("holds a question and lists of questions: write one object a question, or one an image")
@@ -38,7 +46,7 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     for name, level in _LISTS.items():
         for position, part in enumerate(_parts(value, name), start=1):
             step = {"step": position} if level == "clue" else {}
-            yield _fields({**shared, "level": level, **step, **part}, origin)
+            yield {**shared, "level": level, **step, **part}
 
 
 def _parts(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -65,7 +73,6 @@ def _fields(value: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
         fields["group"] = str(value["group"])
     labels = {name: _label(value[name]) for name in _LABELS if value.get(name) not in (None, "")}
     labels |= {"step": step} if step is not None else {}
-    _require_new_step(fields, level, step, origin)
     return fields | labels
 
 
@@ -124,14 +131,16 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
     return f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
 
 
-def _require_new_step(fields: Mapping[str, Any], level: Any, step: Any, origin: Origin) -> None:
-    if level != "clue" or not isinstance(step, int) or not fields["images"]:
-        return
-    place = fields.get("group") or fields["images"][0]
-    steps = origin.seen.setdefault("steps", set())
-    if (place, step) in steps:
-        raise ValueError(f"{fields['id']}: step {step} is used twice on {place}")
+def _used_twice(fields: Mapping[str, Any], origin: Origin) -> str:
+    """Say that a clue's step is that of another clue of its image; empty where it is not."""
+    step, images = fields.get("step"), fields["images"]
+    if fields.get("level") != "clue" or not isinstance(step, int) or not images:
+        return ""
+    place = fields.get("group") or images[0]
+    steps: set[tuple[Any, int]] = origin.seen.setdefault("steps", set())
+    is_known = (place, step) in steps
     steps.add((place, step))
+    return f"{fields['id']}: step {step} is used twice on {place}" if is_known else ""
 
 
 def record_of(sample: Sample) -> dict[str, Any]:

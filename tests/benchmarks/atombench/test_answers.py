@@ -1,4 +1,4 @@
-"""What the reader takes for the answer: of the printed cases, of JSON as models write it, and of other ways to answer."""
+"""What the reader takes for the answer: of printed cases, of JSON as models write it, of other ways to answer."""
 
 import json
 import tomllib
@@ -14,7 +14,7 @@ from benchmarks.atombench.samples import LETTERS
 
 CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "printed_answers.toml").read_text())["case"]
 OPTIONS = {
-    "A": "Blue plates with three letters",
+    "A": "Blue plates",
     "B": "Yellow plates",
     "C": "There is no such plate",
     "D": "White plates",
@@ -65,7 +65,7 @@ def test_the_printed_answers_are_read_as_the_paper_took_them(case: dict[str, Any
         ("", None, "none"),
         ("<think>It could be A, or B", None, "unfinished"),
         ('{"answer": "B. On these plates ... While C notes the format, D is wrong."}', "B", "last"),
-        ("A. Blue plates with three letters\nB. Yellow plates\nC. There is no such plate\nD. White plates", None, "ambiguous"),
+        ("A. Blue plates\nB. Yellow plates\nC. There is no such plate\nD. White plates", None, "ambiguous"),
         ("A. The first plate is blurred. Therefore, D is the best.", "D", "last"),
         ('{"answer": "A"}\nOn second thoughts, the answer is B.', "B", "marker"),
     ],
