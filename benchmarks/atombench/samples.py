@@ -35,6 +35,7 @@ class Sample(host.Sample):
     position in the image's sequence from macro to micro, from 1. Labels that are missing are None.
     """
 
+    options: dict[str, str] | None = Field(default=None, validate_default=True)
     level: Level
     answer: str = ""
     group: str = ""
@@ -119,12 +120,11 @@ class Sample(host.Sample):
         return self
 
     def _misfits(self) -> Iterator[str]:
-        if self.options is None:
-            yield "options: at least 2, and there are none"
-        elif list(self.options) != list(LETTERS[: len(self.options)]):
-            yield f"options must be lettered A, B, C, D without a gap, not {', '.join(self.options)}"
-        elif self.answer and self.answer not in self.options:
-            yield f"answer '{self.answer}' is none of the options {', '.join(self.options)}"
+        options = list(self.options or ())
+        if options != list(LETTERS[: len(options)]):
+            yield f"options must be lettered A, B, C, D without a gap, not {', '.join(options)}"
+        elif self.answer and self.answer not in options:
+            yield f"answer '{self.answer}' is none of the options {', '.join(options)}"
         for level, names in (("clue", _OF_CLUES), ("conclusion", _OF_CONCLUSIONS)):
             if self.level != level:
                 yield from (f"{name} belongs to {level} questions" for name in names if getattr(self, name) is not None)

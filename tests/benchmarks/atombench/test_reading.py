@@ -123,7 +123,7 @@ BAD = {
     "options must be lettered A, B, C, D without a gap, not A, B, D": OTHER
     | {"options": {"A": "one", "B": "two", "D": "three"}},
     "options: at least 2, and at most 26, not 1": OTHER | {"options": ["one"]},
-    "options: at least 2, and there are none": without(OTHER, "options"),
+    "options: at least 2, and at most 26, not 0": without(OTHER, "options"),
     "difficulty belongs to conclusion questions": OTHER | {"difficulty": "easy"},
     "scope belongs to clue questions; step belongs to clue questions": CONCLUSION | {"scope": "mid", "step": 1},
     "domain belongs to clue questions; dimension belongs to clue questions; certainty belongs": CONCLUSION
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_named_by_file_and_line(told: str, tmp_path: Path) -> N
     assert len(problems) == 1, problems
     assert str(problems[0]).startswith("geo.jsonl:2: ")
     assert told in str(problems[0])
-    assert len(found) == 1
+    assert found[0].id == CLUE["id"]
 
 
 def test_all_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
