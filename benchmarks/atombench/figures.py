@@ -179,7 +179,7 @@ _FIGURES = (
            axis="error rate (%)", table="figure3b", columns=tuple(f"step_{at}" for at in range(1, MOST_STEPS + 1))),
     Figure(name="figure3c", caption="Figure 3c. Profiles of models.", form="radar", axis="%", table="figure3c",
            columns=(*_RADAR, *DOMAINS, *DIMENSION_OF)),
-    Figure(name="figure3d", caption="Figure 3d. Clue and conclusion questions side by side.", form="bars",
+    Figure(name="figure3d", caption="Figure 3d. Clue and conclusion questions side by side.", form="differences",
            axis="CLQ_Acc and CoLQ_Acc (%)", table="table2", columns=("clq", "colq")),
     Figure(name="figure5a", caption="Figure 5. Correlations over models.", form="matrix", axis="Pearson's r",
            table="figure5", columns=("CLQ_Acc", "CoLQ_Acc", "ECS", "Params")),

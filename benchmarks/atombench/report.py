@@ -10,7 +10,7 @@ from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.standing import Standing
 from benchmarks.atombench.statistics import table1
 from benchmarks.atombench.sums import Pictures
-from benchmarks.atombench.tables import controls, golden, repeats, rules, table2, table3, table4
+from benchmarks.atombench.tables import by_average, controls, golden, repeats, rules, table2, table3, table4
 from benchmarks.atombench.trials import num_alone
 from evaluation.tables import Caveat, Contents
 from evaluation.verdicts import Verdicts
@@ -25,7 +25,7 @@ def report(verdicts: Verdicts) -> Contents:
     pictures = Pictures(samples)
     asked = list(dict.fromkeys((cell.model, cell.condition) for cell in verdicts.cells))
     standings = [Standing(verdicts, pictures, model, condition) for model, condition in asked]
-    full = [one for one in standings if one.condition == _FULL]
+    full = by_average([one for one in standings if one.condition == _FULL])
     others = [one for one in standings if one.condition != _FULL]
     drawn = figures(full)
     tables = (

@@ -64,10 +64,9 @@ def table2(standings: Sequence[Standing]) -> Table:
     )
     model = (Column(key="group", title="group", unit="text"), Column(key="llm", title="LLM", unit="text"))
     groups = (Group(title="Model", columns=model), Group(title="", columns=columns))
-    ordered = by_average(standings)
     rows = [
         _row(one, (one.group, one.base_model, *main_values(one), one.spread, one.raw("clue"), one.raw("conclusion")))
-        for one in ordered
+        for one in standings
     ]
     return Table(
         name="table2",
@@ -75,7 +74,7 @@ def table2(standings: Sequence[Standing]) -> Table:
         caption=f"A0 and AG under V2, in %. RCS and HI take a picture's conclusion by the rule '{DEFAULT_RULE}': "
         f"{_RULE_NOTES[DEFAULT_RULE]}. The best of each group is marked.",
         groups=groups,
-        rows=tuple(_marked(rows, [one.group for one in ordered], (*model, *columns))),
+        rows=tuple(_marked(rows, [one.group for one in standings], (*model, *columns))),
     )
 
 
@@ -113,7 +112,7 @@ def table3(standings: Sequence[Standing]) -> Table:
         title="Table 3: clue questions by domain",
         caption="CLQ_Acc (penalized) under A0 and V2, in %.",
         groups=groups,
-        rows=tuple(_row(one, [one.domains[name] for name in DIMENSION_OF]) for one in by_average(standings)),
+        rows=tuple(_row(one, [one.domains[name] for name in DIMENSION_OF]) for one in standings),
     )
 
 
@@ -159,7 +158,7 @@ def rules(standings: Sequence[Standing]) -> Table:
             )
             for rule in RULES
         ),
-        rows=tuple(_row(one, list(_by_rule(one))) for one in by_average(standings)),
+        rows=tuple(_row(one, list(_by_rule(one))) for one in standings),
         detail=True,
     )
 
@@ -195,7 +194,7 @@ def golden(standings: Sequence[Standing]) -> Table:
                 ),
             ),
         ),
-        rows=tuple(row for one in by_average(standings) for row in _golden_rows(one)),
+        rows=tuple(row for one in standings for row in _golden_rows(one)),
     )
 
 

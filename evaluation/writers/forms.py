@@ -164,7 +164,8 @@ def _scatter(axes: "Axes", drawing: Drawing) -> None:
             axes.scatter(across[number], up[number], areas[number], color=colour, alpha=0.75, label=row.title)
     known = ~(np.isnan(across) | np.isnan(up))
     if drawing.figure.equals and known.any():
-        ends = [min(across[known].min(), up[known].min()), max(across[known].max(), up[known].max())]
+        both = numbers[known, :2]
+        ends = np.array([both.min(), both.max()])
         axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle="--")
     elif known.sum() >= _FEWEST_FOR_A_LINE and np.ptp(across[known]) > 0:
         slope, start = np.polyfit(across[known], up[known], 1)
