@@ -45,10 +45,6 @@ class AtomBench(Benchmark[Sample]):
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
-    def describe(self, sample: Sample) -> Iterator[str]:
-        """Tell the labels of a question."""
-        yield from (f"{name}: {value}" for name, value in sample.groups.items())
-
     def checklist(self, sample: Sample) -> list[str]:
         """Say what keeps a question from a table."""
         return check_sample(sample)

@@ -56,4 +56,4 @@ def _write_records(folder: Path, scenes: list[Scene], seed: int) -> None:
         temporary.write_text(tomli_w.dumps({"name": folder.name, **_SETTINGS}), encoding="utf-8")
 
 
-DRAWN = Drawn("demo-atombench", "atombench", build_dataset, {"max_tokens": 256})
+DRAWN = Drawn("demo-atombench", "atombench", build_dataset)
