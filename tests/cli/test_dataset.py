@@ -130,7 +130,7 @@ def test_files_of_other_systems_are_read(installation: Installation) -> None:
     ("settings", "told"),
     [
         ('name = "odd"\nbenchmark = ["ultravr"]', "dataset.toml: benchmark: must be a text"),
-        ('name = "odd"', "dataset.toml: benchmark: is missing; known: questions, ultravr"),
+        ('name = "odd"', "dataset.toml: benchmark: is missing; known: atombench, "),
         ("name", "dataset.toml: "),
     ],
 )
