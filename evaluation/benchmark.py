@@ -286,6 +286,9 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     if not spec.cells and not spec.plan:
         return next(iter(plans.values()))
     if spec.plan and spec.plan not in plans:
+        if others := [name for name, one in installed_benchmarks().items() if spec.plan in one.plans]:
+            own = f"data set '{spec.dataset}' is of {benchmark.name}, which has {', '.join(plans)}"
+            raise PlanUnknownError(f"plan '{spec.plan}' belongs to {', '.join(others)}; {own}")
         close = did_you_mean(spec.plan, plans)
         raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")
     cells = plans[spec.plan] if spec.plan else tuple(dict.fromkeys(spec.cells))

@@ -18,7 +18,7 @@ from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
 from evaluation.work import Work
-from jobs.models import Job, JobSpec, Option, Response
+from jobs.models import Cell, Job, JobSpec, Option, Response
 
 
 class _Part(BaseModel):
@@ -133,7 +133,7 @@ def tally_of(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str,
 def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
     """Fill the tables from what was counted."""
     benchmark = dataset.benchmark
-    verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(tally), catalogue)
+    verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(dataset, tally), catalogue)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
     findings = benchmark.report(verdicts)
     return Report(
@@ -171,14 +171,16 @@ def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Count
     return asked
 
 
-def _asked_alike(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
-    """Without jobs: every sample in every cell of which there are replies, as often as any sample."""
-    return {key: _times(tally, key) for key in sorted(tally.cells)}
+def _asked_alike(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+    """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
+    return {key: _times(dataset, tally, key) for key in sorted(tally.cells)}
 
 
-def _times(tally: Tally, key: CellKey) -> Mapping[int, int]:
+def _times(dataset: Dataset, tally: Tally, key: CellKey) -> Mapping[int, int]:
     replies = Counter(verdict.sample for verdict in tally.cells[key].all)
-    return dict.fromkeys(range(len(tally.samples)), max(replies.values(), default=1))
+    cell = Cell.model_validate({"protocol": key.protocol, "condition": key.condition})
+    asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, cell))
+    return dict.fromkeys(asked, max(replies.values(), default=1))
 
 
 def _provenance(tally: Tally) -> tuple[Maker, ...]:

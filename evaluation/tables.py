@@ -90,8 +90,8 @@ class Figure(_Part):
 
     `bars` and `differences` stand side by side, `shares` are one stacked bar a row. A `radar` has a spoke and a `curve`
     a place on its axis for each column, and both have a line a row. A `matrix` shades a number by its size. A `scatter`
-    sets the second column over the first, one point a row, with the least-squares line; a third column gives the
-    points' areas.
+    sets the second column over the first, one point a row, with the least-squares line, or with the diagonal where
+    `equals` tells that both count the same; a third column gives the points' areas, a fourth their colours.
     """
 
     name: str
@@ -100,6 +100,7 @@ class Figure(_Part):
     axis: str = Field(default="", description="what the numbers are, with their unit")
     table: str = Field(description="name of the table whose numbers are drawn")
     columns: tuple[str, ...] = Field(description="keys of the columns, in order")
+    equals: bool = Field(default=False, description="whether a scatter's line is where both numbers are equal")
     replaces_table: bool = Field(
         default=False, description="whether a page shows it instead of its table, and folds that"
     )

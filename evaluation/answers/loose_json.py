@@ -172,7 +172,7 @@ class _Reader:
         if match is None:
             raise _BrokenError
         self.position = match.end()
-        return _ESCAPED.sub(_unescaped, match[1])
+        return unescaped(match[1])
 
     def _read_bare(self) -> Any:
         """Read a number, true, false, null, or words without quotes up to where a value can end."""
@@ -194,5 +194,10 @@ class _Reader:
         return _WORDS.get(words.lower(), words)
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def unescaped(text: str) -> str:
+    """A text as JSON means it, between its quotes."""
+    return _ESCAPED.sub(_character, text)
+
+
+def _character(escape: re.Match[str]) -> str:
     return chr(int(escape[1], 16)) if escape[1] else _ESCAPES.get(escape[2], escape[2])

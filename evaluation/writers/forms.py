@@ -151,21 +151,40 @@ def _matrix(axes: "Axes", drawing: Drawing) -> None:
 
 
 def _scatter(axes: "Axes", drawing: Drawing) -> None:
-    """A point a row, with the least-squares line of those that have both numbers where there are three."""
+    """A point a row; the diagonal, or the least-squares line of those that have both numbers where there are three.
+
+    With a fourth column points are named beside them, since their colours say how large its numbers are.
+    """
     numbers = np.array([_drawn(row, drawing) for row in drawing.rows])
     across, up = numbers[:, 0], numbers[:, 1]
     areas = 4 * np.nan_to_num(numbers[:, 2]) + 12 if numbers.shape[1] > 2 else np.full(len(numbers), 36.0)
-    for number, row in enumerate(drawing.rows):
-        colour = _MODEL_COLOURS[number % len(_MODEL_COLOURS)]
-        axes.scatter(across[number], up[number], areas[number], color=colour, alpha=0.75, label=row.title)
+    if numbers.shape[1] > 3:
+        _coloured(axes, drawing, numbers, areas)
+    else:
+        for number, row in enumerate(drawing.rows):
+            colour = _MODEL_COLOURS[number % len(_MODEL_COLOURS)]
+            axes.scatter(across[number], up[number], areas[number], color=colour, alpha=0.75, label=row.title)
     known = ~(np.isnan(across) | np.isnan(up))
-    if known.sum() >= _FEWEST_FOR_A_LINE and np.ptp(across[known]) > 0:
+    if drawing.figure.equals and known.any():
+        both = numbers[known, :2]
+        ends = np.array([both.min(), both.max()])
+        axes.plot(ends, ends, color=INK, linewidth=0.9, linestyle="--")
+    elif known.sum() >= _FEWEST_FOR_A_LINE and np.ptp(across[known]) > 0:
         slope, start = np.polyfit(across[known], up[known], 1)
         ends = np.array([across[known].min(), across[known].max()])
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.9, linestyle="--")
     axes.set_xlabel(drawing.columns[0].name)
     axes.set_ylabel(drawing.columns[1].name)
     _tidy(axes)
+
+
+def _coloured(axes: "Axes", drawing: Drawing, numbers: Floats, areas: Floats) -> None:
+    colours = np.nan_to_num(numbers[:, 3])
+    points = axes.scatter(numbers[:, 0], numbers[:, 1], areas, c=colours, cmap="viridis", alpha=0.75)
+    for row, place in zip(drawing.rows, numbers, strict=True):
+        if not np.isnan(place[:2]).any():
+            axes.annotate(row.title, (place[0], place[1]), fontsize=7, xytext=(5, 4), textcoords="offset points")
+    axes.get_figure().colorbar(points, ax=axes, label=drawing.columns[3].name)
 
 
 def _drawn(row: Numbers, drawing: Drawing) -> Floats:

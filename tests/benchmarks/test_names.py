@@ -12,7 +12,9 @@ NAMES = re.compile(
     r"|(?-i:\bS[0-5]\b)"  # its protocols
     r"|\b(?:cctv|wsi)\b|[\"'](?:rs|ad)[\"']"  # its domains
     r"|(?-i:\b(?:GND|PER|QUA|INF)\b)"  # what its steps do
-    r"|mmcr|(?-i:\b[NCI][0-4]\b)|circular accuracy",
+    r"|mmcr|(?-i:\b[NCI][0-4]\b)|circular accuracy"
+    r"|atom-?bench|(?-i:\b(?:AGC?|A0|CLQ|CoLQ|RCS|RRS)\b)"  # another, its protocols and metrics
+    r"|license_plates|golden.evidence",  # what it asks about, and what it tells
     re.IGNORECASE,
 )
 EXCEPTIONS = {

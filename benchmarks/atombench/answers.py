@@ -1,0 +1,86 @@
+"""Reads the answer out of a raw response: what is said under the key `answer`, then the host's rules for letters.
+
+The prompts ask for JSON, whose printed form is a misprint that models imitate: `["answer": "..." }]`. Where a text
+is, or ends with, such an object, whole, fenced, unclosed or misprinted, its answer is read, else the whole text. An
+option's own words count as its letter, where no letter is named: the paper takes such an answer (Figure 13).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.loose_json import CutOff, read_objects, unescaped
+from evaluation.answers.text import answer_text
+
+READER_VERSION = "atombench-answers/1"
+_KEY = "answer"
+_KEYED = re.compile(r"[{\[,]\s*[\"'“`]?answer[\"'”`]?\s*:\s*", re.IGNORECASE)
+_LETTER = r"[\s*_\"'(\[]*(?:[Oo]ption\s+)?[*_(\[]*([A-Z])[*_)\]]*[.):][*_]*\s"
+_OPENING = re.compile(_LETTER)
+_LISTED = re.compile(rf"^[-•]?{_LETTER}", re.MULTILINE)
+_CONCLUDES = re.compile(
+    r"(?:^|[.!?]\s+)(?:therefore|thus|hence|so|overall|in conclusion)\b[^.!?]*[.!?]?\W*\Z", re.IGNORECASE
+)
+"""A last sentence that sums up what comes before it, whatever that opens with."""
+_CLOSERS = re.compile(r"[\s`}\]]*")
+_CLOSED = re.compile(r"[\s`}\],]*$")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
+
+
+def read_answer(raw: str, options: Mapping[str, str]) -> ParsedAnswer:
+    """Read a raw response to a question with lettered options; `value` is a letter, or None."""
+    text = answer_text(raw)
+    if text is None:
+        return ParsedAnswer(None, "unfinished")
+    wrapped = wrapped_answer(text)
+    said = text if wrapped is None else wrapped
+    found = parse_answer(said, options)
+    if found.status != "marker" and (letter := _opening_letter(said, options)) and not _CONCLUDES.search(said):
+        return ParsedAnswer(letter, "last")
+    return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
+
+
+def _opening_letter(said: str, options: Mapping[str, str]) -> str | None:
+    """The letter that an answer opens with before it explains, "B. On these plates ..."; not the first of a list."""
+    opening = _OPENING.match(said)
+    if opening is None or opening[1] not in options:
+        return None
+    listed = {letter for letter in _LISTED.findall(said) if letter in options}
+    return opening[1] if listed <= {opening[1]} else None
+
+
+def wrapped_answer(text: str) -> str | None:
+    """Return what stands under the key `answer` of the object that a text is or ends with; None where there is none."""
+    if _KEY not in text.lower():
+        return None
+    objects = list(read_objects(text))
+    for placed in reversed(objects):
+        value = placed.value
+        if isinstance(value, dict) and (said := _said(value)) is not None:
+            return said if _CLOSERS.fullmatch(text, placed.end) else None
+    return _unclosed(text, [placed.start for placed in objects if isinstance(placed.value, CutOff)])
+
+
+def _said(value: Mapping[str, Any]) -> str | None:
+    """What an object says under its key, as one text; None without the key."""
+    found = [inner for key, inner in value.items() if str(key).strip().lower() == _KEY]
+    return "\n".join(_texts(found[-1])) if found else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+    elif value is not None:
+        yield str(value)
+
+
+def _unclosed(text: str, starts: list[int]) -> str | None:
+    """What follows the key of an object that breaks off, holds quotes within its text, or begins as a list does."""
+    keyed = next((one for one in _KEYED.finditer(text) if text[one.start()] == "[" or starts), None)
+    if keyed is None:
+        return None
+    said = _CLOSED.sub("", text[keyed.end() :])
+    closing = _QUOTES.get(said[:1], "")
+    return unescaped(said[1:].removesuffix(closing) if closing else said)

@@ -1,0 +1,88 @@
+"""ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks.atombench.answers import READER_VERSION
+from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, ask
+from benchmarks.atombench.checks import check_sample
+from benchmarks.atombench.evidence import GoldenEvidence, golden_clues, told
+from benchmarks.atombench.judging import SampleJudge
+from benchmarks.atombench.reading import record_of, sample_fields
+from benchmarks.atombench.report import report
+from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.taxonomy import DOMAINS
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Evidence, Origin, Scene, plan_of
+from evaluation.errors import EvidenceMissingError
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.tables import Contents
+from evaluation.verdicts import Judge, Verdicts
+from jobs.models import Cell
+
+
+class AtomBench(Benchmark[Sample]):
+    """Whether a conclusion about a picture rests on clues that the model understood."""
+
+    name = "atombench"
+    title = "ATOM-Bench"
+    sample_type = Sample
+    plans: Mapping[str, tuple[Cell, ...]] = {
+        "atombench": plan_of("A0 AG", "V2"),
+        "blind": plan_of("A0", "V0 V1 V2"),
+        "chat": plan_of("A0 AG AGC", "V2"),
+    }
+    protocols: Mapping[str, str] = PROTOCOLS
+    decoding: Mapping[str, float | int] = DECODING
+    grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
+    versions: Mapping[str, str] = {"atombench": READER_VERSION}
+
+    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+        """Yield the questions of a record: one, or all of an image."""
+        return sample_fields(record, origin)
+
+    def record(self, sample: Sample) -> dict[str, Any]:
+        """Write a question as a record that reads as the same question."""
+        return record_of(sample)
+
+    def checklist(self, sample: Sample) -> list[str]:
+        """Say what keeps a question from a table."""
+        return check_sample(sample)
+
+    def evidence(self, sample: Sample, samples: Sequence[Sample]) -> Evidence:
+        """Golden evidence of a conclusion question, beside its first and its final answer."""
+        if sample.level != "conclusion":
+            return Evidence()
+        return Evidence(tuple(map(told, golden_clues(sample, samples))))
+
+    def applies(self, sample: Sample, cell: Cell) -> bool:
+        """Golden evidence is told with conclusion questions alone."""
+        return cell.protocol not in TELLS_EVIDENCE or sample.level == "conclusion"
+
+    def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
+        """Refuse local evidence: none is annotated."""
+        if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
+            raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
+
+    def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> GoldenEvidence:
+        """Collect the golden evidence of every picture, from the whole data set."""
+        return GoldenEvidence(samples)
+
+    def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
+        """Write the turns of a protocol. Raises EvidenceMissingError naming every question without golden evidence."""
+        if cell.condition in LOCAL_CONDITIONS:
+            self.admit([sample], [cell])
+        golden: GoldenEvidence = scene.shared
+        clues = golden.of(sample) if cell.protocol in TELLS_EVIDENCE else ()
+        if cell.protocol in TELLS_EVIDENCE and not clues:
+            reason = f"its image has no clue question with an answer, which {cell.protocol} tells"
+            raise EvidenceMissingError("\n".join(f"sample '{name}': {reason}" for name in golden.missing))
+        return ask(sample, cell.protocol, cell.condition, scene, clues)
+
+    def judge(self, sample: Sample) -> Judge:
+        """Make a question ready to judge replies to it."""
+        return SampleJudge(sample)
+
+    def report(self, verdicts: Verdicts) -> Contents:
+        """Fill Tables 1 to 4 and Figures 3 and 5 to 8."""
+        return report(verdicts)

@@ -1,0 +1,72 @@
+"""Judges a reply: right, wrong or unanswered, and the points that each is worth (section 4.3)."""
+
+from typing import Literal
+
+from benchmarks.atombench.answers import read_answer
+from benchmarks.atombench.samples import Sample
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.final import ParsedAnswer
+from evaluation.replies import Reply
+from evaluation.verdicts import Part, Verdict
+
+Outcome = Literal["right", "wrong", "unanswered"]
+"""What an answer counts as: leaving blank is free, marking another option, or several, is not."""
+FIRST = "first"
+"""The step by which AGC's first turn is known."""
+_OVERFLOWED = ParsedAnswer(None, "overflowed")
+
+
+def outcome_of(answer: ParsedAnswer, truth: str) -> Outcome:
+    """What an answer counts as; several options named are a wrong answer, none is an unanswered question."""
+    if answer.value is None:
+        return "wrong" if answer.status == "ambiguous" else "unanswered"
+    return "right" if answer.value == truth else "wrong"
+
+
+def points_of(outcome: Outcome, num_options: int) -> float:
+    """Points by the rule against guessing: 1, -1/(n - 1), or 0."""
+    return {"right": 1.0, "wrong": -1.0 / (num_options - 1), "unanswered": 0.0}[outcome]
+
+
+class SampleJudge:
+    """One question, made ready to judge any number of replies to it.
+
+    Of a verdict, `score` is its correctness, never penalized, and `kept` the outcomes: the final answer's, and behind
+    it that of AGC's first answer.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+        """Judge a reply; one without a text outgrew its context before its final turn."""
+        final = self._read(reply.text)
+        if not self._sample.scored:
+            return Verdict(final.value, final.status, None)
+        outcome = outcome_of(final, self._sample.answer)
+        first = dict(reply.steps).get(FIRST)
+        told = () if first is None else (outcome_of(self._read(first), self._sample.answer),)
+        points = points_of(outcome, self._sample.num_options)
+        return Verdict(
+            value=final.value,
+            status=final.status,
+            score=float(outcome == "right"),
+            kept=(outcome, *told),
+            tags=(("counts as", outcome), ("points", f"{points:.2f}")),
+            tell=lambda: () if first is None else (self._part(first),),
+        )
+
+    def _read(self, text: str | None) -> ParsedAnswer:
+        return _OVERFLOWED if text is None else read_answer(text, self._sample.options or {})
+
+    def _part(self, first: str) -> Part:
+        answer = self._read(first)
+        return Part(
+            name=FIRST,
+            question=self._sample.question,
+            truth=self._sample.answer,
+            value=answer.value,
+            text=first,
+            status=answer.status,
+            score=float(outcome_of(answer, self._sample.answer) == "right"),
+        )

@@ -1,0 +1,144 @@
+"""The metrics of ATOM-Bench (section 4, equations 1 to 4) as functions of sums over pictures, with their intervals.
+
+All are fractions; those that the paper penalizes may lie below 0. A metric is taken within each repeat, then averaged.
+Intervals draw whole pictures with all their questions, except those of raw shares, which are Wilson's.
+"""
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from statistics import fmean
+
+import numpy as np
+
+from benchmarks.atombench.sums import DEFAULT_RULE, TAU, THRESHOLDS, Table
+from evaluation.metrics.clusters import clustered
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats, wilson
+
+Formula = Callable[[Table], Floats]
+"""Takes sums by name and gives a value for each draw, NaN where there is none."""
+FEWEST_MODELS = 3
+"""Models that a correlation needs."""
+
+
+def _over(numerator: Floats, denominator: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        quotient: Floats = np.where(denominator > 0, numerator / denominator, np.nan)
+    return quotient
+
+
+def clue_accuracy(sums: Table) -> Floats:
+    """CLQ_Acc: mean points of clue questions."""
+    return _over(sums["clue points"], sums["clue"])
+
+
+def conclusion_accuracy(sums: Table) -> Floats:
+    """CoLQ_Acc: mean points of conclusion questions asked directly."""
+    return _over(sums["conclusion points"], sums["conclusion"])
+
+
+def spread(sums: Table) -> Floats:
+    """ECS, the evidence-conclusion spread: CoLQ_Acc less CLQ_Acc."""
+    return conclusion_accuracy(sums) - clue_accuracy(sums)
+
+
+def reasoning_consistency(rule: str = DEFAULT_RULE, threshold: int = TAU) -> Formula:
+    """RCS: share of instances whose conclusion is right with more than `threshold` percent of the clues."""
+    return lambda sums: _over(sums[f"{rule} above {threshold}"], sums[rule])
+
+
+def hallucination(rule: str = DEFAULT_RULE) -> Formula:
+    """HI: of the instances whose conclusion is right, the share without enough right clues."""
+    return lambda sums: _over(sums[f"{rule} right"] - sums[f"{rule} above {TAU}"], sums[f"{rule} right"])
+
+
+def concluded(rule: str = DEFAULT_RULE) -> Formula:
+    """P: share of instances whose conclusion is right."""
+    return lambda sums: _over(sums[f"{rule} right"], sums[rule])
+
+
+def resistance(sums: Table) -> Floats:
+    """RRS: weighed by difficulty, pairs that end right less those that end wrong, over all."""
+    return 2 * _over(sums["weight right"], sums["weight"]) - 1
+
+
+def correction(sums: Table) -> Floats:
+    """Error-correction rate: of the first answers that were not right, those that golden evidence made right."""
+    return _over(sums["corrected"], sums["corrected"] + sums["rigid"])
+
+
+def average(sums: Table) -> Floats:
+    """Avg: mean of CLQ_Acc, CoLQ_Acc, RCS, 1 - HI and RRS. It is not stated; all printed rows follow it."""
+    parts = (clue_accuracy(sums), conclusion_accuracy(sums), reasoning_consistency()(sums), hallucination()(sums))
+    return average_of(*parts, resistance(sums))
+
+
+def average_of(*parts: Floats) -> Floats:
+    """Avg of CLQ_Acc, CoLQ_Acc, RCS, HI and RRS, as fractions."""
+    clues, conclusions, consistency, hallucinated, resists = parts
+    return (clues + conclusions + consistency + (1 - hallucinated) + resists) / 5
+
+
+def support(sums: Table) -> Floats:
+    """Area under the support curve, by trapezoids over thresholds from 0 to 1."""
+    curve = np.stack([reasoning_consistency(threshold=at)(sums) for at in THRESHOLDS])
+    widths = np.diff(np.array(THRESHOLDS) / 100)
+    area: Floats = widths @ (curve[1:] + curve[:-1]) / 2
+    return area
+
+
+class _Noting(dict[str, Floats]):
+    """Sums that note which of them a formula takes, so that no others are drawn."""
+
+    def __init__(self, sums: Table) -> None:
+        super().__init__(sums)
+        self.taken: dict[str, None] = {}
+
+    def __getitem__(self, name: str) -> Floats:
+        self.taken[name] = None
+        return super().__getitem__(name)
+
+
+def estimate(tables: Sequence[Table], formula: Formula, *counted: str) -> Estimate:
+    """Estimate a metric from the sums of every repeat; the number rests on what `counted` sums, in one repeat."""
+    if not tables:
+        return NOTHING
+    noted = _Noting(tables[0])
+    formula(noted)
+    names = tuple(noted.taken)
+    matrices = [np.column_stack([table[name] for name in names]) for table in tables]
+
+    def metric(sums: Floats) -> Floats:
+        return formula(dict(zip(names, sums.T, strict=True)))
+
+    return clustered(matrices, metric, _count(tables, counted))
+
+
+def raw_share(tables: Sequence[Table], part: str, whole: str, *, wrong: bool = False) -> Estimate:
+    """Estimate a share of right answers, or of those that are not, with Wilson's interval."""
+    shares = [float(table[part].sum() / table[whole].sum()) for table in tables if table[whole].sum()]
+    if not shares:
+        return NOTHING
+    rate = fmean(shares)
+    return wilson(1 - rate if wrong else rate, _count(tables, (whole,)))
+
+
+def _count(tables: Sequence[Table], counted: Sequence[str]) -> int:
+    return max(int(sum(table[name].sum() for name in counted)) for table in tables)
+
+
+def values_by_repeat(tables: Sequence[Table], formula: Formula) -> list[float | None]:
+    """A metric within each repeat; None where it has no value."""
+    values = (formula({name: sums.sum(keepdims=True) for name, sums in table.items()})[0] for table in tables)
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate:
+    """Correlate two numbers of models over those that have both; nothing for fewer than three. Source: Pearson 1895."""
+    both = [(x, y) for x, y in zip(first, second, strict=True) if x is not None and y is not None]
+    if len(both) < FEWEST_MODELS:
+        return NOTHING
+    mean_x, mean_y = fmean(x for x, _ in both), fmean(y for _, y in both)
+    shared = sum((x - mean_x) * (y - mean_y) for x, y in both)
+    scale = sqrt(sum((x - mean_x) ** 2 for x, _ in both) * sum((y - mean_y) ** 2 for _, y in both))
+    return Estimate(value=shared / scale, count=len(both)) if scale else NOTHING

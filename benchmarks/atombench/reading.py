@@ -1,0 +1,150 @@
+"""Turns the JSON shapes of ATOM-Bench's records into the fields of samples: one object a question, or one an image.
+
+No public file is known, so that the shapes are ours; what a published one calls its keys belongs here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from benchmarks.atombench.samples import LETTERS, Sample
+from benchmarks.atombench.taxonomy import TITLES
+from evaluation.benchmark import Origin
+from evaluation.records import Record
+
+_LISTS = {"clues": "clue", "conclusions": "conclusion"}
+"""The lists of an image's object, and the level of what they hold."""
+_LABELS = ("level", "dimension", "domain", "scope", "certainty", "kind", "difficulty")
+_READ = {"id", "image", "images", "question", "questions", "options", "answer", "group", "step", *_LABELS, *_LISTS}
+_BY_TITLE = {title.lower().replace("&", "and"): name for name, title in TITLES.items()}
+_PLACE_OF_IMAGE = re.compile(r"^\s*<image(?:[ _]?\d+)?>\s*")
+_LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
+_NOT_IN_IDS = re.compile(r"[\s/]+")
+
+
+def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each sample in one record; raises ValueError where its value is no record at all."""
+    value = record.value
+    if not isinstance(value, dict):
+        raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
+    found = [_fields(part, origin) for part in _questions(value)]
+    yield from found
+    if twice := [told for fields in found if (told := _used_twice(fields, origin))]:
+        raise ValueError("; ".join(twice))
+
+
+def _questions(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The questions of a record, each as an object of its own."""
+    if not any(name in value for name in _LISTS):
+        yield value
+        return
+    if "question" in value:
+        raise ValueError("holds a question and lists of questions: write one object a question, or one an image")
+    shared = {key: kept for key, kept in value.items() if key not in (*_LISTS, "id")}
+    for name, level in _LISTS.items():
+        for position, part in enumerate(_parts(value, name), start=1):
+            step = {"step": position} if level == "clue" else {}
+            yield {**shared, "level": level, **step, **part}
+
+
+def _parts(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    parts = value.get(name) or []
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{name} must be a list of objects, one a question")
+    return parts
+
+
+def _fields(value: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
+    images = _images(value, origin)
+    options = _options(value.get("options"))
+    level = _label(value.get("level"))
+    step = value.get("step")
+    fields = {
+        "id": _identifier(value, level, step, images, origin),
+        "images": images,
+        "question": _question(value),
+        "options": options,
+        "answer": _answer(value.get("answer"), options),
+        "extra": {key: kept for key, kept in value.items() if key not in _READ},
+    }
+    if value.get("group") is not None:
+        fields["group"] = str(value["group"])
+    labels = {name: _label(value[name]) for name in _LABELS if value.get(name) not in (None, "")}
+    labels |= {"step": step} if step is not None else {}
+    return fields | labels
+
+
+def _images(value: Mapping[str, Any], origin: Origin) -> Any:
+    named = value.get("image", value.get("images")) or origin.images.get(origin.stem)
+    return [named] if isinstance(named, str) else named or []
+
+
+def _question(value: Mapping[str, Any]) -> Any:
+    question = value.get("question", value.get("questions"))
+    return _PLACE_OF_IMAGE.sub("", question).strip() if isinstance(question, str) else question
+
+
+def _label(value: Any) -> Any:
+    """A label as the house writes it; what is none stays as it is, so that the message can name it."""
+    if not isinstance(value, str):
+        return value
+    plain = " ".join(value.lower().replace("&", "and").split())
+    return _BY_TITLE.get(plain, re.sub(r"[ -]", "_", plain))
+
+
+def _options(options: Any) -> Any:
+    if isinstance(options, list):
+        options = dict(zip(LETTERS, options, strict=False)) if len(options) <= len(LETTERS) else options
+    if not isinstance(options, dict):
+        return options
+    return {_letter(str(key)): _text(text) for key, text in options.items()}
+
+
+def _letter(text: str) -> str:
+    found = _LETTER.fullmatch(text.strip())
+    return found[1].upper() if found else text.strip()
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _answer(answer: Any, options: Any) -> Any:
+    """A letter; of an answer that is one option's own words, that option's."""
+    if not isinstance(answer, str):
+        return "" if answer is None else answer
+    same = [letter for letter, text in options.items() if text == answer] if isinstance(options, dict) else []
+    return same[0] if len(same) == 1 else _letter(answer)
+
+
+def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: Origin) -> str:
+    """The record's own id, else the image's name with the clue's step, or the number of the question."""
+    image = str(images[0]) if images else origin.stem
+    numbers: Counter[tuple[str, str]] = origin.seen.setdefault("numbers", Counter())
+    numbers[image, str(level)] += 1
+    if value.get("id") not in (None, ""):
+        return str(value["id"])
+    stem = _NOT_IN_IDS.sub("-", PurePosixPath(image).stem)
+    number = step if level == "clue" and step is not None else numbers[image, str(level)]
+    return f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
+
+
+def _used_twice(fields: Mapping[str, Any], origin: Origin) -> str:
+    """Say that a clue's step is that of another clue of its image; empty where it is not."""
+    step, images = fields.get("step"), fields["images"]
+    if fields.get("level") != "clue" or not isinstance(step, int) or not images:
+        return ""
+    place = fields.get("group") or images[0]
+    steps: set[tuple[Any, int]] = origin.seen.setdefault("steps", set())
+    is_known = (place, step) in steps
+    steps.add((place, step))
+    return f"{fields['id']}: step {step} is used twice on {place}" if is_known else ""
+
+
+def record_of(sample: Sample) -> dict[str, Any]:
+    """Write a sample as the record that reads as the same sample."""
+    fields = sample.model_dump(mode="json", exclude_none=True, exclude={"extra", "images"})
+    image = {"image": sample.images[0]} if sample.images else {}
+    return {**sample.extra, **image, **{name: value for name, value in fields.items() if value != ""}}

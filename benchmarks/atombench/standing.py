@@ -1,0 +1,161 @@
+"""One model's answers, added up: what every table and figure takes its numbers from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from benchmarks.atombench import metrics
+from benchmarks.atombench.sums import DEFAULT_RULE, TAU, Pictures, Table, sums_of, sums_where
+from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS
+from benchmarks.atombench.trials import KINDS, Trial, chats_of, trials_of
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.verdicts import Verdicts
+
+GROUPS = ("private", "open", "open thinking")
+"""How the paper sorts models."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The repeats of one model under one condition."""
+
+    verdicts: Verdicts
+    pictures: Pictures
+    model: str
+    condition: str
+
+    @cached_property
+    def trials(self) -> Sequence[Trial]:
+        """Its repeats."""
+        return trials_of(self.verdicts, self.model, self.condition)
+
+    @cached_property
+    def chats(self) -> Sequence[Trial]:
+        """Its repeats of first and final answers in one chat."""
+        return chats_of(self.verdicts, self.model, self.condition)
+
+    @cached_property
+    def tables(self) -> Sequence[Table]:
+        """The sums of each repeat."""
+        return [sums_of(trial, self.pictures) for trial in self.trials]
+
+    @cached_property
+    def chat_tables(self) -> Sequence[Table]:
+        """The sums of each repeat of chats."""
+        return [sums_of(trial, self.pictures) for trial in self.chats]
+
+    def where(self, label: str, name: object) -> Sequence[Table]:
+        """The sums of each repeat over the clue questions with a label."""
+        if (label, name) not in self._labelled:
+            self._labelled[label, name] = [sums_where(trial, self.pictures, label, name) for trial in self.trials]
+        return self._labelled[label, name]
+
+    @cached_property
+    def _labelled(self) -> dict[tuple[str, object], Sequence[Table]]:
+        return {}
+
+    @cached_property
+    def domains(self) -> Mapping[str, Estimate]:
+        """CLQ_Acc of the clue questions of each domain, and of each dimension."""
+        names = [("dimension", name) for name in DOMAINS] + [("domain", name) for name in DIMENSION_OF]
+        return {name: metrics.estimate(self.where(label, name), metrics.clue_accuracy, "clue") for label, name in names}
+
+    def share(self, label: str, name: object, *, wrong: bool = False) -> Estimate:
+        """Share of right answers to the questions with a label, or of those that are not right."""
+        return metrics.raw_share(self.where(label, name), "clue right", "clue", wrong=wrong)
+
+    @property
+    def title(self) -> str:
+        """What tables call it."""
+        return self.verdicts.title_of(self.model)
+
+    @property
+    def group(self) -> str:
+        """Which group of models it belongs to; empty where the catalogue does not say."""
+        entry = self.verdicts.catalogue.get(self.model)
+        return (entry.access if entry else None) or ""
+
+    @property
+    def base_model(self) -> str | None:
+        """The language model that it is built on."""
+        entry = self.verdicts.catalogue.get(self.model)
+        return entry.base_model if entry else None
+
+    @property
+    def billions(self) -> float | None:
+        """How many parameters it has, in billions."""
+        entry = self.verdicts.catalogue.get(self.model)
+        return entry.billions if entry else None
+
+    @cached_property
+    def clues(self) -> Estimate:
+        """CLQ_Acc."""
+        return self._of(metrics.clue_accuracy, "clue")
+
+    @cached_property
+    def conclusions(self) -> Estimate:
+        """CoLQ_Acc."""
+        return self._of(metrics.conclusion_accuracy, "conclusion")
+
+    @cached_property
+    def spread(self) -> Estimate:
+        """ECS."""
+        return self._of(metrics.spread, "clue", "conclusion")
+
+    @cached_property
+    def consistency(self) -> Estimate:
+        """RCS under the default rule."""
+        return self.consistency_by(DEFAULT_RULE)
+
+    @cached_property
+    def hallucination(self) -> Estimate:
+        """HI under the default rule."""
+        return self.hallucination_by(DEFAULT_RULE)
+
+    @cached_property
+    def resistance(self) -> Estimate:
+        """RRS."""
+        return self._of(metrics.resistance, *KINDS)
+
+    @cached_property
+    def average(self) -> Estimate:
+        """Avg."""
+        return self._of(metrics.average, DEFAULT_RULE)
+
+    @cached_property
+    def correction(self) -> Estimate:
+        """Error-correction rate."""
+        return self._of(metrics.correction, "corrected", "rigid")
+
+    def consistency_by(self, rule: str, threshold: int = TAU) -> Estimate:
+        """RCS under a rule; above another threshold, a place of the support curve."""
+        return self._of(metrics.reasoning_consistency(rule, threshold), rule)
+
+    def hallucination_by(self, rule: str) -> Estimate:
+        """HI under a rule."""
+        return self._of(metrics.hallucination(rule), f"{rule} right")
+
+    def concluded_by(self, rule: str) -> Estimate:
+        """Share of instances whose conclusion is right."""
+        return self._of(metrics.concluded(rule), rule)
+
+    @cached_property
+    def area(self) -> Estimate:
+        """Area under the support curve."""
+        return self._of(metrics.support, DEFAULT_RULE)
+
+    def raw(self, level: str) -> Estimate:
+        """Share of right answers to the questions of a level."""
+        return metrics.raw_share(self.tables, f"{level} right", level)
+
+    def _of(self, formula: metrics.Formula, *counted: str) -> Estimate:
+        return metrics.estimate(self.tables, formula, *counted)
+
+
+def inverted(estimate: Estimate) -> Estimate:
+    """One less a rate, with its interval turned round."""
+    if estimate.value is None:
+        return NOTHING
+    low = None if estimate.high is None else 1 - estimate.high
+    high = None if estimate.low is None else 1 - estimate.low
+    return Estimate(value=1 - estimate.value, count=estimate.count, low=low, high=high)

@@ -1,0 +1,142 @@
+"""What metrics are made of: sums over the questions of each picture, one matrix a repeat (equations 1 to 4)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+
+import numpy as np
+
+from benchmarks.atombench.judging import Outcome, points_of
+from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.taxonomy import WEIGHTS
+from benchmarks.atombench.trials import KINDS, Trial
+from evaluation.metrics.intervals import Floats, Indices
+
+TAU = 75
+"""Percent of its clues that a picture's conclusion needs, strictly more (equation 2)."""
+THRESHOLDS = tuple(range(0, 101, 5))
+"""Where the support curve stands, in percent; at 100 all clues must be right."""
+RULES = ("any", "each", "all", "location")
+"""Which conclusion of a picture counts: any of its questions, each by itself, all, or the first about the location."""
+DEFAULT_RULE = "any"
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The questions of a data set by picture; a question's position is that in `samples`."""
+
+    samples: Sequence[Sample]
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The number of each place, in the order in which they come."""
+        return {place: row for row, place in enumerate(dict.fromkeys(sample.place for sample in self.samples))}
+
+    @cached_property
+    def row_of(self) -> Indices:
+        """The number of each question's place."""
+        return np.array([self.rows[sample.place] for sample in self.samples], dtype=np.intp)
+
+    @cached_property
+    def is_clue(self) -> Sequence[bool]:
+        """Which questions are about a clue."""
+        return [sample.level == "clue" for sample in self.samples]
+
+    @cached_property
+    def locations(self) -> frozenset[int]:
+        """The first question about the location of each place that has a known answer."""
+        first: dict[str, int] = {}
+        for at, sample in enumerate(self.samples):
+            if sample.kind == "location" and sample.scored:
+                first.setdefault(sample.place, at)
+        return frozenset(first.values())
+
+    def summed(self, questions: Indices, values: Iterable[float]) -> Floats:
+        """Add values of questions by place."""
+        weights = np.fromiter(values, dtype=np.float64, count=len(questions))
+        sums: Floats = np.bincount(self.row_of[questions], weights, len(self.rows)).astype(np.float64)
+        return sums
+
+
+Table = Mapping[str, Floats]
+"""Sums by name, each one number a place."""
+
+
+def sums_of(trial: Trial, pictures: Pictures) -> Table:
+    """Add up a repeat: questions, points and right answers of either level, support under every rule, and pairs."""
+    clues = {at: outcome for at, outcome in trial.first.items() if pictures.is_clue[at]}
+    conclusions = {at: outcome for at, outcome in trial.first.items() if not pictures.is_clue[at]}
+    table = {**_of_level("clue", clues, pictures), **_of_level("conclusion", conclusions, pictures)}
+    table |= _of_support(table, conclusions, pictures)
+    return {**table, **_of_pairs(trial, pictures)}
+
+
+def sums_where(trial: Trial, pictures: Pictures, label: str, name: object) -> Table:
+    """Add up the direct answers to the clue questions with a label: how many, their points, and the right ones."""
+    found = {at: outcome for at, outcome in trial.first.items() if getattr(pictures.samples[at], label) == name}
+    return _of_level("clue", found, pictures)
+
+
+def _of_level(name: str, outcomes: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
+    questions, samples = _positions(outcomes), pictures.samples
+    points = (points_of(outcome, samples[at].num_options) for at, outcome in outcomes.items())
+    return {
+        name: pictures.summed(questions, repeat(1.0)),
+        f"{name} points": pictures.summed(questions, points),
+        f"{name} right": pictures.summed(questions, (outcome == "right" for outcome in outcomes.values())),
+    }
+
+
+def _positions(questions: Iterable[int]) -> Indices:
+    return np.array(list(questions), dtype=np.intp)
+
+
+def _of_support(table: Table, conclusions: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
+    """Under each rule: instances that have both levels, those whose conclusion is right, and those that are supported.
+
+    Support counts right clues over all clues of the picture, never penalized, in whole numbers so that no threshold
+    is missed by a rounding error.
+    """
+    clues, right = table["clue"], 100 * table["clue right"]
+    supported = {
+        threshold: (right > threshold * clues) if threshold < 100 else (clues > 0) & (right == 100 * clues)
+        for threshold in (*THRESHOLDS, TAU)
+    }
+    found: dict[str, Floats] = {}
+    for rule, (asked, concluded) in _instances(table, conclusions, pictures).items():
+        found[rule] = np.where(clues > 0, asked, 0.0)
+        found[f"{rule} right"] = np.where(clues > 0, concluded, 0.0)
+        for threshold, is_supported in supported.items():
+            found[f"{rule} above {threshold}"] = np.where(is_supported, found[f"{rule} right"], 0.0)
+    return found
+
+
+def _instances(
+    table: Table, conclusions: Mapping[int, Outcome], pictures: Pictures
+) -> dict[str, tuple[Floats, Floats]]:
+    """By rule, how many conclusions of each picture count, and how many of them are right."""
+    asked, right = table["conclusion"], table["conclusion right"]
+    some = (asked > 0).astype(float)
+    located = {at: outcome for at, outcome in conclusions.items() if at in pictures.locations}
+    return {
+        "any": (some, (right > 0).astype(float)),
+        "each": (asked, right),
+        "all": (some, ((asked > 0) & (right == asked)).astype(float)),
+        "location": (
+            pictures.summed(_positions(located), repeat(1.0)),
+            pictures.summed(_positions(located), (outcome == "right" for outcome in located.values())),
+        ),
+    }
+
+
+def _of_pairs(trial: Trial, pictures: Pictures) -> dict[str, Floats]:
+    """Pairs of each kind; and weighed by difficulty, their number and that of those that end right."""
+    questions, pairs = _positions(trial.pairs), trial.pairs.values()
+    weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in trial.pairs]
+    right = (weight * (pair.final == "right") for weight, pair in zip(weights, pairs, strict=True))
+    return {
+        **{kind: pictures.summed(questions, (pair.kind == kind for pair in pairs)) for kind in KINDS},
+        "weight": pictures.summed(questions, weights),
+        "weight right": pictures.summed(questions, right),
+    }

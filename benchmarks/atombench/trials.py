@@ -1,0 +1,113 @@
+"""Which answers belong together: those of one repeat, first and final ones joined by question, job and repeat."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from benchmarks.atombench.asking import A0, AG, AGC
+from benchmarks.atombench.judging import Outcome
+from evaluation.verdicts import CellTally, Verdicts
+
+Outcomes = Mapping[int, Outcome]
+"""What answers count as, by their question's position in the data set."""
+_RoundKey = tuple[str, int]
+
+
+class Pair(NamedTuple):
+    """The first and the final answer to one conclusion question."""
+
+    first: Outcome
+    final: Outcome
+
+    @property
+    def kind(self) -> str:
+        """What became of the answer once the true clues were told (Figure 8, equation 4)."""
+        before, after = self.first == "right", self.final == "right"
+        return _KINDS[before, after]
+
+
+_KINDS = {
+    (True, True): "steadfast",
+    (False, True): "corrected",
+    (False, False): "rigid",
+    (True, False): "confused",
+}
+KINDS: tuple[str, ...] = tuple(_KINDS.values())
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One repeat of one model: its direct answers, and the pairs of first and final answers.
+
+    `alone` holds the questions that have a final answer and no first one, or the reverse where any was asked for.
+    """
+
+    first: Outcomes = field(default_factory=dict)
+    pairs: Mapping[int, Pair] = field(default_factory=dict)
+    alone: frozenset[int] = frozenset()
+
+
+def trials_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:
+    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat."""
+    direct = _joined(_outcomes(verdicts.cell(model, A0, condition)))
+    golden = _outcomes(verdicts.cell(model, AG, condition))
+    partners = _partners(direct, golden)
+    trials = [_trial(first, golden.get(partners[at]), at[1], direct) for at, first in direct.items() if at in partners]
+    trials += [Trial(first=first) for at, first in direct.items() if at not in partners]
+    lonely = (at for at in golden if at not in partners.values())
+    return trials + [_trial({}, golden[at], at[1], direct) for at in lonely]
+
+
+def chats_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:
+    """The repeats of a model under AGC, whose chats hold the first answers themselves."""
+    rounds = verdicts.cell(model, AGC, condition).by_repeat().values()
+    return [
+        Trial(pairs={at: Pair(kept[1], kept[0]) for at, kept in one.by_sample.items() if len(kept) > 1})
+        for one in rounds
+    ]
+
+
+def _outcomes(cell: CellTally) -> dict[_RoundKey, dict[int, Outcome]]:
+    """Final outcomes by job and repeat; of questions without a known answer there is none."""
+    return {key: {at: kept[0] for at, kept in one.by_sample.items() if kept} for key, one in cell.by_repeat().items()}
+
+
+def _joined(rounds: Mapping[_RoundKey, dict[int, Outcome]]) -> dict[_RoundKey, dict[int, Outcome]]:
+    """Jobs that asked different questions in the same repeat are one repeat: clues in one, conclusions in another."""
+    joined: dict[_RoundKey, dict[int, Outcome]] = {}
+    for (job, repeat), outcomes in rounds.items():
+        apart = (key for key, known in joined.items() if key[1] == repeat and known.keys().isdisjoint(outcomes))
+        joined.setdefault(next(apart, (job, repeat)), {}).update(outcomes)
+    return joined
+
+
+def _partners(direct: Mapping[_RoundKey, Outcomes], golden: Mapping[_RoundKey, Outcomes]) -> dict[_RoundKey, _RoundKey]:
+    """Which repeat of AG stands beside which of A0: that of the same job, else one of the same number."""
+    partners = {at: at for at in golden if at in direct}
+    for at in (at for at in golden if at not in partners):
+        free = (one for one in direct if one[1] == at[1] and one not in partners)
+        if (one := next(free, None)) is not None:
+            partners[one] = at
+    return partners
+
+
+def _trial(first: Outcomes, final: Outcomes | None, repeat: int, direct: Mapping[_RoundKey, Outcomes]) -> Trial:
+    final = final or {}
+    pairs = {at: Pair(found, outcome) for at, outcome in final.items() if (found := _first(at, first, repeat, direct))}
+    return Trial(first, pairs, frozenset(final.keys() - pairs.keys()))
+
+
+def _first(at: int, own: Outcomes, repeat: int, direct: Mapping[_RoundKey, Outcomes]) -> Outcome | None:
+    """The first answer to a question: of the trial itself, else of another job in the same repeat."""
+    others = (outcomes[at] for (_, number), outcomes in direct.items() if number == repeat and at in outcomes)
+    return own.get(at) or next(others, None)
+
+
+def num_alone(trials: Sequence[Trial]) -> int:
+    """How many final answers have no first one."""
+    return sum(len(trial.alone) for trial in trials)
+
+
+def all_pairs(trials: Sequence[Trial]) -> Iterator[tuple[int, Pair]]:
+    """Every pair of all repeats, with the question's position."""
+    return ((at, pair) for trial in trials for at, pair in trial.pairs.items())

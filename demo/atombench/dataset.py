@@ -1,0 +1,59 @@
+"""Makes ATOM-Bench's demo data set: five street scenes of an invented country, and 28 questions about them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import tomli_w
+
+from demo.atombench.paint import paint_scene
+from demo.atombench.questions import records
+from demo.atombench.scenes import Scene, plan_scenes
+from demo.canvas import replacing
+from demo.checking import check_dataset
+from demo.drawn import Drawn
+from demo.manifest import Manifest
+
+_GENERATOR = "1"
+_SETTINGS = {
+    "benchmark": "atombench",
+    "title": "Demo: streets of an invented country",
+    "description": "Drawn by a program from a seed: roofs, towers, cloaks, lane marks, buses, flags, plates, signs in "
+    "an invented script, ridges, rocks and snow. The ground truth is what was drawn; a conclusion question states its "
+    "rule. Some options name what was drawn nowhere.",
+    "licence": "CC0-1.0",
+}
+
+
+def build_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str], None] = print) -> Path:
+    """Make the data set in `folder` and return the folder; what is complete for this seed is kept.
+
+    Raises RecordInvalidError when a record breaks a check of the benchmark.
+    """
+    folder = folder.resolve()
+    manifest, scenes = Manifest.open(folder, _GENERATOR, seed), plan_scenes(seed)
+    missing = [scene for scene in scenes if not manifest.holds(scene.image)]
+    if not missing and manifest.holds_records():
+        progress(f"{folder.name}: complete")
+        return folder
+    for name in ("images", "samples"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for scene in missing:
+        paint_scene(scene, seed, folder / scene.image)
+        manifest.add(scene.image)
+        progress(f"{scene.image}: painted, {(folder / scene.image).stat().st_size / 1e6:.1f} MB")
+    _write_records(folder, scenes, seed)
+    num_samples = check_dataset(folder)
+    manifest.add_records()
+    progress(f"{folder.name}: {num_samples} samples written and checked")
+    return folder
+
+
+def _write_records(folder: Path, scenes: list[Scene], seed: int) -> None:
+    lines = (json.dumps(record) + "\n" for record in records(scenes, seed))
+    (folder / "samples" / "streets.jsonl").write_text("".join(lines), encoding="utf-8")
+    with replacing(folder / "dataset.toml") as temporary:
+        temporary.write_text(tomli_w.dumps({"name": folder.name, **_SETTINGS}), encoding="utf-8")
+
+
+DRAWN = Drawn("demo-atombench", "atombench", build_dataset)

@@ -1,0 +1,138 @@
+"""How questions are asked: the paper's words behind the picture, and the truth about clues from the whole data set."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from benchmarks.atombench.benchmark import AtomBench
+from benchmarks.atombench.samples import Sample
+from catalogue.load import load_catalogue
+from evaluation.errors import EvidenceMissingError, PlanUnknownError
+from evaluation.expansion import expand, prepare
+from jobs.models import Cell, InferenceRequest, JobSpec
+from tests.benchmarks.atombench.questions import EXAMPLE, clue, conclusion
+from tests.evaluation.datasets import dataset_of
+from tests.evaluation.responses import MODEL
+from tiling.geometry import Size
+from tiling.views import View
+
+
+def requests(questions: Sequence[Sample] = EXAMPLE, /, **spec: object) -> list[InferenceRequest]:
+    """The requests of a job over the worked example."""
+    job = JobSpec.model_validate({"dataset": "tiny", "models": [MODEL], **spec})
+    dataset = dataset_of(questions, benchmark="atombench")
+    return [one for _, one in expand(dataset, job, load_catalogue(), lambda _: Size(3000, 2000))]
+
+
+def asked(protocol: str, sample_id: str, condition: str = "V2") -> InferenceRequest:
+    """One request of one cell."""
+    cells = [{"protocol": protocol, "condition": condition}]
+    (found,) = [one for one in requests(cells=cells) if one.sample_id == sample_id]
+    return found
+
+
+def texts(request: InferenceRequest) -> list[str]:
+    """The text of each turn, without pictures."""
+    return ["".join(part for part in turn.parts if isinstance(part, str)) for turn in request.turns]
+
+
+def test_a_question_is_asked_in_the_papers_words() -> None:
+    """The picture, what it is, the question, its choices on one line, and the object that the misprint means."""
+    request = asked("A0", "I2-q2")
+    assert isinstance(request.turns[0].parts[0], View)
+    assert texts(request) == [
+        "The image above is the full image.\n\n"
+        "Where was I2 taken (2)?\n\n"
+        "The choices are listed below: (A) a blue band (B) three letters (C) a red roof (D) an arch rock (E) a tram\n\n"
+        "Analyze the image and question, then provide your reasoning process and conclusion. If there is no correct "
+        "answer, explain why.\n\n"
+        'Output in JSON format: {"answer": "your analysis and your solution"}'
+    ]
+    assert request.prompt_version == "a0/1+atombench-shown/1"
+
+
+def test_golden_evidence_tells_the_right_words_without_their_letters() -> None:
+    """Numbered, in the order of the steps, between the role and the task; the question stands before its choices."""
+    (text,) = texts(asked("AG", "I3-q1"))
+    parts = text.split("\n\n")
+    assert parts[1].startswith("You are a meticulous geolocation analysis expert. Your task now is to: Based on")
+    assert parts[2:5] == [
+        "CORRECT ANSWERS TO CLUE QUESTIONS",
+        "The following are the CORRECT answers to clue questions in this image:\n"
+        "1. What is clue 1 of I3? a blue band\n"
+        "2. What is clue 2 of I3? a blue band\n"
+        "3. What is clue 3 of I3? a blue band",
+        "ANSWER THE LOCATION QUESTIONS",
+    ]
+    assert parts[5].startswith("Now, please strictly base your answers on the CORRECT judgments")
+    assert parts[6] == "Where was I3 taken (1)?"
+    assert parts[-1] == 'Output in JSON format: {"answer": "your analysis and your solution"}'
+
+
+def test_the_chat_asks_directly_and_then_behind_golden_evidence() -> None:
+    """AGC's first turn is A0's; its second is AG's text, in the same chat, without the picture again."""
+    request = asked("AGC", "I1-q1")
+    first, final = texts(request)
+    assert first == texts(asked("A0", "I1-q1"))[0]
+    assert f"The image above is the full image.\n\n{final}" == texts(asked("AG", "I1-q1"))[0]
+    assert [turn.asks for turn in request.turns] == ["first", None]
+    assert [len(turn.views) for turn in request.turns] == [1, 0]
+
+
+def test_controls_show_no_picture_or_a_small_one() -> None:
+    """V0 says that there is none."""
+    assert texts(asked("A0", "I1-c1", "V0"))[0].startswith("No image is provided.\n\n")
+    assert [view.sizing for view in asked("A0", "I1-c1", "V1").turns[0].views] == ["longest:1024"]
+
+
+def test_the_plan_asks_every_question_and_conclusions_again() -> None:
+    """Clue questions get no request under AG; decoding is greedy unless the job says otherwise."""
+    found = requests()
+    assert len(found) == len(EXAMPLE) + 5
+    assert {one.sample_id for one in found if one.protocol == "AG"} == {"I1-q1", "I1-q2", "I2-q1", "I2-q2", "I3-q1"}
+    sampling = found[0].sampling
+    assert (sampling.temperature, sampling.top_p, sampling.top_k, sampling.max_tokens) == (0.0, 1.0, -1, 8192)
+    assert requests(sampling={"temperature": 0.5})[0].sampling.temperature == 0.5
+
+
+def test_a_part_of_the_data_set_is_told_all_of_its_pictures_clues() -> None:
+    """A job of one conclusion question tells the clue questions that it does not ask, in the order of their steps."""
+    shuffled = tuple(reversed(EXAMPLE))
+    (one,) = [one for one in requests(shuffled, samples=["I1-q1"]) if one.protocol == "AG"]
+    assert one.details == {"clues": ["I1-c1", "I1-c2", "I1-c3", "I1-c4"]}
+
+
+def test_a_conclusion_without_clues_is_refused_by_name() -> None:
+    """All of them at once; A0 asks them all the same."""
+    samples = (*EXAMPLE, conclusion("I4", 1), conclusion("I5", 1), clue("I5", 1, answer=""))
+    with pytest.raises(EvidenceMissingError) as told:
+        requests(samples)
+    reason = "its image has no clue question with an answer, which AG tells"
+    assert str(told.value).splitlines() == [f"sample 'I4-q1': {reason}", f"sample 'I5-q1': {reason}"]
+    assert len(requests(samples, cells=[{"protocol": "A0", "condition": "V2"}])) == len(samples)
+
+
+@pytest.mark.parametrize("condition", ["V3", "V4"])
+def test_local_evidence_is_refused(condition: str) -> None:
+    """None is annotated."""
+    with pytest.raises(EvidenceMissingError, match="ATOM-Bench annotates no evidence regions; V3 and V4 cannot be"):
+        requests(cells=[{"protocol": "A0", "condition": condition}])
+
+
+def test_a_plan_of_another_benchmark_is_named_as_such() -> None:
+    """With what the data set has itself."""
+    job = JobSpec(dataset="geo", models=(MODEL,), plan="table1")
+    with pytest.raises(PlanUnknownError) as told:
+        prepare(dataset_of(EXAMPLE, benchmark="atombench"), job, load_catalogue())
+    assert str(told.value).startswith(
+        "plan 'table1' belongs to ultravr; data set 'geo' is of atombench, which has atombench"
+    )
+
+
+def test_a_conclusion_s_evidence_stands_beside_its_answers() -> None:
+    """What golden evidence tells, for those who look at a reply; a clue question has none."""
+    by_id = {one.id: one for one in EXAMPLE}
+    found = AtomBench().evidence(by_id["I3-q1"], EXAMPLE)
+    assert found.lines == tuple(f"What is clue {step} of I3? a blue band" for step in (1, 2, 3))
+    assert AtomBench().evidence(by_id["I3-c1"], EXAMPLE).lines == ()
+    assert AtomBench().applies(by_id["I3-q1"], Cell(protocol="AG", condition="V2"))
