@@ -24,6 +24,7 @@ from evaluation.samples import Sample
 from evaluation.standard import accuracy_contents, option_judge, plain_fields
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
+from jobs.loops import ToolLoop
 from jobs.models import Cell, Condition, JobSpec, Turn
 from tiling.geometry import Size
 from tiling.views import View
@@ -109,13 +110,16 @@ class Scene:
 class Chat:
     """How one sample is asked in one cell, whatever the model and the repeat.
 
-    All views come before the first turn's text. `details` say what else is to be known of how it was asked.
+    All views come before the first turn's text. `details` say what else is to be known of how it was asked; `loop`
+    declares what may be asked of the worker from the last turn on.
     """
 
     views: tuple[View, ...]
     turns: tuple[Turn, ...]
     prompt_version: str
     details: dict[str, JsonValue] = field(default_factory=dict)
+    system: str | None = None
+    loop: ToolLoop | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """Named cells; the first plan is what is asked when a job names none."""
     protocols: Mapping[str, str]
     """What a sample can be asked by, with a few words on each."""
+    loops: Sequence[str] = ()
+    """Protocols whose chats have a loop; cells of theirs say how many rounds, and no others do."""
     conditions: Sequence[Condition] = CONDITIONS
     general: bool = False
     """Whether it reads records of any kind, so that one made for them goes before it."""
@@ -278,7 +284,8 @@ def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
-    Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not.
+    Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not,
+    or every protocol with rounds that has none, or the reverse.
     """
     if spec.plan and spec.cells:
         raise PlanUnknownError("name either a plan or cells, not both")
@@ -298,6 +305,10 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     ):
         if missing := sorted(set(asked) - set(known)):
             raise ProtocolUnavailableError(f"{kind} {', '.join(missing)} is not available; there is {', '.join(known)}")
+    for has, which in ((True, "has rounds; name how many"), (False, "has no rounds")):
+        wrong = {cell.protocol for cell in cells if (cell.protocol in benchmark.loops) is has is (cell.rounds is None)}
+        if wrong:
+            raise ProtocolUnavailableError(f"protocol {', '.join(sorted(wrong))} {which}")
     return cells
 
 

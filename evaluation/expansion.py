@@ -94,7 +94,9 @@ class Expansion:
             condition=asked.cell.condition,
             repeat=repeat,
             prompt_version=asked.chat.prompt_version,
+            system=asked.chat.system,
             turns=asked.chat.turns,
+            loop=asked.chat.loop,
             details=asked.chat.details,
             # The decoding was checked, once for all requests of the model.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
@@ -175,7 +177,8 @@ def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec)
 
 def request_id(sample_id: str, cell: Cell, model: str, repeat: int) -> str:
     """Readable identity of a request within its job."""
-    return f"{sample_id}:{cell.protocol}-{cell.condition}:{model}:{repeat}"
+    rounds = "" if cell.rounds is None else f"-n{cell.rounds}"
+    return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}:{model}:{repeat}"
 
 
 def request_seed(seed: int, identity: str) -> int:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, JsonValue, PositiveInt
+from pydantic import Field, JsonValue, PositiveInt, model_validator
 
 from catalogue.entry import Decoding
 from jobs.contract import Contract
+from jobs.loops import MOST_ROUNDS, Part, Stop, ToolCall, ToolLoop, Zoom
 from tiling.geometry import Size
 from tiling.views import View
 
@@ -47,10 +48,11 @@ FINAL_STATUSES = frozenset({JobStatus.FAILED, JobStatus.COMPLETED, JobStatus.CAN
 
 
 class Cell(Contract):
-    """One pair of a plan: how samples are asked, and what is shown."""
+    """One pair of a plan: how samples are asked, and what is shown; `rounds` bounds chats that may ask for more."""
 
     protocol: str
     condition: Condition
+    rounds: PositiveInt | None = Field(default=None, le=MOST_ROUNDS, exclude_if=_is_none)
 
 
 class Structure(Contract):
@@ -197,7 +199,7 @@ class Turn(Contract):
     `given` is an answer put into the history in place of the model's own.
     """
 
-    parts: tuple[str | View, ...] = Field(min_length=1)
+    parts: tuple[Part, ...] = Field(min_length=1)
     given: str | None = None
     asks: str | None = Field(default=None, description="what it asks for, by the benchmark's name; None: the question")
 
@@ -216,7 +218,7 @@ class Said(Contract):
     """A message that stood in a chat before its first turn: texts and views in their order."""
 
     role: Literal["system", "user", "assistant"]
-    parts: tuple[str | View, ...] = Field(min_length=1)
+    parts: tuple[Part, ...] = Field(min_length=1)
 
 
 class Labels(Contract):
@@ -253,6 +255,9 @@ class InferenceRequest(Labels):
         default=(), exclude_if=_is_empty, description="what the chat held before its first turn, behind `system`"
     )
     turns: tuple[Turn, ...] = Field(min_length=1)
+    loop: ToolLoop | None = Field(
+        default=None, exclude_if=_is_none, description="what may be asked of the worker from the last turn on"
+    )
     sampling: Sampling
     listener: str | None = Field(
         default=None, exclude_if=_is_none, description="channel on which its text is told as it grows"
@@ -268,6 +273,17 @@ class InferenceRequest(Labels):
         """The views of all messages, in order."""
         earlier = tuple(part for said in self.before for part in said.parts if isinstance(part, View))
         return earlier + tuple(view for turn in self.turns for view in turn.views)
+
+    @model_validator(mode="after")
+    def _can_loop(self) -> Self:
+        if self.loop is None:
+            return self
+        if self.turns[-1].given is not None:
+            raise ValueError("a loop goes on from the answer to the last turn, which is given")
+        zooms = [tool for tool in self.loop.tools if isinstance(tool, Zoom)]
+        if unseen := [tool.name for tool in zooms if tool.image >= len(self.views)]:
+            raise ValueError(f"{', '.join(unseen)}: the chat has {len(self.views)} view(s)")
+        return self
 
 
 class Stored(Contract):
@@ -356,6 +372,7 @@ class TurnResponse(Contract):
     served_as: str | None = Field(
         default=None, exclude_if=_is_none, description="what a server elsewhere called the model that answered"
     )
+    call: ToolCall | None = Field(default=None, exclude_if=_is_none, description="what the answer asked of the worker")
 
 
 class RemoteInfo(Contract):
@@ -399,6 +416,12 @@ class Response(Labels, Stored):
 
     job_id: str
     turns: tuple[TurnResponse, ...] = ()
+    stop: Stop | None = Field(
+        default=None, exclude_if=_is_none, description="why a chat with a loop ended; only `answered` has an answer"
+    )
+    max_rounds: PositiveInt | None = Field(
+        default=None, exclude_if=_is_none, description="how many answers a chat with a loop could have had"
+    )
     failure: Failure | None = None
     rasters: tuple[RasterRecord, ...] = ()
     sampling: Sampling

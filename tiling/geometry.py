@@ -10,6 +10,7 @@ Frames of coordinates, and the suffix that a name carries in each:
 
 import math
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiling.errors import RegionError
@@ -77,6 +78,23 @@ def _from_percent(percent: list[float], size: Size) -> Region:
     left, top = math.floor(x * size.width / 100), math.floor(y * size.height / 100)
     right = min(size.width, math.ceil((x + w) * size.width / 100))
     bottom = min(size.height, math.ceil((y + h) * size.height / 100))
+    return Region(left, top, right - left, bottom - top)
+
+
+def region_of_box(box: Sequence[float], size: Size, unit: float = 1000) -> Region:
+    """The pixels of a box [x1, y1, x2, y2] in parts of the full image's sides, of which each has `unit`.
+
+    The first corner is raised to 0 and the second lowered to `unit`; edges are cut to whole pixels towards 0, where
+    `pct:` of the region grammar is rounded outwards. Raises RegionError for what is empty.
+    """
+    left, top = (
+        int(max(0, part) / unit * side) if part < unit else side for part, side in zip(box[:2], size, strict=True)
+    )
+    right, bottom = (
+        int(min(unit, part) / unit * side) if part > 0 else 0 for part, side in zip(box[2:], size, strict=True)
+    )
+    if right <= left or bottom <= top:
+        raise RegionError(f"box {[*box]} shows nothing of an image of {size.width}x{size.height}")
     return Region(left, top, right - left, bottom - top)
 
 

@@ -1,5 +1,6 @@
 """What to look at, declared: a view names an image, a region and a sizing rule, and holds no pixels."""
 
+import math
 import re
 from typing import NamedTuple
 
@@ -10,14 +11,46 @@ from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
 _LONGEST = re.compile(r"longest:([1-9]\d*)")
+_FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?")
+_MAX_ASPECT = 200
+
+
+def check_sizing(text: str) -> str:
+    """Return a sizing rule as it is; raises ValueError for what is none."""
+    if text == "native" or _LONGEST.fullmatch(text):
+        return text
+    fit = _FIT.fullmatch(text)
+    if fit and int(fit[1]) ** 2 <= int(fit[3]) and int(fit[2]) <= int(fit[3]):
+        return text
+    raise ValueError(f"sizing '{text}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
+
+
+def fit(size: Size, factor: int, least: int, largest: int, side: int = 1) -> Size:
+    """Scale a size, up or down, to multiples of `factor` of an area between `least` and `largest`, in pixels.
+
+    A side below `side` becomes `side` first. Sizes that are scaled are cut to whole pixels before they are rounded to
+    the factor, as some clients do, where processors of models do not. Raises BudgetError beyond an aspect ratio of 200.
+    """
+    width, height = (max(side, each) for each in size)
+    if max(width, height) > _MAX_ASPECT * min(width, height):
+        raise BudgetError(f"{width}x{height} is longer than {_MAX_ASPECT} times its breadth")
+    fitted = Size(*(max(factor, round(each / factor) * factor) for each in (width, height)))
+    if fitted.area > largest:
+        scale = math.sqrt(width * height / largest)
+        return Size(*(max(factor, int(each / scale) // factor * factor) for each in (width, height)))
+    if fitted.area < least:
+        scale = math.sqrt(least / (width * height))
+        return Size(*(-(-int(each * scale) // factor) * factor for each in (width, height)))
+    return fitted
 
 
 class View(BaseModel):
     """One picture that a model is to be shown.
 
     `region` follows the IIIF grammar in level-0 pixels of the oriented image (`full`, `x,y,w,h`, `pct:x,y,w,h`).
-    `sizing` is `native` (the model family's own preprocessing of the region) or `longest:N` (an external downsampling
-    of the region to a longest side of N pixels comes before it, as the condition V1 asks).
+    `sizing` is `native` (the model family's own preprocessing of the region), `longest:N` (an external downsampling
+    of the region to a longest side of N pixels comes before it, as the condition V1 asks) or
+    `fit:FACTOR:LEAST:LARGEST[:SIDE]` (an external scaling by `fit`, which may enlarge).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -29,14 +62,14 @@ class View(BaseModel):
     @field_validator("sizing")
     @classmethod
     def _known_rule(cls, text: str) -> str:
-        if text != "native" and not _LONGEST.fullmatch(text):
-            raise ValueError(f"sizing '{text}' is neither native nor longest:N")
-        return text
+        return check_sizing(text)
 
     def downsampled(self, region_size: Size) -> Size:
-        """Size that the region has before the model's native preprocessing, in pixels."""
+        """Size that the region has before the model's native preprocessing, in pixels. Raises BudgetError."""
         if match := _LONGEST.fullmatch(self.sizing):
             return fit_longest_side(region_size, int(match.group(1)))
+        if match := _FIT.fullmatch(self.sizing):
+            return fit(region_size, *(int(number) for number in match.groups() if number))
         return region_size
 
 

@@ -20,7 +20,7 @@ from evaluation.errors import (
     SampleUnknownError,
     SamplingInvalidError,
 )
-from evaluation.expansion import expand
+from evaluation.expansion import expand, request_id
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
@@ -80,6 +80,21 @@ def test_a_protocol_that_is_not_available_is_named() -> None:
     with pytest.raises(ProtocolUnavailableError, match="T8, T9"):
         cells = [{"protocol": name, "condition": "V2"} for name in ("T9", "T8")]
         cells_of(ULTRAVR, JobSpec(dataset="t", models=(DEMO,), cells=cells))
+
+
+def test_rounds_are_for_protocols_that_have_them() -> None:
+    """A cell of another says none, and one of theirs says how many, which its requests' ids tell."""
+
+    class Looping(type(ULTRAVR)):  # type: ignore[misc]
+        loops = ("S1",)
+
+    for benchmark, cell in ((ULTRAVR, ("S1", 3)), (Looping(), ("S1", None)), (Looping(), ("S0", 3))):
+        asked = Cell(protocol=cell[0], condition="V2", rounds=cell[1])
+        with pytest.raises(ProtocolUnavailableError, match=f"protocol {cell[0]} has (no rounds|rounds; name how many)"):
+            cells_of(benchmark, JobSpec(dataset="t", models=(DEMO,), cells=(asked,)))
+    rounds = Cell(protocol="S1", condition="V2", rounds=3)
+    assert cells_of(Looping(), JobSpec(dataset="t", models=(DEMO,), cells=(rounds,))) == (rounds,)
+    assert request_id("a", rounds, DEMO, 0) == f"a:S1-V2-n3:{DEMO}:0"
 
 
 def test_ids_say_what_a_request_is(dataset: Dataset) -> None:
