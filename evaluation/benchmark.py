@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue
@@ -199,6 +200,17 @@ class Benchmark(ABC, Generic[AnySample]):
         Raises ValueError, beginning with the file's name, for one that cannot be used.
         """
         return self
+
+    def settled_in(self, folder: Path) -> "Benchmark[AnySample]":
+        """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
+        return self
+
+    def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
+        """Turn a line of the results that the benchmark's own program writes into the fields of a response.
+
+        None for any other line. Raises ValueError telling what is wrong with it.
+        """
+        return None
 
     def record(self, sample: AnySample) -> dict[str, Any]:
         """Write a sample as a record that reads as the same sample."""

@@ -145,7 +145,9 @@ def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Bench
 
 def _settled(benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]) -> Benchmark[Any] | None:
     try:
-        return benchmark.settled(read_settings(settings_beside(benchmark, folder))) if benchmark else None
+        if benchmark is None:
+            return None
+        return benchmark.settled(read_settings(settings_beside(benchmark, folder))).settled_in(folder)
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         problems.append(Problem(file, None, None, message))

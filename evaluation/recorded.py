@@ -6,7 +6,7 @@ say is filled in first, and is told apart afterwards from what was recorded.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +40,19 @@ _UNSAID_WITHIN: dict[str, dict[str, Any]] = {
 _Line = bytes | dict[str, Any]
 
 
-def read_replies(paths: Iterable[Path], protocol: str) -> Iterator[Reply]:
+def read_replies(
+    paths: Iterable[Path],
+    protocol: str,
+    translated: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda line: None,
+) -> Iterator[Reply]:
     """Yield the replies of files of responses, or of folders of such files, as they are read.
 
-    `protocol` is that of lines of one's own that name none.
+    `protocol` is that of lines of one's own that name none; `translated` gives the fields of a response for a line as
+    somebody else's program writes it, and None for any other.
     Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and
     where there is no response at all.
     """
-    paths, reader = list(paths), _Reader(protocol)
+    paths, reader = list(paths), _Reader(protocol, translated)
     for path in paths:
         for file in response_files(path):
             yield from reader.read(file)
@@ -66,7 +71,8 @@ def response_files(path: Path) -> list[Path]:
 class _Reader:
     """Reads files one after the other; counts what was good, and what was not up to a bound."""
 
-    def __init__(self, protocol: str) -> None:
+    def __init__(self, protocol: str, translated: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+        self._translated = translated
         self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
@@ -106,7 +112,7 @@ class _Reader:
             line = json.loads(line)
         if not isinstance(line, dict):
             raise ValueError("is no JSON object")
-        return self._own(line, f"{file.name}:{number}")
+        return self._own(self._translated(line) or line, f"{file.name}:{number}")
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}

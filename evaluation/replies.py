@@ -4,6 +4,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from evaluation.work import Spent
+from jobs.loops import Stop
 from jobs.models import Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
@@ -29,7 +30,8 @@ class Reply(NamedTuple):
     `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
     own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970. `spent` is
-    what all turns took together.
+    what all turns took together. Of a chat with a loop, `rounds` are the answers with their calls, `max_rounds` says
+    how many there could have been, and `stop` why it ended: `answered` alone has a text.
     """
 
     labels: Labels
@@ -43,6 +45,14 @@ class Reply(NamedTuple):
     rasters: tuple[RasterRecord, ...] = ()
     overflowed: bool = False
     spent: Spent = Spent()
+    rounds: tuple[TurnResponse, ...] = ()
+    max_rounds: int | None = None
+    stop: Stop | None = None
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the model itself left it without an answer, which is no failure."""
+        return self.overflowed or self.stop in ("rounds", "context")
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -85,14 +95,17 @@ def reply_of(response: Response) -> Reply:
         labels=response,
         job_id=response.job_id,
         created=response.created_at.timestamp(),
-        text=final.text if final else None,
-        failure=None if final else _why(failure),
+        text=final.text if final and response.stop in (None, "answered") else None,
+        failure=None if final or response.stop else _why(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
         steps=tuple((turn.asks, turn.text) for turn in turns if turn.asks is not None),
         rasters=response.rasters,
-        overflowed=filled or (failure is not None and failure.by_model),
+        overflowed=filled or (failure is not None and failure.by_model) or response.stop == "context",
         spent=Spent.of(response),
+        rounds=turns if response.max_rounds else (),
+        max_rounds=response.max_rounds,
+        stop=response.stop,
     )
 
 

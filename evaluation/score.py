@@ -29,7 +29,7 @@ def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, Catalog
 
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
-    return read_replies(responses, next(iter(dataset.benchmark.protocols)))
+    return read_replies(responses, next(iter(dataset.benchmark.protocols)), dataset.benchmark.recorded)
 
 
 def page_of_files(
@@ -55,7 +55,7 @@ def outcomes_of_files(
     """
     counted: dict[tuple[str, ...], tuple[bool, float, int]] = {}
     for number, reply in enumerate(_replies(dataset, responses)):
-        rank = (reply.text is None and not reply.overflowed, reply.created, number)
+        rank = (reply.text is None and not reply.is_unanswered, reply.created, number)
         counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
     replies = (one for at, one in enumerate(_replies(dataset, responses)) if counted[_key(one)][-1] == at)
     return reply_outcomes(dataset, replies, catalogue)

@@ -220,7 +220,7 @@ class Judges:
 
     def judge(self, reply: Reply, position: int) -> Verdict | None:
         """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
-        if reply.text is None and not reply.overflowed:
+        if reply.text is None and not reply.is_unanswered:
             return None
         self.judged += 1
         return self.of(position)(reply, self._frame(reply))

@@ -1,0 +1,60 @@
+"""Reads the final answer of a chat's last text, and compares it with truths as the authors' runner does."""
+
+import re
+import string
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+READER_VERSION = "vistahop-answers/1"
+_THOUGHTS = ("think", "thinking")
+_ENDS = re.compile(r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end\|>|<end_of_turn>|</s>")
+_OPENING, _CLOSING = "<answer>", "</answer>"
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = frozenset({"a", "an", "the"})
+
+Status = Literal["tag", "whole", "empty", "unfinished"]
+"""How an answer was found: between its tags, as all that was said, not at all, or within a thought without an end."""
+
+
+class FinalAnswer(NamedTuple):
+    """An answer as it was written, and how it was found; empty texts answer nothing."""
+
+    text: str
+    status: Status
+
+
+def read_answer(text: str) -> FinalAnswer:
+    """Read the last `<answer>` behind the last thought; without one, all that stands there, up to an end of turn."""
+    said = _behind_thoughts(text)
+    closing = said.rfind(_CLOSING)
+    opening = said.rfind(_OPENING, 0, max(closing, 0))
+    if opening >= 0:
+        answer = said[opening + len(_OPENING) : closing].strip()
+        return FinalAnswer(answer, "tag" if answer else "empty")
+    end = _ENDS.search(said)
+    answer = (said[: end.start()] if end else said).strip()
+    if not answer:
+        return FinalAnswer("", "empty")
+    return FinalAnswer(answer, "unfinished" if _is_thinking(said) else "whole")
+
+
+def _behind_thoughts(text: str) -> str:
+    ends = (text.rfind(f"</{name}>") + len(name) + 3 for name in _THOUGHTS if f"</{name}>" in text)
+    return text[max(ends, default=0) :]
+
+
+def _is_thinking(said: str) -> bool:
+    return any(f"<{name}>" in said for name in _THOUGHTS)
+
+
+def plain(text: str) -> str:
+    """Lower case, without ASCII punctuation, articles and double spaces; a lone "a" stays, being an option's letter."""
+    words = text.lower().translate(_NO_PUNCTUATION).split()
+    kept = [word for word in words if word not in _ARTICLES]
+    return " ".join(kept) if kept else "a" if "a" in words and set(words) == {"a"} else ""
+
+
+def matches(answer: str, truths: Iterable[str]) -> bool:
+    """Whether an answer is one of the truths to the word."""
+    told = plain(answer)
+    return bool(told) and any(told == plain(truth) for truth in truths)

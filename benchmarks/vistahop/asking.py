@@ -1,0 +1,169 @@
+"""How a question is asked: directly, or in a loop of rounds with text and image search, with zooms or without."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+
+from benchmarks.vistahop.beside import Beside
+from benchmarks.vistahop.prompts.texts import texts_of
+from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.tools import Kind, Tool, chosen
+from evaluation.benchmark import Chat, Scene
+from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
+from jobs.loops import Given, Part, Search, ToolErrors, ToolLoop, Zoom
+from jobs.models import Cell, Turn
+from retrieval.sources import MOST_PAGES
+from tiling.views import View
+
+DIRECT, SEARCH, SEARCH_CROP = "direct", "search", "search_crop"
+PROTOCOLS = {
+    DIRECT: "without tools (No-Tool)",
+    SEARCH: "with text and image search (Search)",
+    SEARCH_CROP: "with text and image search and zooms (Search+Crop)",
+}
+LOOPS = (SEARCH, SEARCH_CROP)
+"""Protocols that are played in rounds."""
+_TOOLS: dict[str, tuple[Kind, ...]] = {
+    SEARCH: ("search", "image search"),
+    SEARCH_CROP: ("zoom", "search", "image search"),
+}
+_FIT = "fit:32:65536:8294400"
+"""The size of every picture that the authors' runner sends; its crops have sides of at least 28 pixels before."""
+ROUNDS = (6, 8, 10, 12, 14)
+PAPERS_ROUNDS = 10
+
+
+class Options(BaseModel):
+    """What a job may choose: how many pages a search is made of, where it looks, and how large pictures are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    top_k: PositiveInt = Field(default=3, le=MOST_PAGES, description="pages that a text search is made of")
+    source: str | None = Field(
+        default=None, description="name of a source of the worker's operator; else the data set's corpus is searched"
+    )
+    source_version: str = Field(default="", description="what the operator calls the source's state")
+    pictures: Literal["fit", "native"] = Field(
+        default="fit", description="sizes of the authors' runner, or the model family's own"
+    )
+
+    def sizing(self, crop: bool = False) -> str:
+        """The sizing rule of a picture."""
+        return "native" if self.pictures == "native" else f"{_FIT}:28" if crop else _FIT
+
+
+def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
+    """Ask a sample in a cell: its picture, then the question alone, under a system message that says how."""
+    options = scene.shared or Options()
+    views = (View(image=scene.images[0], sizing=options.sizing()),) if cell.condition != "V0" else ()
+    if cell.protocol == DIRECT:
+        return _direct(sample, views, beside)
+    loop = ToolLoop(
+        opening=texts_of("results")["opening"],
+        closing=texts_of("results")["closing"],
+        tools=tuple(_declared(tool, sample, scene, options, beside) for tool in _told(cell, beside)),
+        errors=ToolErrors(**{name: _message(text) for name, text in texts_of("results")["errors"].items()}),
+        max_rounds=cell.rounds or PAPERS_ROUNDS,
+    )
+    task, version = _task("agent", "task", beside)
+    return Chat(
+        views,
+        (Turn(parts=(sample.question,)),),
+        f"{version}+{_version_of(beside.tools)}+{texts_of('results')['version']}",
+        system=f"{task}\n\n{_tools_section(_told(cell, beside))}",
+        loop=loop,
+    )
+
+
+def _direct(sample: Sample, views: tuple[View, ...], beside: Beside) -> Chat:
+    task, version = _task("direct", "task" if views else "text_only", beside)
+    instruction = beside.format_instruction or texts_of("direct")["format_instruction"]
+    return Chat(views, (Turn(parts=(f"{sample.question}\n\n{instruction}",)),), version, system=task)
+
+
+def _task(name: str, text: str, beside: Beside) -> tuple[str, str]:
+    """The task prompt, and its version: that of ours, or the digest of the data set's own."""
+    if not beside.system_prompt:
+        return texts_of(name)[text].strip(), texts_of(name)["version"]
+    own = f"{beside.system_prompt}\0{beside.format_instruction}"
+    return beside.system_prompt, f"own:{_digest(own)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _version_of(tools: tuple[Tool, ...]) -> str:
+    return f"tools:{_digest(chr(10).join(tool.line for tool in tools))}"
+
+
+def _told(cell: Cell, beside: Beside) -> tuple[Tool, ...]:
+    return chosen(beside.tools, _TOOLS[cell.protocol])
+
+
+def require_tools(cells: Iterable[Cell], beside: Beside) -> None:
+    """Refuse loops without any tool, and without the picture. Raises ProtocolUnavailableError."""
+    for cell in cells:
+        if cell.protocol in LOOPS and cell.condition == "V0":
+            raise ProtocolUnavailableError(f"{SEARCH} and {SEARCH_CROP} show the picture: ask them at V2")
+        if cell.protocol in LOOPS and not _told(cell, beside):
+            told = " or ".join(_TOOLS[cell.protocol])
+            raise ProtocolUnavailableError(f"{cell.protocol} needs a tool for {told}, and the data set declares none")
+
+
+def _tools_section(tools: tuple[Tool, ...]) -> str:
+    text: str = texts_of("agent")["tools"].strip()
+    return text.format(declarations="\n".join(tool.line for tool in tools))
+
+
+def _message(text: str) -> str:
+    wrapped: str = texts_of("results")["message"].replace("{text}", text)
+    return wrapped
+
+
+def _declared(tool: Tool, sample: Sample, scene: Scene, options: Options, beside: Beside) -> Zoom | Given | Search:
+    texts = texts_of("results")
+    if tool.kind == "zoom":
+        before, after = _message(f"{texts['zoomed']}\0").split("\0")
+        return Zoom(name=tool.name, sizing=options.sizing(crop=True), before=before, after=after)
+    if tool.kind == "image search":
+        return Given(name=tool.name, parts=tuple(_hits(sample, scene, options)))
+    source, version = source_of(scene.images[0], options, beside)
+    return Search(
+        name=tool.name,
+        source=source,
+        source_version=version,
+        top_k=options.top_k,
+        found=_message(texts["found"]),
+        nothing=_message(texts["nothing"]),
+    )
+
+
+def source_of(image: str, options: Options, beside: Beside) -> tuple[str, str]:
+    """Where a text search looks, and its version. Raises EvidenceMissingError where there is nowhere to look."""
+    if options.source:
+        return options.source, options.source_version
+    if beside.corpus is None:
+        raise EvidenceMissingError(
+            "nothing can be searched: the data set has no folder corpus/ with pages, and the job names no `source`"
+        )
+    dataset = image.partition("/")[0]
+    return f"{dataset}/{beside.corpus.folder}", beside.corpus.digest
+
+
+def _hits(sample: Sample, scene: Scene, options: Options) -> Iterator[Part]:
+    """The result of the image search: titles, each with its picture, in one message."""
+    texts = texts_of("results")
+    shown = [(hit.title, hit.thumbnail) for hit in sample.hits if hit.thumbnail is not None]
+    if not shown:
+        yield _message(texts["no_hits"])
+        return
+    before, after = _message(f"{texts['hits']}\0").split("\0")
+    text = before
+    for number, (title, thumbnail) in enumerate(shown, start=1):
+        yield text + texts["hit"].replace("{number}", str(number)).replace("{title}", title)
+        yield View(image=scene.images[thumbnail], sizing=options.sizing())
+        text = ""
+    yield after

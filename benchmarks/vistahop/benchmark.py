@@ -1,0 +1,135 @@
+"""VistaHop, as the host sees it: from a small thing in a large picture through facts that only search supplies.
+
+Source: arXiv 2606.03273; `docs/vistahop.md` says what is the authors', and what is settled where they are silent.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.vistahop.answers import READER_VERSION
+from benchmarks.vistahop.asking import (
+    DIRECT,
+    LOOPS,
+    PAPERS_ROUNDS,
+    PROTOCOLS,
+    ROUNDS,
+    SEARCH_CROP,
+    Options,
+    ask,
+    require_tools,
+)
+from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, TOOL_FILES, Beside, read_beside, read_folder
+from benchmarks.vistahop.checks import check_sample, compare
+from benchmarks.vistahop.judging import Kept, SampleJudge
+from benchmarks.vistahop.reading import record_of, sample_fields
+from benchmarks.vistahop.report import report
+from benchmarks.vistahop.rules import RULES
+from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.taxonomy import LEVELS
+from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene
+from evaluation.metrics.accuracy import Grouping
+from evaluation.records import Record
+from evaluation.tables import Contents
+from evaluation.verdicts import Judge, Verdicts
+from jobs.models import Cell
+
+_TABLE4 = (
+    Cell(protocol=DIRECT, condition="V2"),
+    *(Cell(protocol=name, condition="V2", rounds=PAPERS_ROUNDS) for name in LOOPS),
+)
+_TABLE5 = tuple(Cell(protocol=SEARCH_CROP, condition="V2", rounds=number) for number in ROUNDS)
+
+
+class VistaHop(Benchmark[Sample]):
+    """Questions whose chats search and look closer; with what lies beside a data set."""
+
+    name = "vistahop"
+    title = "VistaHop"
+    sample_type = Sample
+    plans: Mapping[str, tuple[Cell, ...]] = {
+        "table4": _TABLE4,
+        "table5": _TABLE5,
+        "vistahop": tuple(dict.fromkeys((*_TABLE4, *_TABLE5))),
+        "text-only": (Cell(protocol=DIRECT, condition="V0"),),
+    }
+    protocols: Mapping[str, str] = PROTOCOLS
+    loops = LOOPS
+    conditions = ("V0", "V2")
+    grouping = Grouping(("level",), dict.fromkeys(LEVELS, ()))
+    options = Options
+    versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
+    decoding: Mapping[str, float | int] = {
+        "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 4096,
+    }  # fmt: skip
+    beside = (*TOOL_FILES, JUDGEMENTS, FAILURES)
+
+    def __init__(self, beside: Beside | None = None) -> None:
+        self._beside = beside or Beside()
+
+    def settled(self, texts: Mapping[str, str]) -> "VistaHop":
+        """With the declarations of tools and the labels that lie beside the data set."""
+        return VistaHop(replace(self._beside, **read_beside(texts)))
+
+    def settled_in(self, folder: Path) -> "VistaHop":
+        """With the prompts that `dataset.toml` holds, and the corpus."""
+        return VistaHop(replace(self._beside, **read_folder(folder)))
+
+    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+        """Yield the question of a record, of any of its shapes."""
+        return sample_fields(record, origin)
+
+    def record(self, sample: Sample) -> dict[str, Any]:
+        """Write a question as a record that reads as the same question."""
+        return record_of(sample)
+
+    def checklist(self, sample: Sample) -> Sequence[str]:
+        """Say what keeps a question from a table."""
+        return [*check_sample(sample)]
+
+    def compare(self, samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say which documents of chains the corpus does not have."""
+        return compare(samples, self._beside.corpus.documents if self._beside.corpus else None)
+
+    def describe(self, sample: Sample) -> Iterator[str]:
+        """Tell its anchors, its chain and what an image search finds."""
+        for anchor in sample.all_anchors:
+            yield f"anchor: {anchor.label or 'unnamed'}{f' at {list(anchor.box)}' if anchor.box else ''}"
+        for hop in sample.all_hops:
+            yield f"hop: {hop.start} -> {hop.end}{f' ({hop.relation})' if hop.relation else ''}"
+        for hit in sample.hits:
+            yield f"image search: {hit.title}"
+
+    def summary(self, sample: Sample) -> dict[str, str]:
+        """Its hops and its form."""
+        return {"hops": str(sample.hops or "not known"), "form": sample.form or "not known"}
+
+    def evidence(self, sample: Sample, samples: Sequence[Sample]) -> Evidence:
+        """Tell the chain from the picture to the answer."""
+        lines = [f"{hop.start} -> {hop.end}" for hop in sample.all_hops]
+        return Evidence((*(anchor.label for anchor in sample.all_anchors if anchor.label), *lines))
+
+    def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
+        """Refuse loops without the picture, which no table has, and without any tool."""
+        require_tools(cells, self._beside)
+
+    def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> Options:
+        """Hand the job's options on."""
+        return options if isinstance(options, Options) else Options()
+
+    def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
+        """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""
+        return ask(sample, cell, scene, self._beside)
+
+    def judge(self, sample: Sample) -> Judge:
+        """Make a question ready to judge chats about it."""
+        return SampleJudge(sample, self._beside)
+
+    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Make again what is kept of a chat."""
+        return Kept(*kept)
+
+    def report(self, verdicts: Verdicts) -> Contents:
+        """Fill Tables 4, 5 and 9, the composition of the data, and ours beside."""
+        return report(verdicts)

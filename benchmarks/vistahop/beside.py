@@ -1,0 +1,155 @@
+"""What may lie beside a data set: declarations of tools, prompts of its own, a corpus, and what people said."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.vistahop.tools import Tool, own_tools, read_tools
+from retrieval.documents import corpus_digest, corpus_files, read_documents
+from retrieval.errors import BadLine, RetrievalError
+
+SETTINGS = "dataset.toml"
+TOOL_FILES = ("tools.yaml", "tools.json")
+JUDGEMENTS = "judgements.jsonl"
+FAILURES = "failures.jsonl"
+FAILURE_TYPES: Mapping[str, str] = {
+    "anchor": "wrong or missing visual anchor",
+    "drift": "retrieval drift or unsupported external evidence",
+    "planning": "long-chain planning collapse",
+    "fusion": "multi-anchor fusion or calculation error",
+    "boundary": "answer normalization or judge boundary case",
+}
+"""What an incorrect chat failed by first, in the order in which our rules ask."""
+UNLABELLED = "unlabelled"
+Place = tuple[str, str]
+"""Job and request."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pages that lie in a folder of the data set: where, which content, and their ids."""
+
+    folder: str
+    digest: str
+    documents: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """All that lies beside a data set; empty texts stand for ours."""
+
+    tools: tuple[Tool, ...] = field(default_factory=own_tools)
+    system_prompt: str = ""
+    format_instruction: str = ""
+    corpus: Corpus | None = None
+    judgements: Mapping[Place, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
+    """What annotators said of a chat, by job and request: name, and whether it is correct."""
+    failures: Mapping[Place, str] = field(default_factory=dict)
+    """What people found an incorrect chat to fail by."""
+
+
+def read_beside(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Read the files of their names into fields of `Beside`. Raises ValueError naming every bad line of a file."""
+    found: dict[str, Any] = {}
+    for name in TOOL_FILES:
+        if name in texts:
+            found["tools"] = read_tools(name, texts[name])
+    if JUDGEMENTS in texts:
+        said: dict[Place, list[tuple[str, bool]]] = {}
+        for place, line in _lines(JUDGEMENTS, texts[JUDGEMENTS], {"annotator": str, "correct": bool}):
+            said.setdefault(place, []).append((line["annotator"], line["correct"]))
+        found["judgements"] = {place: tuple(sorted(lines)) for place, lines in said.items()}
+    if FAILURES in texts:
+        lines = _lines(FAILURES, texts[FAILURES], {"type": str})
+        found["failures"] = {place: line["type"] for place, line in lines}
+    return found
+
+
+def _lines(file: str, text: str, fields: Mapping[str, type]) -> list[tuple[Place, dict[str, Any]]]:
+    found, wrong = [], []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(_line(line, fields))
+            except ValueError as error:
+                wrong.append(f"line {number}: {error}")
+    if wrong:
+        raise ValueError(f"{file}: {'; '.join(wrong)}")
+    return found
+
+
+def _line(line: str, fields: Mapping[str, type]) -> tuple[Place, dict[str, Any]]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"is not JSON: {error}") from error
+    wanted = {"job": str, "request": str, **fields}
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), kind) for name, kind in wanted.items()):
+        told = ", ".join(f"{name} ({_WORDS[kind]})" for name, kind in wanted.items())
+        raise ValueError(f"must be an object with {told}")
+    if "type" in fields and found["type"] not in FAILURE_TYPES:
+        raise ValueError(f"type '{found['type']}' is none of {', '.join(FAILURE_TYPES)}")
+    return (found["job"], found["request"]), found
+
+
+_WORDS = {str: "a text", bool: "true or false"}
+
+
+def read_folder(folder: Path) -> dict[str, Any]:
+    """Read what `dataset.toml` says of prompts, tools and corpus. Raises ValueError beginning with a file's name."""
+    path = folder / SETTINGS
+    settings = tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
+    if wrong := [*_wrong_settings(settings)]:
+        raise ValueError(f"{SETTINGS}: {'; '.join(wrong)}")
+    found: dict[str, Any] = dict(settings.get("prompts", {}))
+    name = settings.get("search", {}).get("corpus", "corpus")
+    if "corpus" in settings.get("search", {}) or (folder / name).is_dir():
+        found["corpus"] = read_corpus(folder, name)
+    named = settings.get("tools", {}).get("file")
+    if named and not (folder / named).is_file():
+        raise ValueError(f"{SETTINGS}: tools.file: there is no '{named}' beside it")
+    return found
+
+
+def _wrong_settings(settings: Mapping[str, Any]) -> Iterator[str]:
+    known = {"prompts": ("system_prompt", "format_instruction"), "tools": ("file",), "search": ("corpus",)}
+    for table, names in known.items():
+        inner = settings.get(table, {})
+        if not isinstance(inner, dict):
+            yield f"{table}: must be a table"
+            continue
+        for name, value in inner.items():
+            if name not in names:
+                yield f"{table}.{name}: is not known; there is {', '.join(names)}"
+            elif not isinstance(value, str) or not value:
+                yield f"{table}.{name}: must be a text"
+            elif name == "file" and value not in TOOL_FILES:
+                yield f"tools.file: must be {' or '.join(TOOL_FILES)}, not '{value}'"
+            elif name == "corpus" and ("/" in value or "\\" in value or value.startswith(".")):
+                yield f"search.corpus: must be the name of a folder beside it, not '{value}'"
+
+
+def read_corpus(folder: Path, name: str) -> Corpus:
+    """Read a corpus, once for a content. Raises ValueError naming every bad line."""
+    try:
+        looks = tuple((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in corpus_files(folder / name))
+        return _read_corpus(folder / name, name, looks)
+    except RetrievalError as error:
+        raise ValueError(f"{name}: {str(error).removeprefix(f'{folder / name} ')}") from error
+
+
+@lru_cache(maxsize=8)
+def _read_corpus(path: Path, name: str, looks: tuple[tuple[str, int, int], ...]) -> Corpus:
+    ids, wrong = set(), []
+    for read in read_documents(path):
+        if isinstance(read, BadLine):
+            wrong.append(str(read))
+        else:
+            ids.add(read.id)
+    if wrong:
+        raise ValueError(f"{name}: {'; '.join(wrong)}")
+    return Corpus(name, corpus_digest(path), frozenset(ids))

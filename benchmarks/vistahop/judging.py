@@ -1,0 +1,138 @@
+"""Judges a chat by `rules/1`, and keeps what the tables need of its rounds."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from benchmarks.vistahop.answers import FinalAnswer, matches, read_answer
+from benchmarks.vistahop.beside import Beside
+from benchmarks.vistahop.evidence import documents_found, drifted, sees_anchor
+from benchmarks.vistahop.rules import RULES, is_right
+from benchmarks.vistahop.samples import Sample
+from evaluation.answers.boxes import BoxFrame
+from evaluation.answers.final import parse_answer
+from evaluation.replies import Reply
+from evaluation.verdicts import Part, Verdict
+from jobs.models import TurnResponse
+
+COUNTED = frozenset({"ok", "not_run"})
+"""Statuses of valid calls."""
+_VOIDS = frozenset({"bad_arguments", "bad_box"})
+"""Statuses of calls by which the authors' runner loses the whole sample."""
+RECORDED = "verdicts"
+"""Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
+_NO_ANSWER = FinalAnswer("", "empty")
+
+
+class Kept(NamedTuple):
+    """What is kept of a chat.
+
+    `tools` counts calls by name and status. `cached` and `prompt` are tokens of the rounds from the second on. `anchor`
+    tells whether a crop showed an anchor, `drift` whether a hop's documents were never found: 1, 0, or -1 where that is
+    not annotated. `judges` holds what each judge said: 1, 0, or -1 for nothing that could be read.
+    """
+
+    limit: int
+    rounds: int
+    calls: int
+    stop: str
+    status: str
+    voided: bool
+    cut_off: bool
+    tools: tuple[tuple[str, str, int], ...]
+    cached: int
+    prompt: int
+    anchor: int
+    found: int
+    documents: int
+    drift: int
+    label: str
+    judges: tuple[tuple[str, int], ...]
+
+
+class SampleJudge:
+    """One question, made ready to judge any number of chats about it."""
+
+    def __init__(self, sample: Sample, beside: Beside) -> None:
+        self._sample = sample
+        self._beside = beside
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+        """Judge a chat; one without an answer is wrong, and no judge is asked about it."""
+        answer = _NO_ANSWER if reply.text is None else read_answer(reply.text)
+        stop = reply.stop or ("context" if reply.overflowed and reply.text is None else "answered")
+        right = bool(answer.text) and self._is_right(answer.text)
+        score = float(right) if self._sample.scored else None
+        status = answer.status if stop == "answered" else stop
+        return Verdict(
+            value=answer.text or None,
+            status=status,
+            score=score,
+            kept=self._kept(reply, status, stop, score),
+            tags=(("stop", stop), *((("judged by", "exact match"),) if self._is_exact(answer.text) else ())),
+            tell=lambda: tuple(_part(number, turn) for number, turn in enumerate(reply.rounds, start=1) if turn.call),
+        )
+
+    def _is_exact(self, answer: str) -> bool:
+        return matches(answer, self._sample.answers)
+
+    def _is_right(self, answer: str) -> bool:
+        options = self._sample.options
+        if options and not self._is_exact(answer):
+            letter = parse_answer(answer, options).value
+            return letter is not None and any(truth.strip().upper() == letter for truth in self._sample.answers)
+        return is_right(answer, self._sample.answers)
+
+    def _kept(self, reply: Reply, status: str, stop: str, score: float | None) -> Kept:
+        calls = [turn.call for turn in reply.rounds if turn.call]
+        tools = Counter((call.name if call.status in _NAMED else "", call.status) for call in calls)
+        later = reply.rounds[1:]
+        found, documents = documents_found(self._sample, calls)
+        place = reply.identity
+        return Kept(
+            limit=reply.max_rounds or 1,
+            rounds=len(reply.rounds) or 1,
+            calls=sum(call.status in COUNTED for call in calls),
+            stop=stop,
+            status=status,
+            voided=any(call.status in _VOIDS for call in calls),
+            cut_off=reply.cut_off,
+            tools=tuple((*key, count) for key, count in sorted(tools.items())),
+            cached=sum(turn.usage.cached_tokens for turn in later),
+            prompt=sum(turn.usage.prompt_tokens for turn in later),
+            anchor=sees_anchor(self._sample, reply.rasters),
+            found=found,
+            documents=documents,
+            drift=drifted(self._sample, calls),
+            label=self._beside.failures.get(place, ""),
+            judges=tuple(sorted(self._said(reply, score).items())),
+        )
+
+    def _said(self, reply: Reply, score: float | None) -> dict[str, int]:
+        """What each judge says of the chat: the rules, those whose verdicts were recorded with it, and people."""
+        said = {} if score is None else {RULES: int(score)}
+        recorded = reply.labels.details.get(RECORDED)
+        if isinstance(recorded, dict):
+            said |= {name: int(value) for name, value in recorded.items() if isinstance(value, int | float)}
+        people = self._beside.judgements.get(reply.identity, ())
+        return said | {f"annotator {name}": int(correct) for name, correct in people}
+
+
+_NAMED = frozenset({"ok", "not_run", "empty", "bad_box"})
+"""Statuses whose tool is one of the protocol's, so that it is counted by its name."""
+
+
+def _part(number: int, turn: TurnResponse) -> Part:
+    """A round with a call, as a part of the chat: what was called, and what came of it."""
+    assert turn.call is not None
+    call = turn.call
+    return Part(
+        name=f"round {number}",
+        question=f"{call.name} {call.arguments}".strip(),
+        truth=None,
+        value=call.result or None,
+        text=turn.text,
+        status=call.status,
+        score=float(call.status in COUNTED),
+        tags=(("tool", call.name), ("status", call.status)),
+        notes=(f"pages: {', '.join(call.documents)}",) if call.documents else (),
+    )

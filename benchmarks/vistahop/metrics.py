@@ -1,0 +1,202 @@
+"""What one model did in one setting with so many rounds: Pass@1 over repeats, calls, rounds, and why chats ended."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+
+import numpy as np
+
+from benchmarks.vistahop.judging import Kept
+from benchmarks.vistahop.samples import Sample
+from evaluation.metrics.clusters import clustered, ratio
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
+from evaluation.verdicts import Verdicts
+
+
+@dataclass(frozen=True)
+class Played:
+    """One chat: whose question by its position, whether it was right (NaN where nobody knows), what was kept of it."""
+
+    sample: int
+    score: float
+    kept: Kept
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The chats of one model by one protocol with at most `limit` rounds."""
+
+    model: str
+    protocol: str
+    condition: str
+    limit: int
+    samples: Sequence[Sample]
+    chats: Sequence[Played]
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """What tells it from others."""
+        return self.model, self.protocol, self.condition, self.limit
+
+    def by_sample(self, value: Callable[[Played], float]) -> Floats:
+        """The mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
+        sums, counts = self._sums(value)
+        with np.errstate(invalid="ignore"):
+            means: Floats = sums / counts
+        return means
+
+    def _sums(self, value: Callable[[Played], float]) -> tuple[Floats, Floats]:
+        sums, counts = np.zeros(len(self.samples)), np.zeros(len(self.samples))
+        for chat in self.chats:
+            found = value(chat)
+            if found == found:  # noqa: PLR0124 - not NaN
+                sums[chat.sample] += found
+                counts[chat.sample] += 1
+        return sums, counts
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Mean score of each sample over its repeats."""
+        return self.by_sample(lambda chat: chat.score)
+
+    @cached_property
+    def strict_scores(self) -> Floats:
+        """The same where a call by which the authors' runner loses a sample makes its chat wrong."""
+        return self.by_sample(lambda chat: 0.0 if chat.kept.voided and chat.score == chat.score else chat.score)
+
+    def judged_by(self, judge: str) -> Floats:
+        """Mean of what another judge said of each sample's chats; what it left unreadable is left out."""
+        return self.by_sample(lambda chat: _said(chat, judge))
+
+    def unreadable_by(self, judge: str) -> int:
+        """How many chats a judge left without a verdict that could be read."""
+        return sum(dict(chat.kept.judges).get(judge) == -1 for chat in self.chats)
+
+    def mean(self, value: Callable[[Played], float]) -> Estimate:
+        """The mean over chats, with the interval of a bootstrap over samples."""
+        sums, counts = self._sums(value)
+        asked = counts > 0
+        if not asked.any():
+            return NOTHING
+        return clustered([np.column_stack([sums, counts])[asked]], ratio(0, 1), int(counts.sum()))
+
+    @property
+    def calls(self) -> Estimate:
+        """Counted calls of a chat."""
+        return self.mean(lambda chat: chat.kept.calls)
+
+    @property
+    def rounds(self) -> Estimate:
+        """Rounds of a chat."""
+        return self.mean(lambda chat: chat.kept.rounds)
+
+    @property
+    def utilization(self) -> Estimate:
+        """Counted calls as a share of those that the limit allows."""
+        return self.mean(lambda chat: chat.kept.calls / self.limit)
+
+    @property
+    def stops(self) -> Counter[str]:
+        """Why chats ended."""
+        return Counter(chat.kept.stop for chat in self.chats)
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How answers were found."""
+        return Counter(chat.kept.status for chat in self.chats)
+
+    @property
+    def tools(self) -> Counter[tuple[str, str]]:
+        """Calls by tool and status."""
+        found: Counter[tuple[str, str]] = Counter()
+        for chat in self.chats:
+            found.update({(name, status): count for name, status, count in chat.kept.tools})
+        return found
+
+    @property
+    def reuse(self) -> Estimate:
+        """The share of later rounds' prompts that came from the prefix cache."""
+        prompt = sum(chat.kept.prompt for chat in self.chats)
+        cached = sum(chat.kept.cached for chat in self.chats)
+        rounds = sum(max(0, chat.kept.rounds - 1) for chat in self.chats)
+        return Estimate(value=cached / prompt, count=rounds) if prompt else NOTHING
+
+    @property
+    def anchors_seen(self) -> Estimate:
+        """The share of chats whose crops showed an anchor, of those that could."""
+        return self.mean(lambda chat: chat.kept.anchor if chat.kept.anchor >= 0 else nan)
+
+    @property
+    def documents_found(self) -> Estimate:
+        """The mean share of the chain's documents that were among the results."""
+        return self.mean(lambda chat: chat.kept.found / chat.kept.documents if chat.kept.documents else nan)
+
+
+def settings_of(verdicts: Verdicts) -> list[Setting]:
+    """Every setting of which there are chats, in the report's order, fewer rounds first."""
+    samples = [sample for sample in verdicts.samples if isinstance(sample, Sample)]
+    found: list[Setting] = []
+    for cell in verdicts.cells:
+        chats: dict[int, list[Played]] = {}
+        for one in verdicts.cell(*cell).by_repeat().values():
+            for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True):
+                chats.setdefault(Kept(*kept).limit, []).append(Played(at, score, Kept(*kept)))
+        found += [Setting(*cell, limit, samples, chats[limit]) for limit in sorted(chats)]
+    return found
+
+
+def _said(chat: Played, judge: str) -> float:
+    said = dict(chat.kept.judges).get(judge, -1)
+    return nan if said < 0 else float(said)
+
+
+def pass_at_1(scores: Floats, at: Indices | None = None) -> Estimate:
+    """The mean of samples' scores, with Wilson's interval over samples."""
+    return proportion(scores if at is None else scores[at])
+
+
+def gap(scores: Floats, baseline: Floats) -> Estimate:
+    """Scores less a baseline's over the samples that both have, with the interval of a paired bootstrap."""
+    difference = scores - baseline
+    known = ~np.isnan(difference)
+    sums = np.column_stack([difference, known])[known].astype(np.float64)
+    return clustered([sums], ratio(0, 1), int(known.sum())) if len(sums) else NOTHING
+
+
+def share(part: int, whole: int) -> Estimate:
+    """A share of so many, with Wilson's interval; nothing of nothing."""
+    return wilson(part / whole, whole) if whole else NOTHING
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How two judges agree over the replies that both judged, and how many each left unreadable."""
+
+    both: int
+    same: int
+    kappa: float | None
+    unreadable: int
+
+    @property
+    def rate(self) -> Estimate:
+        """The share of replies on which both say the same."""
+        return share(self.same, self.both)
+
+
+def agreement(pairs: Sequence[tuple[int, int]]) -> Agreement:
+    """Compare two judges by what they said of the same replies: 1, 0, or -1 for nothing that could be read.
+
+    Cohen's kappa is None where it is not defined: without replies, or where both always say the same one thing.
+    """
+    known = [(one, other) for one, other in pairs if one >= 0 and other >= 0]
+    count = len(known)
+    same = sum(one == other for one, other in known)
+    if not count:
+        return Agreement(0, 0, None, len(pairs))
+    first, second = (sum(pair[at] for pair in known) / count for at in (0, 1))
+    chance = first * second + (1 - first) * (1 - second)
+    kappa = None if chance == 1 else (same / count - chance) / (1 - chance)
+    return Agreement(count, same, kappa, len(pairs) - count)

@@ -1,0 +1,175 @@
+"""Tables that the paper has none of: how chats went, what evidence they had, and how judges agree."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+
+from benchmarks.vistahop.metrics import Setting, agreement, pass_at_1, share
+from benchmarks.vistahop.rules import RULES
+from benchmarks.vistahop.sheet import Sheet, count, number
+from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.tables import Group, Row, Table, Value
+
+STOPS = ("answered", "rounds", "context")
+_STATUSES = ("tag", "whole", "unfinished", "empty")
+
+
+def process(sheet: Sheet) -> Table:
+    """Why chats ended, how answers were found, and how much of later prompts was reused."""
+    stops = (number(name, name, "stop_share", "rate", 1, stop=name) for name in STOPS)
+    return Table(
+        name="process",
+        title="How chats went",
+        caption="Chats by why they ended, in %; answers by how they were found; strict: Pass@1 where a call by which "
+        "the authors' program loses a sample makes its chat wrong; reuse: of later rounds' prompts, "
+        "the share of tokens that came from the prefix cache.",
+        groups=(
+            Group(title="Ended by", columns=tuple(stops)),
+            Group(title="Answers", columns=tuple(count(name, name, status=name) for name in _STATUSES)),
+            Group(
+                title="",
+                columns=(
+                    count("cut_off", "cut off"),
+                    number("strict", "strict P@1", "strict_pass_at_1", "rate"),
+                    number("reuse", "prefix reuse", "prefix_reuse", "rate", 1),
+                    count("failed", "failed", of="requests"),
+                    count("chats", "chats"),
+                ),
+            ),
+        ),
+        rows=tuple(_process_row(sheet, one) for one in sheet.settings),
+    )
+
+
+def _process_row(sheet: Sheet, one: Setting) -> Row:
+    chats, failed = len(one.chats), 0
+    # Failures do not tell how many rounds they might have had: those of a cell stand in its first row.
+    alike = [other for other in sheet.settings if other.place[:3] == one.place[:3]]
+    if alike[0] is one:
+        failed = sum(bool(verdict.failure) for verdict in sheet.verdicts.cell(*one.place[:3]).all)
+    return sheet.row(
+        one,
+        (
+            *(share(one.stops[name], chats) for name in STOPS),
+            *(one.statuses[name] for name in _STATUSES),
+            sum(chat.kept.cut_off for chat in one.chats),
+            pass_at_1(one.strict_scores),
+            one.reuse,
+            failed,
+            chats,
+        ),
+    )
+
+
+def calls(sheet: Sheet) -> Table:
+    """Calls by tool and status."""
+    rows = []
+    for one in sheet.settings:
+        total = one.tools.total()
+        for (name, status), found in sorted(one.tools.items()):
+            keys = {"tool": name or "none", "status": status}
+            title = f"{sheet.title(one)} · {name or 'no tool'} · {status}"
+            rows.append(sheet.row(one, (found, share(found, total)), title, **keys))
+    return Table(
+        name="calls",
+        title="Calls by tool and status",
+        caption="Calls of all chats; those that are ok or not run, being in the last round, are counted calls.",
+        groups=(Group(title="", columns=(count("calls", "calls"), number("share", "share", "call_share", "rate", 1))),),
+        rows=tuple(rows),
+        detail=True,
+    )
+
+
+def evidence(sheet: Sheet) -> Table:
+    """Whether crops showed anchors and searches found the chain's documents, where those are annotated."""
+    rows = []
+    for one in sheet.settings:
+        found = (one.anchors_seen, one.documents_found)
+        if one.limit > 1 and any(value.count for value in found):
+            rows.append(sheet.row(one, found))
+    return Table(
+        name="evidence",
+        title="What chats saw and found",
+        caption="In %. Anchor seen: a crop covers half of an anchor's box and shows its shorter side with 24 pixels or "
+        "more. Documents found: share of the chain's documents among the results.",
+        groups=(
+            Group(
+                title="",
+                columns=(
+                    number("anchor", "anchor seen", "anchor_seen", "rate", 1),
+                    number("documents", "documents found", "documents_found", "rate", 1),
+                ),
+            ),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def text_only(sheet: Sheet) -> Table:
+    """How often the question alone is enough."""
+    return Table(
+        name="text_only",
+        title="Text-only answer rate",
+        caption="Pass@1 without tools and without the picture, in %: what needs no look.",
+        groups=(Group(title="", columns=sheet.level_columns()),),
+        rows=tuple(sheet.row(one, tuple(sheet.passed(one.scores))) for one in sheet.settings if one.condition == "V0"),
+    )
+
+
+def _judges(sheet: Sheet) -> list[str]:
+    """All judges of any chat, the rules first."""
+    found = {name for one in sheet.settings for chat in one.chats for name, _ in chat.kept.judges}
+    return sorted(found, key=lambda name: (name != RULES, name))
+
+
+def by_judge(sheet: Sheet) -> Table:
+    """Pass@1 by every judge besides the rules."""
+    return Table(
+        name="by_judge",
+        title="Pass@1 by other judges",
+        caption="In %, over the chats that each judged; a verdict that cannot be read is left out, and counted.",
+        groups=(
+            Group(title="Answer", columns=sheet.level_columns()),
+            Group(title="Verdicts", columns=(count("judged", "judged"), count("unreadable", "unreadable"))),
+        ),
+        rows=tuple(row for judge in _judges(sheet) if judge != RULES for row in _judged_rows(sheet, judge)),
+    )
+
+
+def _judged_rows(sheet: Sheet, judge: str) -> Iterator[Row]:
+    for one in sheet.settings:
+        said = Counter(dict(chat.kept.judges).get(judge) for chat in one.chats)
+        judged = said[0] + said[1]
+        if judged or said[-1]:
+            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1])
+            yield sheet.row(one, values, f"{sheet.title(one)} · {judge}", judge=judge)
+
+
+def judges(sheet: Sheet) -> Table:
+    """How every two judges of the same chats agree."""
+    rows = []
+    for one, other in combinations(_judges(sheet), 2):
+        said = [dict(chat.kept.judges) for setting in sheet.settings for chat in setting.chats]
+        found = agreement([(row[one], row[other]) for row in said if one in row and other in row])
+        kappa = NOTHING if found.kappa is None else Estimate(value=found.kappa, count=found.both)
+        if found.both or found.unreadable:
+            values = (found.rate, kappa, found.both, found.unreadable)
+            rows.append(Row(title=f"{one} · {other}", keys={"judge": one, "other": other}, values=values))
+    return Table(
+        name="judges",
+        title="How judges agree",
+        caption="Over the chats that both judged, of all models and settings: the share on which both say the same, in "
+        "%, and Cohen's kappa, which has no value where both always say one thing.",
+        groups=(
+            Group(
+                title="",
+                columns=(
+                    number("agreement", "agreement", "agreement", "rate", 1),
+                    number("kappa", "kappa", "kappa", "number", 2),
+                    count("both", "chats"),
+                    count("unreadable", "unreadable"),
+                ),
+            ),
+        ),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,144 @@
+"""Turns records into the fields of samples: the authors' runner's, ours, those of synthesis, and rows of Parquet."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from benchmarks.vistahop.samples import MOST_HITS, Sample
+from evaluation.benchmark import Origin
+from evaluation.records import Record
+
+_NOT_IN_IDS = re.compile(r"[\s/]+")
+_MARK = "<image>"
+_ARROW = re.compile(r"\s*(?:-+>|→|=>)\s*")
+_LABELS = (
+    "hops", "level", "category", "scenario", "form", "answer_type", "anchors", "chain", "components", "options",
+)  # fmt: skip
+_TITLES, _THUMBNAILS = "image_search_title_list", "image_search_thumbnail_list"
+_PICTURES = ("images", "image", "image_url", "picture")
+_TRUTHS = ("answers", "answer", "ground_truth", "truth")
+_ENDS = {
+    "from": ("from", "source", "head", "subject"),
+    "relation": ("relation", "predicate", "type"),
+    "to": ("to", "target", "tail", "object"),
+}
+"""What an edge of a chain may call its parts."""
+
+
+def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the sample in a record; raises ValueError naming the field that is wrong."""
+    if not isinstance(record.value, dict):
+        raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
+    value = {name: inner for name, inner in record.value.items() if inner is not None}
+    yield _fields(_as_ours(value), record, origin)
+
+
+def _as_ours(value: dict[str, Any]) -> dict[str, Any]:
+    """A record of another shape as one of ours; what neither shape knows is kept."""
+    if isinstance(value.get("reward_model"), dict) or isinstance(value.get("prompt"), list):
+        rest = {name: inner for name, inner in value.items() if name not in ("prompt", "reward_model")}
+        asked = {"question": _first_question(value["prompt"])} if "prompt" in value else {}
+        told = value.get("reward_model", {})
+        truth = {"answers": told["ground_truth"]} if isinstance(told, dict) and "ground_truth" in told else {}
+        return {**asked, **truth, **rest}
+    if "reasoning_path" in value:
+        rest = {name: inner for name, inner in value.items() if name != "reasoning_path"}
+        return {**_chain_of(value["reasoning_path"]), **rest}
+    return value
+
+
+def _first_question(prompt: Any) -> Any:
+    messages = prompt if isinstance(prompt, list) else [prompt]
+    users = (one for one in messages if isinstance(one, dict) and one.get("role", "user") == "user")
+    content = next((one.get("content") for one in users), prompt if isinstance(prompt, str) else "")
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content
+
+
+def _chain_of(path: Any) -> dict[str, Any]:
+    """The chain of a synthesized question: edges, or nodes in their order; hops are its edges."""
+    if isinstance(path, str):
+        path = [node for node in _ARROW.split(path) if node]
+    if isinstance(path, list) and path and all(isinstance(edge, dict) for edge in path):
+        chain = [{part: _first_of(edge, names) for part, names in _ENDS.items()} for edge in path]
+    elif isinstance(path, list) and len(path) > 1 and all(isinstance(node, str) for node in path):
+        chain = [{"from": one, "to": other} for one, other in pairwise(path)]
+    else:
+        raise ValueError("reasoning_path: must be a list of edges {from, relation, to}, or of two nodes or more")
+    return {"hops": len(chain), "chain": chain}
+
+
+def _first_of(value: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((str(value[name]) for name in names if value.get(name) is not None), "")
+
+
+def _fields(value: dict[str, Any], record: Record, origin: Origin) -> dict[str, Any]:
+    truths: Any = next((value[name] for name in _TRUTHS if name in value), [])
+    pictures = _pictures(value, origin)
+    question = value.get("question")
+    if question is None:
+        raise ValueError(f"question: is missing; there are {', '.join(value) or 'no fields'}")
+    hits = _hits(value, origin)
+    thumbnails = [name for name in dict.fromkeys(name for _, name in hits) if name]
+    first = pictures[:1]
+    fields = {
+        "id": _NOT_IN_IDS.sub("-", str(value.get("id", f"{origin.stem}-{record.index}"))),
+        "images": (*first, *thumbnails),
+        "question": question.replace(_MARK, "").strip() if isinstance(question, str) else question,
+        "answers": truths if isinstance(truths, list | tuple) else [truths],
+        "hits": [
+            {"title": title, "thumbnail": len(first) + thumbnails.index(name) if name else None} for title, name in hits
+        ],
+        "unshown": pictures[1:],
+        **{name: value[name] for name in _LABELS if name in value},
+    }
+    read = {"id", "question", "image_search", _TITLES, _THUMBNAILS, *_PICTURES, *_TRUTHS, *_LABELS}
+    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in read}}
+
+
+def _pictures(value: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
+    found = next((value[name] for name in _PICTURES if value.get(name)), None)
+    found = origin.images.get(origin.stem) if found is None else found
+    listed = found if isinstance(found, list | tuple) else [] if found is None else [found]
+    return tuple(_picture(one, origin) for one in listed)
+
+
+def _picture(one: Any, origin: Origin) -> str:
+    """A picture's name; of one that lies in the record, as rows of Parquet hold them, that of the file it becomes."""
+    content = one.get("bytes") if isinstance(one, dict) else one
+    if isinstance(content, bytes):
+        return origin.keep(content)
+    name = one.get("path", one.get("image")) if isinstance(one, dict) else one
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"images: a picture is the name of a file, or its bytes, not {one!r}")
+    return name
+
+
+def _hits(value: Mapping[str, Any], origin: Origin) -> list[tuple[str, str | None]]:
+    """Titles of the image search's hits, each with its thumbnail where there is one."""
+    if _TITLES in value or _THUMBNAILS in value:
+        titles, thumbnails = list(value.get(_TITLES, ())), list(value.get(_THUMBNAILS, ()))
+        if len(thumbnails) > len(titles):
+            told = f"{len(thumbnails)} thumbnails for {len(titles)} titles"
+            raise ValueError(f"{_THUMBNAILS}: {told}; every thumbnail needs its title")
+        thumbnails += [None] * (len(titles) - len(thumbnails))
+        found = list(zip(titles, thumbnails, strict=True))
+    else:
+        given = value.get("image_search", [])
+        if not isinstance(given, list) or not all(isinstance(one, dict) and "title" in one for one in given):
+            raise ValueError('image_search: must be a list of {"title", "thumbnail"}')
+        found = [(one["title"], one.get("thumbnail")) for one in given]
+    return [(str(title), _picture(name, origin) if name else None) for title, name in found[:MOST_HITS]]
+
+
+def record_of(sample: Sample) -> dict[str, Any]:
+    """Write a sample as a record that reads as the same sample."""
+    fields = sample.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"extra", "level", "hits"})
+    hits = [
+        {"title": hit.title, **({"thumbnail": sample.images[hit.thumbnail]} if hit.thumbnail else {})}
+        for hit in sample.hits
+    ]
+    fields["images"] = [*sample.images[:1], *fields.pop("unshown", [])]
+    return {**sample.extra, **fields, **({"image_search": hits} if hits else {})}
