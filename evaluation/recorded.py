@@ -112,7 +112,10 @@ class _Reader:
             line = json.loads(line)
         if not isinstance(line, dict):
             raise ValueError("is no JSON object")
-        return self._own(self._translated(line) or line, f"{file.name}:{number}")
+        if translated := self._translated(line):
+            # Its program writes a sample once a run, so that a second line is a copy, and another file another run.
+            line = {"job_id": str(file), **translated}
+        return self._own(line, f"{file.name}:{number}")
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}

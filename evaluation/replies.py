@@ -103,7 +103,7 @@ def reply_of(response: Response) -> Reply:
         rasters=response.rasters,
         overflowed=filled or (failure is not None and failure.by_model) or response.stop == "context",
         spent=Spent.of(response),
-        rounds=turns if response.max_rounds else (),
+        rounds=turns if response.stop else (),
         max_rounds=response.max_rounds,
         stop=response.stop,
     )

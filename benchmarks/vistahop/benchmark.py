@@ -26,6 +26,7 @@ from benchmarks.vistahop.judging import Kept, SampleJudge
 from benchmarks.vistahop.reading import record_of, sample_fields
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
+from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
 from benchmarks.vistahop.taxonomy import LEVELS
 from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene
@@ -83,6 +84,10 @@ class VistaHop(Benchmark[Sample]):
     def record(self, sample: Sample) -> dict[str, Any]:
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
+
+    def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
+        """Turn a line of the authors' `results.jsonl` into the fields of a response."""
+        return response_fields(line)
 
     def checklist(self, sample: Sample) -> Sequence[str]:
         """Say what keeps a question from a table."""

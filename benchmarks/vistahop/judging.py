@@ -20,15 +20,18 @@ _VOIDS = frozenset({"bad_arguments", "bad_box"})
 """Statuses of calls by which the authors' runner loses the whole sample."""
 RECORDED = "verdicts"
 """Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
+ROUNDS = "rounds"
+"""Under which name there the number of rounds stands, where not every round was recorded."""
 _NO_ANSWER = FinalAnswer("", "empty")
 
 
 class Kept(NamedTuple):
     """What is kept of a chat.
 
-    `tools` counts calls by name and status. `cached` and `prompt` are tokens of the rounds from the second on. `anchor`
-    tells whether a crop showed an anchor, `drift` whether a hop's documents were never found: 1, 0, or -1 where that is
-    not annotated. `judges` holds what each judge said: 1, 0, or -1 for nothing that could be read.
+    `limit` is 0 where nobody told how many rounds there could have been. `tools` counts calls by name and status.
+    `cached` and `prompt` are tokens of the rounds from the second on. `anchor` tells whether a crop showed an anchor,
+    `drift` whether a hop's documents were never found: 1, 0, or -1 where that is not annotated. `judges` holds what
+    each judge said: 1, 0, or -1 for nothing that could be read.
     """
 
     limit: int
@@ -89,8 +92,8 @@ class SampleJudge:
         found, documents = documents_found(self._sample, calls)
         place = reply.identity
         return Kept(
-            limit=reply.max_rounds or 1,
-            rounds=len(reply.rounds) or 1,
+            limit=reply.max_rounds or int(reply.stop is None),
+            rounds=told if isinstance(told := reply.labels.details.get(ROUNDS), int) else len(reply.rounds) or 1,
             calls=sum(call.status in COUNTED for call in calls),
             stop=stop,
             status=status,

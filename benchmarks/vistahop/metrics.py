@@ -27,7 +27,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Setting:
-    """The chats of one model by one protocol with at most `limit` rounds."""
+    """The chats of one model by one protocol with at most `limit` rounds; 0 is a limit that nobody told."""
 
     model: str
     protocol: str
@@ -95,7 +95,9 @@ class Setting:
 
     @property
     def utilization(self) -> Estimate:
-        """Counted calls as a share of those that the limit allows."""
+        """Counted calls as a share of those that the limit allows; nothing where that is not known."""
+        if not self.limit:
+            return NOTHING
         return self.mean(lambda chat: chat.kept.calls / self.limit)
 
     @property
@@ -144,8 +146,13 @@ def settings_of(verdicts: Verdicts) -> list[Setting]:
         for one in verdicts.cell(*cell).by_repeat().values():
             for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True):
                 chats.setdefault(Kept(*kept).limit, []).append(Played(at, score, Kept(*kept)))
-        found += [Setting(*cell, limit, samples, chats[limit]) for limit in sorted(chats)]
+        found += [Setting(*cell, limit or _reached(chats[limit]), samples, chats[limit]) for limit in sorted(chats)]
     return found
+
+
+def _reached(chats: Sequence[Played]) -> int:
+    """The limit that chats ran into, where nobody told it; 0 where none did."""
+    return max((chat.kept.rounds for chat in chats if chat.kept.stop == "rounds"), default=0)
 
 
 def _said(chat: Played, judge: str) -> float:

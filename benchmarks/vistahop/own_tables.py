@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
+from benchmarks.vistahop.asking import DIRECT
 from benchmarks.vistahop.metrics import Setting, agreement, pass_at_1, share
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.sheet import Sheet, count, number
@@ -85,7 +86,7 @@ def evidence(sheet: Sheet) -> Table:
     rows = []
     for one in sheet.settings:
         found = (one.anchors_seen, one.documents_found)
-        if one.limit > 1 and any(value.count for value in found):
+        if one.protocol != DIRECT and any(value.count for value in found):
             rows.append(sheet.row(one, found))
     return Table(
         name="evidence",

@@ -58,7 +58,8 @@ class Sheet:
 
     def title(self, one: Setting) -> str:
         """Model and setting; the rounds where they are not the paper's, and V0 where no picture is shown."""
-        rounds = "" if one.protocol == DIRECT or one.limit == PAPERS_ROUNDS else f" · N = {one.limit}"
+        told = f"N = {one.limit}" if one.limit else "N not told"
+        rounds = "" if one.protocol == DIRECT or one.limit == PAPERS_ROUNDS else f" · {told}"
         blind = " · text alone" if one.condition != PICTURED else ""
         return f"{self.verdicts.title_of(one.model)} · {TITLES.get(one.protocol, one.protocol)}{rounds}{blind}"
 

@@ -14,7 +14,8 @@ NAMES = re.compile(
     r"|(?-i:\b(?:GND|PER|QUA|INF)\b)"  # what its steps do
     r"|mmcr|(?-i:\b[NCI][0-4]\b)|circular accuracy"
     r"|atom-?bench|(?-i:\b(?:AGC?|A0|CLQ|CoLQ|RCS|RRS)\b)"  # another, its protocols and metrics
-    r"|license_plates|golden.evidence",  # what it asks about, and what it tells
+    r"|license_plates|golden.evidence"  # what it asks about, and what it tells
+    r"|vista-?(?:hop|arena)|search_crop|image_zoom_in_tool|cross_anchor|Search\+Crop",  # a fourth, its settings and tools
     re.IGNORECASE,
 )
 EXCEPTIONS = {
