@@ -3,7 +3,8 @@
 A loop is data. Whoever declares one is asked nothing while it is played, and a record of each call comes back.
 """
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator, model_validator
 
@@ -107,8 +108,8 @@ class NamedCall(Contract):
 class TaggedCall(Contract):
     """A name, and each argument's key and value between tags, as GLM's and Qwen3.5's templates have it.
 
-    The name stands between `name_opening`, which may be nothing, and `name_closing` or the first key. A value that is
-    JSON is what it says, and any other is a text, without the white space around it.
+    The name stands between `name_opening`, which may be nothing, and `name_closing`, the first key or the call's end.
+    Values are texts, without the white space around them; that of a box is JSON.
     """
 
     form: Literal["tagged"] = "tagged"
@@ -140,6 +141,35 @@ class ToolLoop(Contract):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"more than one tool is called {', '.join(twice)}")
         return self
+
+
+GRAMMARS: Mapping[str, Mapping[str, Any]] = {
+    "qwen3": {},
+    "glm4.5": {
+        "call": TaggedCall(
+            name_closing="\n",
+            key_opening="<arg_key>",
+            key_closing="</arg_key>",
+            value_opening="<arg_value>",
+            value_closing="</arg_value>",
+        )
+    },
+    "qwen3.5": {
+        "call": TaggedCall(
+            name_opening="<function=",
+            name_closing=">",
+            key_opening="<parameter=",
+            key_closing=">",
+            value_closing="</parameter>",
+        )
+    },
+    "kimi": {
+        "opening": "<|tool_call_begin|>",
+        "closing": "<|tool_call_end|>",
+        "call": NamedCall(mark="<|tool_call_argument_begin|>", prefix="functions.", number_mark=":"),
+    },
+}
+"""Fields of a loop by the model whose chat template has calls written so; Hermes and MiniCPM-V write as Qwen3 does."""
 
 
 CallStatus = Literal["ok", "empty", "malformed", "unknown_tool", "bad_arguments", "bad_box", "not_run"]
