@@ -55,7 +55,8 @@ class Given(Contract):
 class Search(Contract):
     """Asks a source for pages, and shows what is made of them.
 
-    `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address.
+    `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address. Where
+    `source_version` says something, no other state of it is asked.
     `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in.
     """
 
@@ -63,7 +64,9 @@ class Search(Contract):
     name: _Name
     argument: _Name = "query"
     source: str = Field(min_length=1, max_length=400)
-    source_version: str = Field(description="digest of a corpus, or what the operator calls the source's state")
+    source_version: str = Field(
+        default="", max_length=200, description="digest of a corpus, or what the operator calls the source's state"
+    )
     top_k: PositiveInt = Field(default=3, le=MOST_PAGES)
     found: _Text
     nothing: _Text
@@ -195,6 +198,7 @@ class ToolCall(Contract):
     result: str = Field(default="", description="text as shown; [IMAGE n] stands for raster n of the response")
     rasters: tuple[int, ...] = Field(default=(), description="numbers of the response's rasters that it shows")
     documents: tuple[str, ...] = Field(default=(), description="ids or addresses of the pages behind it")
+    source: str = Field(default="", description="what was searched: its name, version and summarizer")
     cached: bool = Field(default=False, description="whether the job had searched for the same before")
     seconds: float = Field(default=0.0, description="from the call to its result")
 
