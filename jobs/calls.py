@@ -276,6 +276,11 @@ class Calls:
         kept = await self._run("record", job_id, told, *(response.packed for response in responses))
         return [bool(one) for one in kept]
 
+    async def keep_search(self, job_id: str, search: str, packed: bytes) -> bytes | None:
+        """Keep the first result of a search and return it; None where the job is gone."""
+        kept: bytes | None = await self._run("keep_search", job_id, search, packed)
+        return kept
+
     async def trim(self, lane: str, *, lease_ms: int) -> int:
         """Remove what is done with from a lane; returns the number of entries."""
         return int(await self._run("trim", lane, lease_ms))

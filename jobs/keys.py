@@ -181,6 +181,10 @@ class Keys:
         """Hash from the name of each Parquet part to its seal."""
         return f"{self.job(job_id)}:parts"
 
+    def searches(self, job_id: str) -> str:
+        """Hash from the name of each search of a job's chats to what it came to, zstd JSON."""
+        return f"{self.job(job_id)}:searches"
+
     def chats(self) -> str:
         """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
         return f"{self.prefix}:chats"
@@ -236,7 +240,7 @@ class Keys:
     def parts_of_a_job(self) -> tuple[Callable[[str], str], ...]:
         """What makes the further keys of a job from its id, but for those of its responses."""
         queued = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        return (*queued, self.results, self.texts, self.parts, self.rasters)
+        return (*queued, self.results, self.texts, self.parts, self.rasters, self.searches)
 
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""

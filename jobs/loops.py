@@ -3,7 +3,8 @@
 A loop is data. Whoever declares one is asked nothing while it is played, and a record of each call comes back.
 """
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator, model_validator
 
@@ -54,7 +55,8 @@ class Given(Contract):
 class Search(Contract):
     """Asks a source for pages, and shows what is made of them.
 
-    `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address.
+    `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address. Where
+    `source_version` says something, no other state of it is asked.
     `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in.
     """
 
@@ -62,7 +64,9 @@ class Search(Contract):
     name: _Name
     argument: _Name = "query"
     source: str = Field(min_length=1, max_length=400)
-    source_version: str = Field(description="digest of a corpus, or what the operator calls the source's state")
+    source_version: str = Field(
+        default="", max_length=200, description="digest of a corpus, or what the operator calls the source's state"
+    )
     top_k: PositiveInt = Field(default=3, le=MOST_PAGES)
     found: _Text
     nothing: _Text
@@ -107,8 +111,8 @@ class NamedCall(Contract):
 class TaggedCall(Contract):
     """A name, and each argument's key and value between tags, as GLM's and Qwen3.5's templates have it.
 
-    The name stands between `name_opening`, which may be nothing, and `name_closing` or the first key. A value that is
-    JSON is what it says, and any other is a text, without the white space around it.
+    The name stands between `name_opening`, which may be nothing, and `name_closing`, the first key or the call's end.
+    Values are texts, without the white space around them; that of a box is JSON.
     """
 
     form: Literal["tagged"] = "tagged"
@@ -142,6 +146,35 @@ class ToolLoop(Contract):
         return self
 
 
+GRAMMARS: Mapping[str, Mapping[str, Any]] = {
+    "qwen3": {},
+    "glm4.5": {
+        "call": TaggedCall(
+            name_closing="\n",
+            key_opening="<arg_key>",
+            key_closing="</arg_key>",
+            value_opening="<arg_value>",
+            value_closing="</arg_value>",
+        )
+    },
+    "qwen3.5": {
+        "call": TaggedCall(
+            name_opening="<function=",
+            name_closing=">",
+            key_opening="<parameter=",
+            key_closing=">",
+            value_closing="</parameter>",
+        )
+    },
+    "kimi": {
+        "opening": "<|tool_call_begin|>",
+        "closing": "<|tool_call_end|>",
+        "call": NamedCall(mark="<|tool_call_argument_begin|>", prefix="functions.", number_mark=":"),
+    },
+}
+"""Fields of a loop by the model whose chat template has calls written so; Hermes and MiniCPM-V write as Qwen3 does."""
+
+
 CallStatus = Literal["ok", "empty", "malformed", "unknown_tool", "bad_arguments", "bad_box", "not_run"]
 
 
@@ -165,6 +198,7 @@ class ToolCall(Contract):
     result: str = Field(default="", description="text as shown; [IMAGE n] stands for raster n of the response")
     rasters: tuple[int, ...] = Field(default=(), description="numbers of the response's rasters that it shows")
     documents: tuple[str, ...] = Field(default=(), description="ids or addresses of the pages behind it")
+    source: str = Field(default="", description="what was searched: its name, version and summarizer")
     cached: bool = Field(default=False, description="whether the job had searched for the same before")
     seconds: float = Field(default=0.0, description="from the call to its result")
 

@@ -45,3 +45,11 @@ class IndexUnusableError(RetrievalError):
 
 class SourceFailedError(RetrievalError):
     """A source did not answer as often as it was asked, or not in the shape that its operator named."""
+
+
+class SourceUnknownError(RetrievalError):
+    """There is no source of this name where it is asked for."""
+
+
+class SourceChangedError(RetrievalError):
+    """A source is not in the state that it was to be asked in."""

@@ -130,6 +130,10 @@ class Library:
                 to_make.setdefault(path, []).append(recipe)
         return awaited, [work for path, recipes in to_make.items() for work in self._plan_work(path, recipes)]
 
+    def measure(self, looks: Sequence[Look], budget: VisualBudget) -> list[int]:
+        """Bytes of the rasters that these looks will see; 0 for what cannot be rendered. Reads headers, and blocks."""
+        return [self._bytes_of(look, budget) for look in looks]
+
     def keep(self, raster: Raster) -> bool:
         """Put a raster into the store, if it costs more to make than to read; returns whether it was written.
 
@@ -159,6 +163,13 @@ class Library:
         """What was done so far."""
         cache = self._cache
         return LibraryStats(self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests)
+
+    def _bytes_of(self, look: Look, budget: VisualBudget) -> int:
+        try:
+            path = self._root.locate(look.view.image)
+            return 3 * plan_raster(known_identity(path), look.view, budget, look.num_images).plan.raster.area
+        except (TilingError, OSError):  # whoever renders it will say so
+            return 0
 
     def _find(self, recipe: Recipe) -> bool:
         """Take a raster from the store, if it is there."""

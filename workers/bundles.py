@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import count
@@ -15,7 +15,9 @@ from jobs.logs import about
 from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
+from retrieval.errors import RetrievalError, SourceChangedError
 from tiling.errors import ImageChangedError, TilingError
+from tiling.rendering import Raster
 from workers.engines.engine import EngineDeadError, EngineError, Message
 from workers.engines.keeper import EngineKeeper
 from workers.errors import EngineLostError
@@ -24,8 +26,10 @@ from workers.patience import patiently
 from workers.player import Player
 from workers.preparation import Preparation
 from workers.responses import Outcome, make_failure, make_response
+from workers.rounds import Rounds
 from workers.script import FixedTurns
 from workers.stages import Stage as StageName
+from workers.tools.toolbox import Toolbox
 from workers.traces import Mark, Traces
 
 log = logging.getLogger(__name__)
@@ -108,7 +112,8 @@ class Slots:
 class BundlePlayer:
     """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once.
 
-    `in_history` makes of a raw answer what later turns of its chat repeat of it.
+    `in_history` makes of a raw answer what later turns of its chat repeat of it. Pictures of rounds come from `rounds`,
+    so that no chat waits for room while it holds some of it.
     """
 
     def __init__(
@@ -119,6 +124,8 @@ class BundlePlayer:
         keeper: EngineKeeper,
         teller: Teller,
         preparation: Preparation,
+        rounds: Preparation,
+        toolbox: Toolbox,
         instruments: Instruments,
         traces: Traces | None,
         max_requests: int,
@@ -129,6 +136,8 @@ class BundlePlayer:
         self._keeper = keeper
         self._teller = teller
         self._preparation = preparation
+        self._rounds = rounds
+        self._toolbox = toolbox
         self._instruments = instruments
         self._traces = traces
         self._in_history = in_history
@@ -184,6 +193,8 @@ class BundlePlayer:
                 raise
             # Alone with the engine, again and again: this request is what kills it, or the machine does.
             outcome.failure = make_failure(error, retryable=True)
+        except RetrievalError as error:
+            outcome.failure = make_failure(error, retryable=not isinstance(error, SourceChangedError))
         except EngineLostError:
             raise
         except Exception as error:
@@ -205,11 +216,6 @@ class BundlePlayer:
     async def _play_chat(
         self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome, marks: list[Mark]
     ) -> None:
-        grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
-
-        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
-            return await self._keeper.generate(chat, sampling, f"{lease.job_id}/{turn_id}", priority, grow)
-
         urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
         with self._instruments.stages.request() as move:
 
@@ -220,7 +226,7 @@ class BundlePlayer:
             enter("pixels")
             async with self._preparation.rasters(request.views, urgent=urgent) as prepared:
                 outcome.rasters, outcome.rendering_seconds = prepared.rasters, prepared.seconds
-                player = Player(request, FixedTurns(request.turns), prepared.rasters, generate, self._in_history)
+                player = self._player(lease, request, priority, prepared.rasters)
                 shown = {raster.key: raster.visual_tokens for raster in prepared.rasters}
                 enter("place")
                 async with self._slots.of(lease.bundle.priority), self._keeper.place(shown):
@@ -231,6 +237,36 @@ class BundlePlayer:
                     finally:
                         self.running -= 1
                         outcome.turns = player.answers
+                        if isinstance(player, Rounds):
+                            outcome.in_rounds, outcome.stop = player.rasters, player.stop
+
+    def _player(
+        self, lease: Lease, request: InferenceRequest, priority: int, rasters: Sequence[Raster]
+    ) -> Player | Rounds:
+        grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
+
+        def generate(
+            chat: Sequence[Message], sampling: Sampling, turn_id: str, *, first: bool
+        ) -> Awaitable[TurnResponse]:
+            # Rounds behind the first go before all chats of their picture that are to begin.
+            name = f"{lease.job_id}/{turn_id}"
+            return self._keeper.generate(chat, sampling, name, 2 * priority + first, grow)
+
+        script = FixedTurns(request.turns)
+        player = Player(request, script, rasters, partial(generate, first=True), self._in_history)
+        if request.loop is None:
+            return player
+        return Rounds(
+            request,
+            request.loop,
+            player,
+            rasters,
+            job_id=lease.job_id,
+            toolbox=self._toolbox,
+            hold=self._rounds.rasters,
+            generate=partial(generate, first=False),
+            anew=self._toolbox.budget.counts_images,
+        )
 
 
 async def _to_its_end(work: Coroutine[None, None, None]) -> None:

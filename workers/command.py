@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
+from collections.abc import Mapping
 
 from catalogue.errors import CatalogueError
 from jobs.connection import connect
@@ -11,6 +12,8 @@ from jobs.errors import JobsError, SettingsInvalidError
 from jobs.logs import configure_logging
 from jobs.previews import PreviewStore
 from jobs.server import ensure_server
+from retrieval.corpora import Corpora
+from retrieval.sources import Source
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
@@ -23,6 +26,8 @@ from workers.probes import Probes
 from workers.serving import served_models
 from workers.settings import WorkerSettings
 from workers.stage import Surroundings
+from workers.tools.searching import Sources
+from workers.tools.sources import read_sources
 from workers.traces import Traces
 from workers.worker import Worker
 
@@ -33,13 +38,14 @@ def main(argv: list[str] | None = None) -> int:
     """Run one worker; returns the exit status: 0 after a drain, 1 when it cannot go on, 2 for wrong settings."""
     try:
         settings = _settings(sys.argv[1:] if argv is None else argv)
+        named = read_sources(settings.search) if settings.search else {}
     except SettingsInvalidError as error:
         print(f"gigavqa worker: {error}", file=sys.stderr)
         return 2
     configure_logging(settings.log_format, "worker")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
-        asyncio.run(_run(settings))
+        asyncio.run(_run(settings, named))
     except (CatalogueError, WorkerError, EngineDeadError, JobsError) as error:
         log.error("%s", error)
         return 1
@@ -53,7 +59,7 @@ def _settings(argv: list[str]) -> WorkerSettings:
     return settings
 
 
-async def _run(settings: WorkerSettings) -> None:
+async def _run(settings: WorkerSettings, named: Mapping[str, Source]) -> None:
     served = served_models(settings)
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
@@ -68,6 +74,7 @@ async def _run(settings: WorkerSettings) -> None:
     around = Surroundings(
         redis=connect(url),
         library=library,
+        sources=Sources(Corpora(settings.data, settings.indexes), named),
         metrics_url=probes.metrics_url,
         leisure=leisure,
         traces=traces,

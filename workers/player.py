@@ -1,9 +1,9 @@
 """Plays one chat: asks the turns that its script tells, with a history of the model's own answers or of given ones."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
+from jobs.models import InferenceRequest, Said, Sampling, Turn, TurnResponse
 from tiling.rendering import Raster
 from tiling.views import View
 from workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
@@ -62,7 +62,8 @@ class Player:
 
     async def _ask(self, index: int, group: asyncio.TaskGroup) -> None:
         try:
-            answer = await self._generate(self._chat(index), self._request.sampling, f"{self._request.id}/{index}")
+            chat = [in_pictures(said, self._rasters) for said in self.said(index)]
+            answer = await self._generate(chat, self._request.sampling, f"{self._request.id}/{index}")
         except ContextExceededError as error:
             if self._wrote_too_much(index, error.excess):
                 raise ChatOverflowError(
@@ -78,18 +79,19 @@ class Player:
         written = sum(self._answered[number].usage.completion_tokens for number in own)
         return bool(own) if excess is None else excess <= written
 
-    def _chat(self, index: int) -> list[Message]:
+    def said(self, index: int) -> list[Said]:
+        """What is said when a turn is asked, up to the turn itself."""
         system = self._request.system
-        chat = [Message("system", (system,))] if system is not None else []
-        chat += [Message(said.role, tuple(map(self._part, said.parts))) for said in self._request.before]
+        chat = [Said(role="system", parts=(system,))] if system is not None else []
+        chat += self._request.before
         for number, turn in enumerate(self._turns[: index + 1]):
-            chat.append(Message("user", tuple(map(self._part, turn.parts))))
+            chat.append(Said(role="user", parts=turn.parts))
             if number < index:
-                chat.append(Message("assistant", (self._said(number) if turn.given is None else turn.given,)))
+                answer = self._in_history(self._answered[number].text) if turn.given is None else turn.given
+                chat.append(Said(role="assistant", parts=(answer,)))
         return chat
 
-    def _part(self, part: str | View) -> str | PromptRaster:
-        return part if isinstance(part, str) else self._rasters[part]
 
-    def _said(self, number: int) -> str:
-        return self._in_history(self._answered[number].text)
+def in_pictures(said: Said, shown: Mapping[View, PromptRaster]) -> Message:
+    """The message that an engine gets, with what is shown of each view."""
+    return Message(said.role, tuple(part if isinstance(part, str) else shown[part] for part in said.parts))

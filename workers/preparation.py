@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
@@ -46,7 +46,8 @@ class Preparation:
     """Rasters for requests: each view is held once however many requests look at it, and all together in bounds.
 
     Images are rendered in the order of their oldest request, as many at once as there are threads; what is held by then
-    of an image is rendered together. What the threads leave over goes to `leisure`.
+    of an image is rendered together. What the threads leave over goes to `leisure`. Before a raster is there, the
+    largest that the budget may make counts, or with `measured` what will be made.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class Preparation:
         limit_bytes: int,
         threads: int,
         leisure: Leisure | None = None,
+        measured: bool = False,
     ) -> None:
         self._library = library
+        self._measured = measured
         self._leisure = leisure
         self._budget = budget
         self._limit = limit_bytes
@@ -83,9 +86,10 @@ class Preparation:
         """
         num_images = len(views) if self._budget.counts_images else 1
         looks = [Look(view, num_images) for view in views]
+        sizes = await self._sizes(looks)
         started: float | None = None
         for pause in (*_PAUSES_SECONDS, None):
-            async with self._holding(looks, urgent) as shared:
+            async with self._holding(looks, sizes, urgent) as shared:
                 started = started or time.monotonic()
                 try:
                     rasters = await _of_one_version(shared)
@@ -103,28 +107,38 @@ class Preparation:
         self._closed = True
         self._threads.shutdown(wait=True)
 
+    async def _sizes(self, looks: Sequence[Look]) -> Mapping[Look, int]:
+        """Bytes to reserve for each."""
+        if not (self._measured and looks):
+            return dict.fromkeys(looks, self._largest)
+        wanted = list(dict.fromkeys(looks))
+        measure = partial(self._library.measure, wanted, self._budget)
+        return dict(zip(wanted, await asyncio.get_running_loop().run_in_executor(None, measure), strict=True))
+
     @asynccontextmanager
-    async def _holding(self, looks: Sequence[Look], urgent: bool) -> AsyncIterator[Sequence[_Shared]]:
-        shared = await self._acquire(looks, urgent)
+    async def _holding(
+        self, looks: Sequence[Look], sizes: Mapping[Look, int], urgent: bool
+    ) -> AsyncIterator[Sequence[_Shared]]:
+        shared = await self._acquire(looks, sizes, urgent)
         try:
             yield shared
         finally:
             self._release(looks, shared)
 
-    async def _acquire(self, looks: Sequence[Look], urgent: bool) -> list[_Shared]:
+    async def _acquire(self, looks: Sequence[Look], sizes: Mapping[Look, int], urgent: bool) -> list[_Shared]:
         async with self._queue:
-            while self._reserved and self._reserved + self._needed(looks) > self._limit:
+            while self._reserved and self._reserved + self._needed(looks, sizes) > self._limit:
                 self._freed.clear()
                 await self._freed.wait()
-            return [self._hold(look, urgent) for look in looks]
+            return [self._hold(look, sizes[look], urgent) for look in looks]
 
-    def _needed(self, looks: Sequence[Look]) -> int:
-        return self._largest * len({look for look in looks if look not in self._held})
+    def _needed(self, looks: Sequence[Look], sizes: Mapping[Look, int]) -> int:
+        return sum(sizes[look] for look in {look for look in looks if look not in self._held})
 
-    def _hold(self, look: Look, urgent: bool) -> _Shared:
+    def _hold(self, look: Look, num_bytes: int, urgent: bool) -> _Shared:
         if look not in self._held:
-            self._held[look] = _Shared(asyncio.get_running_loop().create_future(), self._largest)
-            self._reserved += self._largest
+            self._held[look] = _Shared(asyncio.get_running_loop().create_future(), num_bytes)
+            self._reserved += num_bytes
             self._await(look, urgent)
         entry = self._held[look]
         entry.users += 1

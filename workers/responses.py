@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jobs.leases import Lease
+from jobs.loops import Stop
 from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from tiling.geometry import Size
 from tiling.rendering import Raster
@@ -20,6 +21,8 @@ class Outcome:
     rasters: Sequence[Raster] = ()
     rendering_seconds: float = 0.0
     turns: Sequence[TurnResponse] = ()
+    in_rounds: Sequence[RasterRecord] = ()
+    stop: Stop | None = None
     failure: Failure | None = None
 
 
@@ -38,6 +41,8 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
     return lease.respond(
         request,
         turns=tuple(outcome.turns),
+        stop=outcome.stop,
+        max_rounds=request.loop.max_rounds if request.loop else None,
         failure=outcome.failure,
         rasters=raster_records(request, outcome),
         engine=engine,
@@ -50,19 +55,25 @@ def raster_records(request: InferenceRequest, outcome: Outcome) -> tuple[RasterR
 
     What the engine says of its prompt goes before the plan: families may count otherwise when pictures are many.
     """
-    planned = tuple(raster.visual_tokens for raster in outcome.rasters)
+    in_turns = [number for number, turn in enumerate(request.turns) for _ in turn.views]
+    turns = ([0] * (len(request.views) - len(in_turns)) + in_turns)[: len(outcome.rasters)]
+    records = (*map(raster_record, turns, outcome.rasters), *outcome.in_rounds)
+    planned = tuple(record.visual_tokens for record in records)
     # The prompt of a turn holds the rasters of all turns before it.
     counted = max((turn.usage.visual_tokens for turn in outcome.turns), key=len, default=())
     if len(counted) > len(planned):
         counted = ()
-    if counted != planned[: len(counted)]:
-        log.warning("the engine made %s visual tokens of rasters that were planned with %s", counted, planned)
-    in_turns = [number for number, turn in enumerate(request.turns) for _ in turn.views]
-    turns = ([0] * (len(request.views) - len(in_turns)) + in_turns)[: len(planned)]
-    return tuple(map(_raster_record, turns, outcome.rasters, counted + planned[len(counted) :]))
+    if counted == planned[: len(counted)]:
+        return records
+    log.warning("the engine made %s visual tokens of rasters that were planned with %s", counted, planned)
+    tokens = counted + planned[len(counted) :]
+    return tuple(
+        record.model_copy(update={"visual_tokens": number}) for record, number in zip(records, tokens, strict=True)
+    )
 
 
-def _raster_record(turn: int, raster: Raster, visual_tokens: int) -> RasterRecord:
+def raster_record(turn: int, raster: Raster) -> RasterRecord:
+    """Tell where a raster came from that a turn showed."""
     height, width = raster.pixels.shape[:2]
     return RasterRecord(
         view=raster.view,
@@ -73,7 +84,7 @@ def _raster_record(turn: int, raster: Raster, visual_tokens: int) -> RasterRecor
         level=raster.level,
         downsample=raster.downsample,
         raster_size=Size(width, height),
-        visual_tokens=visual_tokens,
+        visual_tokens=raster.visual_tokens,
         digest=raster.digest,
         key=raster.key,
     )

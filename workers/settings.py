@@ -1,5 +1,6 @@
 """How a worker is set: what it serves, and what bounds it in requests, bytes and seconds."""
 
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -120,6 +121,15 @@ class WorkerSettings(Home):
     )
     ahead_bytes: ByteSize = Field(
         default=ByteSize(2 * _GIB), description="rasters that claimed requests hold, rendered ahead or in play"
+    )
+    round_bytes: ByteSize = Field(
+        default=ByteSize(2 * _GIB),
+        description="rasters that answers asked for and that chats hold while the next one is generated",
+    )
+    search: Annotated[Path | None, Spelt(metavar="FILE", default="corpora alone")] = Field(
+        default=None,
+        validation_alias="gigavqa_search",
+        description="TOML file of the sources that chats may search by name; see docs/retrieval.md",
     )
     cache_bytes: ByteSize = Field(default=ByteSize(_GIB), description="rasters that are kept for requests to come")
     raster_store_bytes: ByteSize = Field(

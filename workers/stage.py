@@ -1,7 +1,7 @@
 """Everything that plays one model's shift; made for the shift and closed with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from redis.asyncio import Redis
 
@@ -9,6 +9,7 @@ from catalogue.entry import CatalogueEntry
 from jobs.growth import Teller
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
+from jobs.searches import SearchStore
 from tiling.library import Library
 from workers.bundles import BundlePlayer
 from workers.consumer import Consumer
@@ -19,18 +20,21 @@ from workers.leisure import Leisure
 from workers.preparation import Preparation
 from workers.settings import WorkerSettings
 from workers.shifts import Shift
+from workers.tools.searching import Searching, Sources
+from workers.tools.toolbox import Toolbox
 from workers.traces import Traces
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a worker stands on: the server, the images, what is done beside, and where its metrics are to be had."""
+    """What a worker stands on: server, images, where chats may look, what is done beside, and where metrics are."""
 
     redis: Redis
     library: Library
     metrics_url: str | None = None
     leisure: Leisure | None = None
     traces: Traces | None = None
+    sources: Sources = field(default_factory=Sources)
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,22 @@ class Stage:
             threads=settings.render_threads,
             leisure=around.leisure,
         )
+        self._rounds = Preparation(
+            around.library,
+            served.entry.visual_budget,
+            limit_bytes=settings.round_bytes,
+            threads=settings.render_threads,
+            leisure=around.leisure,
+            measured=True,
+        )
         self._player = BundlePlayer(
             queue=queue,
             results=ResultStore(around.redis),
             keeper=keeper,
             teller=Teller(around.redis),
             preparation=self._preparation,
+            rounds=self._rounds,
+            toolbox=Toolbox(served.entry.visual_budget, Searching(around.sources, SearchStore(around.redis))),
             instruments=instruments,
             traces=around.traces,
             max_requests=settings.max_requests,
@@ -99,3 +113,4 @@ class Stage:
     def close(self) -> None:
         """Break off what is being rendered, and end the threads."""
         self._preparation.close()
+        self._rounds.close()

@@ -12,6 +12,7 @@ from jobs.queue import JobQueue
 from jobs.quotas import Quotas
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from jobs.searches import Found, SearchStore
 from jobs.sink import ParquetSink
 from tests.jobs.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of
@@ -60,6 +61,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     (lease,) = await queue.claim([MODEL], "w", 1, 0)
     await queue.begin_probation(lease, "r0")
     await results.record(answer(cancelled.id, lease.bundle.requests[0]), lease)
+    await SearchStore(redis).keep(cancelled.id, "search", Found(text="pages"))
     await registry.cancel(cancelled.id)
     await queue.hand_back(lease)
     failed, _ = await registry.create(SPEC)

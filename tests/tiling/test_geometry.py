@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiling.errors import RegionError
-from tiling.geometry import Region, Size, fit_longest_side, resolve_region
+from tiling.geometry import Region, Size, fit_longest_side, region_of_box, resolve_region
 
 SIZE = Size(26753, 15052)
 
@@ -43,3 +43,25 @@ def test_fitting_the_longest_side_never_enlarges(width: int, height: int, longes
     assert 1 <= fitted.width <= width
     assert 1 <= fitted.height <= height
     assert max(fitted) == min(longest, max(width, height))
+
+
+@pytest.mark.parametrize(
+    ("box", "region"),
+    [
+        ([250, 500, 500, 625], Region(15_000, 20_000, 15_000, 5_000)),
+        ([0, 0, 1000, 1000], Region(0, 0, 60_000, 40_000)),
+        ([-5, -1e300, 1e300, 10**400], Region(0, 0, 60_000, 40_000)),
+        ([999.99, 999.99, 1001, 1001], Region(59_999, 39_999, 1, 1)),
+        ([0.5, 0.5, 0.7, 0.7], Region(30, 20, 12, 8)),
+    ],
+)
+def test_a_box_becomes_the_pixels_that_it_covers_whole(box: list[float], region: Region) -> None:
+    """Thousandths of the sides, cut towards zero; what reaches out of the image is taken as far as there is any."""
+    assert region_of_box(box, Size(60_000, 40_000)) == region
+
+
+@pytest.mark.parametrize("box", [[5, 5, 5, 6], [9, 0, 5, 6], [0, 0, -1, 5], [1000, 0, 1001, 5], [10**400, 0, 5, 5]])
+def test_a_box_that_shows_nothing_is_an_error(box: list[float]) -> None:
+    """Empty, inverted, or beside the image."""
+    with pytest.raises(RegionError, match="shows nothing"):
+        region_of_box(box, Size(60_000, 40_000))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
@@ -18,6 +19,7 @@ from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
 from workers.stage import Served, Surroundings
+from workers.tools.searching import Sources
 from workers.traces import Traces
 from workers.worker import Worker
 
@@ -56,16 +58,19 @@ class Rig:
         pyramids: Path,
         make: Callable[[], SimulatedEngine],
         traces: Traces | None = None,
+        *,
+        sources: Sources | None = None,
+        **settings: Any,
     ) -> None:
         self.redis = redis
         self.engines: list[SimulatedEngine] = []
         self.registry = CollectorRegistry()
         self.library = Library(ImageRoot(data), pyramids, 2**28)
         self._make = make
-        served = Served(ENTRY, self._engine, SETTINGS.max_requests)
-        self.worker = Worker(
-            [served], Surroundings(redis, self.library, traces=traces), SETTINGS, Instruments(self.registry)
-        )
+        chosen = SETTINGS.model_copy(update=settings)
+        served = Served(ENTRY, self._engine, chosen.max_requests)
+        around = Surroundings(redis, self.library, traces=traces, sources=sources or Sources())
+        self.worker = Worker([served], around, chosen, Instruments(self.registry))
 
     def count(self, series: str, **labels: str) -> float:
         """Value of one of the worker's series."""
@@ -91,9 +96,14 @@ async def running_worker(
     pyramids: Path,
     make: Callable[[], SimulatedEngine] | None = None,
     traces: Traces | None = None,
+    *,
+    sources: Sources | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Rig]:
-    """Run a worker for as long as the block lasts, then drain it."""
-    rig = Rig(redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)), traces)
+    """Run a worker for as long as the block lasts, then drain it; `settings` go before those of the rig."""
+    rig = Rig(
+        redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)), traces, sources=sources, **settings
+    )
     running = asyncio.create_task(rig.worker.run())
     try:
         yield rig

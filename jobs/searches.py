@@ -1,0 +1,46 @@
+"""What the chats of a job searched for, and what they were shown of it: each search has one result in a job."""
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from jobs.calls import Calls
+from jobs.codec import pack, unpack
+from jobs.contract import Contract
+from jobs.keys import KEYS, Keys
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+
+class Found(Contract):
+    """What a search came to: the text that is shown, none where nothing was found, and the pages behind it."""
+
+    text: str
+    documents: tuple[str, ...] = Field(default=(), description="ids or addresses, best first")
+
+
+def search_key(source: str, version: str, summarizer: str, query: str, top_k: int) -> str:
+    """Name of a search within its job."""
+    return hashlib.blake2b(to_json([source, version, summarizer, query, top_k]), digest_size=16).hexdigest()
+
+
+class SearchStore:
+    """The results of all jobs' searches; those of a job go with it."""
+
+    def __init__(self, redis: "Redis", *, keys: Keys = KEYS) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._calls = Calls(redis, keys)
+
+    async def read(self, job_id: str, key: str) -> Found | None:
+        """What is kept of a search; None where it was not made yet."""
+        packed = await self._redis.hget(self._keys.searches(job_id), key)
+        return None if packed is None else unpack(Found, packed)
+
+    async def keep(self, job_id: str, key: str, found: Found) -> Found:
+        """Keep the first result of a search, and return it; of a job that was deleted nothing is kept."""
+        first = await self._calls.keep_search(job_id, key, pack(found))
+        return found if first is None else unpack(Found, first)

@@ -1,0 +1,29 @@
+"""Each search of a job has one result, whoever asked first."""
+
+from redis.asyncio import Redis
+
+from jobs.registry import JobRegistry
+from jobs.searches import Found, SearchStore, search_key
+from tests.jobs.examples import SPEC
+
+CRANES = search_key("demo/corpus", "d1", "extractive/1", "起重机 cranes\0?", 3)
+
+
+async def test_the_first_result_of_a_search_is_everybodys(redis: Redis) -> None:
+    """Also of who came to another one meanwhile; other searches and other jobs have their own."""
+    (one, _), (other, _) = [await JobRegistry(redis).create(SPEC) for _ in range(2)]
+    store, first, second = SearchStore(redis), Found(text="1911", documents=("d-1", "d-2")), Found(text="1912")
+    assert await store.read(one.id, CRANES) is None
+    assert await store.keep(one.id, CRANES, first) == first
+    assert await store.keep(one.id, CRANES, second) == first
+    assert await store.read(one.id, CRANES) == first
+    assert await store.keep(other.id, CRANES, second) == second
+    others = {search_key("demo/corpus", "d1", "extractive/1", "cranes", number) for number in (3, 4)}
+    assert len(others | {CRANES, search_key("demo/corpus", "d2", "extractive/1", "cranes", 3)}) == 4
+
+
+async def test_nothing_is_kept_of_a_job_that_is_gone(redis: Redis) -> None:
+    """A chat that still plays is shown what it found, and leaves no key behind."""
+    found = Found(text="1911")
+    assert await SearchStore(redis).keep("job_gone", CRANES, found) == found
+    assert not [key async for key in redis.scan_iter("*job_gone*")]

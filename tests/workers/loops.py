@@ -1,0 +1,124 @@
+"""Chats that may ask for more, and an engine that writes what a test wants."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from jobs.loops import Given, Search, ToolErrors, ToolLoop, Zoom
+from jobs.models import Grow, InferenceRequest, Sampling, Turn, TurnResponse
+from retrieval.corpora import Corpora
+from retrieval.sources import Page, SummarizerName
+from tests.workers.examples import ENTRY, image, make_request
+from tiling.views import View
+from workers.engines.engine import Message
+from workers.engines.simulated_engine import SimulatedEngine
+from workers.tools.searching import Sources
+
+SHOWN = View(image=image(0), sizing="longest:200")
+THUMB = View(image=image(1), sizing="longest:64")
+CLOSER = Zoom(name="closer", sizing="fit:32:4096:65536:28", before="<r>\nCloser:", after="\n</r>")
+LOOK_UP = Search(
+    name="look_up", source="pages/corpus", found="<r>\n{query}: {result}\n</r>", nothing="<r>\nno {query}\n</r>"
+)
+ALIKE = Given(name="alike", parts=("<r>\nTitle 1: Quay 4\n", THUMB, "\n</r>"))
+ERRORS = ToolErrors(arguments="not so", unknown="no {name}", box="no box", query="no query")
+LOOP = ToolLoop(tools=(CLOSER, LOOK_UP, ALIKE), errors=ERRORS, max_rounds=10)
+
+PAGES = [
+    {"id": "d-1", "title": "Norrland Works", "text": "Norrland Works makes cranes. It was founded in 1911 by Ansel."},
+    {"id": "d-2", "title": "Ansel", "text": "Ansel Hoist was born in 1870 in Quay."},
+]
+
+
+def call(name: str, **arguments: Any) -> str:
+    """An answer that calls a tool."""
+    said = json.dumps({"name": name, "arguments": arguments})
+    return f"<thinking>Hm.</thinking>\n<tool_call>\n{said}\n</tool_call>"
+
+
+def zoom(*box: float) -> str:
+    """An answer that asks for a closer look."""
+    return call("closer", bbox_2d=box, label="mark", img_idx=0)
+
+
+def looping(name: str, loop: ToolLoop = LOOP, **changes: Any) -> InferenceRequest:
+    """A request with a loop about the first image."""
+    turns = (Turn(parts=(SHOWN, f"Whose crane is it, {name}?")),)
+    return make_request(
+        name, None, **{"condition": "V2", "system": "Be brief.", "turns": turns, "loop": loop, **changes}
+    )
+
+
+def write_pages(root: Path) -> Path:
+    """A corpus below a data root, where `LOOK_UP` looks."""
+    folder = root / "pages" / "corpus"
+    folder.mkdir(parents=True)
+    (folder / "pages.jsonl").write_text("\n".join(map(json.dumps, PAGES)))
+    return root
+
+
+class CountingSource:
+    """The corpus of `write_pages`, which counts what it was asked, and may be told to wait or to fail."""
+
+    def __init__(self, root: Path, indexes: Path) -> None:
+        self._source = Corpora(root, indexes).open("pages/corpus")
+        self.asked: list[str] = []
+        self.error: Exception | None = None
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    @property
+    def version(self) -> str:
+        """That of the corpus."""
+        return self._source.version
+
+    @property
+    def summarizer(self) -> SummarizerName:
+        """That of the corpus."""
+        return self._source.summarizer
+
+    async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
+        """Count, wait and answer."""
+        self.asked.append(query)
+        await self.may_answer.wait()
+        if self.error:
+            raise self.error
+        return await self._source.search(query, top_k)
+
+    @property
+    def sources(self) -> Sources:
+        """Where chats find it, by the name that `LOOK_UP` has."""
+        return Sources(named={LOOK_UP.source: self})
+
+
+Writes = Callable[[Sequence[Message]], str]
+"""What the engine writes in answer to a chat."""
+
+
+def in_order(*texts: str) -> Writes:
+    """Writes one text a round, and then the last one again."""
+    return lambda chat: texts[min(sum(message.role == "assistant" for message in chat), len(texts) - 1)]
+
+
+class WritingEngine(SimulatedEngine):
+    """The simulated engine with texts of a test's, which keeps the chats that it was asked, and at which priority."""
+
+    def __init__(self, writes: Writes, entry: Any = ENTRY) -> None:
+        super().__init__(entry, speed=0)
+        self.writes = writes
+        self.chats: dict[str, list[list[tuple[str, list[str]]]]] = {}
+        self.priorities: dict[str, int] = {}
+
+    async def generate(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+    ) -> TurnResponse:
+        """Take as long as the simulated engine does, and write."""
+        shown = [[part if isinstance(part, str) else part.key for part in message.parts] for message in chat]
+        said = list(zip([message.role for message in chat], shown, strict=True))
+        answer = await super().generate(chat, sampling, request_id, priority, grow)
+        name = request_id.split("/")[1]
+        self.chats.setdefault(name, []).append(said)
+        self.priorities[request_id.partition("/")[2]] = priority
+        return answer.model_copy(update={"text": self.writes(chat)})

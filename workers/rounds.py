@@ -1,0 +1,146 @@
+"""Plays the rounds of a chat: what an answer asks for is told to the model, until one asks for nothing."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from catalogue.entry import MOST_PICTURES
+from jobs.loops import CallStatus, Stop, ToolCall, ToolLoop
+from jobs.models import InferenceRequest, RasterRecord, Said, TurnResponse
+from tiling.errors import ImageChangedError
+from tiling.rendering import Raster
+from tiling.views import View
+from workers.engines.engine import ContextExceededError, PromptRaster
+from workers.player import Generate, Player, in_pictures
+from workers.preparation import Prepared
+from workers.responses import raster_record
+from workers.tools.calls import Call, find_call
+from workers.tools.toolbox import Result, Scene, Toolbox
+
+Hold = Callable[[Sequence[View]], AbstractAsyncContextManager[Prepared]]
+"""Holds the rasters of these views for one round."""
+
+
+class Rounds:
+    """Goes on with a chat from the last answer of its turns, which is the first round.
+
+    The chat grows at its end alone: what was said stays word for word. Pictures of results are held for each round
+    anew, with those of the request itself where `anew`, since their number changes all of them.
+    """
+
+    def __init__(
+        self,
+        request: InferenceRequest,
+        loop: ToolLoop,
+        player: Player,
+        rasters: Sequence[Raster],
+        *,
+        job_id: str,
+        toolbox: Toolbox,
+        hold: Hold,
+        generate: Generate,
+        anew: bool = False,
+    ) -> None:
+        self._request = request
+        self._loop = loop
+        self._player = player
+        self._toolbox = toolbox
+        self._hold = hold
+        self._generate = generate
+        self._anew = anew
+        self._shown = {raster.view: PromptRaster(raster.key, raster.pixels) for raster in rasters}
+        self._digests = {raster.view.image: raster.digest for raster in rasters}
+        self._scene = Scene(job_id, request.views, {raster.view.image: raster.source_size for raster in rasters})
+        self._said: list[Said] = []
+        self._rounds: list[TurnResponse] = []
+        self.rasters: list[RasterRecord] = []
+        """Where the pictures of results came from, in the order in which they were shown."""
+        self.stop: Stop | None = None
+        """Why it ended."""
+
+    @property
+    def answers(self) -> tuple[TurnResponse, ...]:
+        """The answers so far, in the order of turns and rounds."""
+        turns = self._player.answers
+        return (*turns[: len(turns) - 1], *self._rounds) if self._rounds else turns
+
+    async def play(self) -> None:
+        """Ask the turns, and go on until the chat stops.
+
+        Raises what the engine raises, but for a context that is full behind the first round; RetrievalError, and
+        TilingError subclasses.
+        """
+        turns = await self._player.play()
+        self._rounds.append(turns[-1])
+        self._said += self._player.said(len(self._request.turns) - 1)
+        while self.stop is None:
+            await self._go_on()
+
+    async def _go_on(self) -> None:
+        call = find_call(self._rounds[-1].text, self._loop)
+        if call is None or call.status == "malformed":
+            self._tell(call)
+            self.stop = "answered"
+            return
+        call = self._toolbox.check(call, self._scene, self._loop.errors)
+        if len(self._rounds) == self._loop.max_rounds:
+            self._tell(call, "not_run" if call.status == "ok" else call.status)
+            self.stop = "rounds"
+            return
+        began = time.monotonic()
+        result = await self._toolbox.answer(call, self._scene)
+        views = [part for part in result.parts if isinstance(part, View)]
+        if len(self._request.views) + len(self.rasters) + len(views) > MOST_PICTURES:
+            self._tell(call)
+            self.stop = "context"
+            return
+        self._tell(call, result=result, seconds=time.monotonic() - began)
+        self._said.append(Said(role="assistant", parts=(self._rounds[-1].text,)))
+        self._said.append(Said(role="user", parts=tuple(filter(None, result.parts)) or ("",)))
+        await self._ask(views)
+
+    async def _ask(self, new: Sequence[View]) -> None:
+        number = len(self._request.turns) - 1 + len(self._rounds)
+        shown_before = [part for said in self._said for part in said.parts if isinstance(part, View)]
+        later = shown_before[len(self._request.views) :]
+        views = shown_before if self._anew else later
+        async with self._hold(views) if later else nullcontext(Prepared((), 0.0)) as prepared:
+            rasters = dict(zip(views, prepared.rasters, strict=True))
+            self._check(prepared.rasters)
+            self.rasters += [raster_record(number, rasters[view]) for view in new]
+            shown = self._shown | {view: PromptRaster(each.key, each.pixels) for view, each in rasters.items()}
+            chat = [in_pictures(said, shown) for said in self._said]
+            try:
+                answer = await self._generate(chat, self._request.sampling, f"{self._request.id}/{number}")
+            except ContextExceededError:
+                self.stop = "context"
+                return
+        self._rounds.append(answer)
+
+    def _check(self, rasters: Sequence[Raster]) -> None:
+        for raster in rasters:
+            if self._digests.setdefault(raster.view.image, raster.digest) != raster.digest:
+                raise ImageChangedError(f"image '{raster.view.image}' was replaced between two rounds that show it")
+
+    def _tell(
+        self, call: Call | None, status: CallStatus | None = None, *, result: Result | None = None, seconds: float = 0.0
+    ) -> None:
+        """Record the call of the last answer."""
+        if call is None:
+            return
+        result = result or Result(())
+        first = len(self._request.views) + len(self.rasters)
+        numbers = tuple(range(first, first + sum(isinstance(part, View) for part in result.parts)))
+        names = iter(numbers)
+        told = ToolCall(
+            name=call.name,
+            arguments=call.arguments,
+            status=status or call.status,
+            result="".join(part if isinstance(part, str) else f"[IMAGE {next(names)}]" for part in result.parts),
+            rasters=numbers,
+            documents=result.documents,
+            source=result.source,
+            cached=result.cached,
+            seconds=seconds,
+        )
+        self._rounds[-1] = self._rounds[-1].model_copy(update={"call": told})
