@@ -31,7 +31,7 @@ class Kept(NamedTuple):
     `limit` is 0 where nobody told how many rounds there could have been. `tools` counts calls by name and status.
     `cached` and `prompt` are tokens of the rounds from the second on. `anchor` tells whether a crop showed an anchor,
     `drift` whether a hop's documents were never found: 1, 0, or -1 where that is not annotated. `judges` holds what
-    each judge said: 1, 0, or -1 for nothing that could be read.
+    each judge said: 1, 0, or -1 for nothing that could be read; `sources` what was searched.
     """
 
     limit: int
@@ -50,6 +50,7 @@ class Kept(NamedTuple):
     drift: int
     label: str
     judges: tuple[tuple[str, int], ...]
+    sources: tuple[str, ...]
 
 
 class SampleJudge:
@@ -108,6 +109,7 @@ class SampleJudge:
             drift=drifted(self._sample, calls),
             label=self._beside.failures.get(place, ""),
             judges=tuple(sorted(self._said(reply, score).items())),
+            sources=tuple(sorted({call.source for call in calls if call.source})),
         )
 
     def _said(self, reply: Reply, score: float | None) -> dict[str, int]:

@@ -40,6 +40,10 @@ def _caveats(sheet: Sheet) -> Iterator[Caveat]:
     if unknown:
         text = f"{len(unknown)} of {len(sheet.samples)} samples have no hops: they count in P@1, and in no level"
         yield Caveat(scope="report", text=text)
+    sources = sorted({source for one in sheet.settings for chat in one.chats for source in chat.kept.sources})
+    if len(sources) > 1:
+        text = f"chats searched different sources, or one at different times: {'; '.join(sources)}"
+        yield Caveat(scope="report", text=f"{text}; what they found may differ for that alone")
     for one in sheet.settings:
         voided = sum(chat.kept.voided for chat in one.chats)
         if voided:

@@ -206,3 +206,11 @@ def test_text_alone_is_a_table_of_its_own() -> None:
     report = reported(SAMPLES, [direct(SAMPLES[0], "1911", "V0"), direct(SAMPLES[1], "1850", "V0")])
     assert numbers(report, "text_only", "p1", condition="V0") == [0.5]
     assert report.table("table4") is None
+
+
+def test_different_sources_are_never_mixed_in_silence() -> None:
+    """One source is what all numbers rest on; of two the reader is told."""
+    one, other = (chat(of, "1911", [call(source=f"web {at} none")]) for at, of in enumerate(SAMPLES[:2]))
+    assert not any("different sources" in told for told in caveats_of(reported(SAMPLES, [one])))
+    (told,) = [told for told in caveats_of(reported(SAMPLES, [one, other])) if "different sources" in told]
+    assert "web 0 none; web 1 none" in told
