@@ -27,6 +27,7 @@ class Decoding(BaseModel):
     top_p: float = Field(default=0.95, gt=0, le=1)
     top_k: int = Field(default=20, ge=-1, le=1_000_000, description="-1 or 0 considers all tokens")
     repetition_penalty: float = Field(default=1.0, gt=0, le=2)
+    presence_penalty: float = Field(default=0.0, ge=-2, le=2, exclude_if=lambda penalty: penalty == 0)
     max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
 
 

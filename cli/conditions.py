@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -16,6 +16,9 @@ from tiling.geometry import Size, grid_region, resolve_region
 from tiling.headers import read_header
 from tiling.roots import ImageRoot
 from tiling.views import View
+
+if TYPE_CHECKING:
+    from evaluation.benchmark import Benchmark
 
 DeclaredView = tuple[Path, View]
 """The file that is read, and what is read of it."""
@@ -96,7 +99,7 @@ def request_of_sample(
     folder = folder.absolute()
     dataset, root = load_checked(folder), ImageRoot(folder.parent)
     asked = sample_in(dataset, sample).id
-    cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition)
+    cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition, dataset.benchmark)
     job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
     try:
         ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
@@ -116,8 +119,12 @@ def _protocol(named: str | None, known: Iterable[str]) -> str:
     return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
 
 
-def _cell(protocol: str, condition: str) -> Any:
+def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any]") -> Any:
+    """The cell; of chats that go on in rounds with as many as the first plan gives that has any."""
+    planned = (cell.rounds for cells in benchmark.plans.values() for cell in cells if cell.protocol == protocol)
     try:
-        return Cell.model_validate({"protocol": protocol, "condition": condition.upper()})
+        return Cell.model_validate(
+            {"protocol": protocol, "condition": condition.upper(), "rounds": next(planned, None)}
+        )
     except ValidationError:
         raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

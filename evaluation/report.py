@@ -67,7 +67,7 @@ class JobFacts(_Part):
             finished_at=job.finished_at,
             models=spec.models,
             plan=spec.plan,
-            cells=tuple(f"{cell.protocol} {cell.condition}" for cell in spec.cells),
+            cells=tuple(str(cell).replace(":", " ") for cell in spec.cells),
             samples=len(spec.samples) or None,
             repeats=spec.repeats,
             seed=spec.seed,

@@ -54,6 +54,9 @@ class Cell(Contract):
     condition: Condition
     rounds: PositiveInt | None = Field(default=None, le=MOST_ROUNDS, exclude_if=_is_none)
 
+    def __str__(self) -> str:
+        return ":".join(map(str, filter(None, (self.protocol, self.condition, self.rounds))))
+
 
 class Structure(Contract):
     """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it."""

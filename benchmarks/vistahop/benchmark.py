@@ -62,7 +62,8 @@ class VistaHop(Benchmark[Sample]):
     options = Options
     versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
     decoding: Mapping[str, float | int] = {
-        "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 4096,
+        "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,
+        "max_tokens": 4096,
     }  # fmt: skip
     beside = (*TOOL_FILES, JUDGEMENTS, FAILURES)
 

@@ -34,7 +34,12 @@ Plan = Annotated[
 ]
 Cells = Annotated[
     list[str] | None,
-    typer.Option("--cell", "-c", metavar="PROTOCOL:CONDITION", help="One cell, such as direct:V2 (repeatable)."),
+    typer.Option(
+        "--cell",
+        "-c",
+        metavar="PROTOCOL:CONDITION[:ROUNDS]",
+        help="One cell, such as direct:V2; of chats that go on in rounds with their number (repeatable).",
+    ),
 ]
 Repeats = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
 Seed = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
@@ -120,9 +125,13 @@ def _told(gateway: Client, job: Job) -> Job:
     return job
 
 
-def parse_cell(text: str) -> dict[str, str]:
-    """Read `direct:V2`; raises ArgumentError."""
-    protocol, separator, condition = text.partition(":")
-    if not (separator and protocol and condition in {"V0", "V1", "V2", "V3", "V4"}):
-        raise ArgumentError(f"--cell '{text}' is not PROTOCOL:CONDITION, such as direct:V2; conditions are V0 to V4")
-    return {"protocol": protocol, "condition": condition}
+def parse_cell(text: str) -> dict[str, Any]:
+    """Read `direct:V2`, or with a number of rounds `search:V2:10`; raises ArgumentError."""
+    protocol, _, rest = text.partition(":")
+    condition, separator, rounds = rest.partition(":")
+    if not (protocol and condition in {"V0", "V1", "V2", "V3", "V4"} and rounds.isdecimal() == bool(separator)):
+        raise ArgumentError(
+            f"--cell '{text}' is not PROTOCOL:CONDITION, such as direct:V2, or PROTOCOL:CONDITION:ROUNDS; "
+            "conditions are V0 to V4"
+        )
+    return {"protocol": protocol, "condition": condition, **({"rounds": int(rounds)} if rounds else {})}

@@ -15,7 +15,7 @@ NAMES = re.compile(
     r"|mmcr|(?-i:\b[NCI][0-4]\b)|circular accuracy"
     r"|atom-?bench|(?-i:\b(?:AGC?|A0|CLQ|CoLQ|RCS|RRS)\b)"  # another, its protocols and metrics
     r"|license_plates|golden.evidence"  # what it asks about, and what it tells
-    r"|vista-?(?:hop|arena)|search_crop|image_zoom_in_tool|cross_anchor|Search\+Crop",  # a fourth, its settings and tools
+    r"|vista-?(?:hop|arena)|search_crop|image_zoom_in_tool|cross_anchor|Search\+Crop",  # a fourth, and its words
     re.IGNORECASE,
 )
 EXCEPTIONS = {

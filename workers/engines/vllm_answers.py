@@ -15,9 +15,11 @@ def sampling_params(sampling: Sampling, end_ids: Sequence[int], *, pieces: bool)
 
     steering = sampling.steering
     ends = list(end_ids) if steering is None else _ends(steering, end_ids)
+    asked = sampling.model_dump(exclude={"steering"})
+    steered = _steered(steering) if steering else {}
+    penalty = steered.get("presence_penalty") or sampling.presence_penalty
     return SamplingParams(
-        **sampling.model_dump(exclude={"steering"}),
-        **(_steered(steering) if steering else {}),
+        **{**asked, **steered, "presence_penalty": penalty},
         output_kind=RequestOutputKind.DELTA if pieces else RequestOutputKind.FINAL_ONLY,
         stop_token_ids=ends,
         # vLLM would leave out marks, or else decode every prompt with all its visual tokens anew.

@@ -17,6 +17,7 @@ from tests.benchmarks.vistahop.examples import PICTURE
 from tests.benchmarks.vistahop.files import OURS, QUESTION, write
 from tests.evaluation.responses import MODEL
 from tiling.views import View
+from workers.engines.remote.dialects import DIALECTS
 
 FIT = "fit:32:65536:8294400"
 
@@ -154,3 +155,17 @@ def test_every_reading_of_an_error_is_a_whole_message(harbours: Dataset) -> None
         "query": "Error: Search not available.",
     }
     assert VistaHop().loops == ("search", "search_crop")
+
+
+def test_chats_are_decoded_as_the_authors_program_decodes(harbours: Dataset) -> None:
+    """Unless the job says otherwise; a presence penalty goes to servers elsewhere, too."""
+    sampling = asked(harbours)["search_crop-V2-n10"].sampling
+    told = sampling.model_dump(exclude_none=True, exclude={"seed"})
+    assert told == {
+        "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,
+        "max_tokens": 4096,
+    }  # fmt: skip
+    sent = DIALECTS["openai"].parameters(sampling, load_catalogue()[MODEL], 40_960)
+    assert sent["presence_penalty"] == 1.5
+    other = asked(harbours, sampling={"presence_penalty": 0})["search_crop-V2-n10"].sampling
+    assert "presence_penalty" not in other.model_dump()

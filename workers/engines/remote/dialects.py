@@ -9,7 +9,7 @@ from jobs.models import Sampling
 
 DialectName = Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"]
 
-_OPENAIS = frozenset({"temperature", "top_p", "seed", "max_tokens", "max_completion_tokens"})
+_OPENAIS = frozenset({"temperature", "top_p", "presence_penalty", "seed", "max_tokens", "max_completion_tokens"})
 _HOSTS: Mapping[str, DialectName] = {
     "api.openai.com": "openai",
     "api.anthropic.com": "anthropic",
