@@ -17,7 +17,7 @@ from cli.machine import Machine, Node, require_whole, spelt_cpus, this_machine
 from workers.settings import WorkerSettings
 
 _OFFLOAD = "kv_offloading_size"
-_MEMORY_SHARES = {"sleep_bytes": 2, "ahead_bytes": 8, "cache_bytes": 16}
+_MEMORY_SHARES = {"sleep_bytes": 2, "ahead_bytes": 8, "round_bytes": 8, "cache_bytes": 16}
 """By bound: of the machine's memory, one part in so many is the most that all workers together take unless told."""
 _MOST_RENDER_THREADS = 8
 

@@ -46,6 +46,7 @@ class WorkerStatus(Contract):
         description="seconds since its start that its engine was busy, waited for pixels, was idle, or loading",
     )
     metrics_url: str | None = None
+    sources: tuple[str, ...] = Field(default=(), description="sources that its chats may search, besides corpora")
     since: datetime = Field(description="start of the worker")
 
 

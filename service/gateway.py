@@ -217,6 +217,7 @@ class Gateway:
             registry=self._registry,
             queue=self._queue,
             results=self._results,
+            fleet=Fleet(self._redis),
             background=self._background,
             instrumentation=self._instrumentation,
             stopping=self._stopping,

@@ -13,14 +13,15 @@ from tiling.geometry import Region, Size, fit_longest_side, resolve_region
 _LONGEST = re.compile(r"longest:([1-9]\d*)")
 _FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?")
 _MAX_ASPECT = 200
+_MOST_PIXELS = 2**26
 
 
 def check_sizing(text: str) -> str:
-    """Return a sizing rule as it is; raises ValueError for what is none."""
+    """Return a sizing rule as it is; raises ValueError for what is none, or may enlarge beyond 64 Mpx."""
     if text == "native" or _LONGEST.fullmatch(text):
         return text
     fit = _FIT.fullmatch(text)
-    if fit and int(fit[1]) ** 2 <= int(fit[3]) and int(fit[2]) <= int(fit[3]):
+    if fit and int(fit[1]) ** 2 <= int(fit[3]) <= _MOST_PIXELS and int(fit[2]) <= int(fit[3]):
         return text
     raise ValueError(f"sizing '{text}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
 

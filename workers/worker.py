@@ -123,6 +123,7 @@ class Worker:
             engine=info,
             engine_seconds=self._instruments.stages.engine_seconds,
             metrics_url=self._around.metrics_url,
+            sources=self._around.sources.names,
             since=self._since,
         )
         await self._fleet.announce(status, self._settings.heartbeat_seconds * _MISSED_HEARTBEATS)

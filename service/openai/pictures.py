@@ -117,7 +117,7 @@ def _named(url: str) -> View:
     try:
         return View(image=unquote(name), region=asked.get("region", "full"), sizing=sizing)
     except ValueError as error:
-        raise ChatInvalidError(f"sizing '{sizing}' is neither native nor longest:N") from error
+        raise ChatInvalidError(f"sizing '{sizing}' is none of native, longest:N and fit:...") from error
 
 
 def _sizing(size: str, region: Region) -> str:

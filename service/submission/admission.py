@@ -7,7 +7,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
 from evaluation.order import ORDER
 from jobs.errors import JobTooLargeError
+from jobs.loops import Search
 from jobs.models import Bundle, InferenceRequest, Job, JobSpec
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
 from service.http.freshness import Kept, stamp
@@ -99,6 +100,8 @@ class CheckedDraft:
     sizes: Mapping[str, Size]
     kept: Sequence[ImageRequest] = ()
     """All requests, where they are few enough to be kept since they were checked."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What workers' operators must have named, each with the first sample whose chat may search there."""
 
     def requests(self, without: Container[str] = ()) -> Iterator[ImageRequest]:
         """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
@@ -144,10 +147,13 @@ class Admission:
         contexts = Contexts(draft.catalogue, sizes.__getitem__, repeats)
         keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
         kept: list[ImageRequest] = []
+        sources: dict[str, str] = {}
         findings: list[Finding] = []
         try:
             for image, request in draft.expansion.requests(sizes.__getitem__, repeats=1):
                 contexts.admits(request)
+                for source in _sources_of(request):
+                    sources.setdefault(source, request.sample_id)
                 if keeps:
                     kept.append((image, request))
         except (EvaluationError, TilingError) as error:
@@ -155,7 +161,7 @@ class Admission:
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return CheckedDraft(draft, sizes, kept)
+        return CheckedDraft(draft, sizes, kept, sources)
 
     def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
@@ -171,6 +177,22 @@ def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
     unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
     if unknown:
         raise _invalid(Finding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown)
+
+
+def require_sources(checked: CheckedDraft, announced: Container[str]) -> None:
+    """Raise SubmissionInvalidError where a chat may search in what no worker has announced."""
+    missing = [(source, sample) for source, sample in checked.sources.items() if source not in announced]
+    if missing:
+        raise _invalid(
+            Finding(detail=f"no worker has the source '{source}'; GIGAVQA_SEARCH names a worker's file", sample=sample)
+            for source, sample in missing
+        )
+
+
+def _sources_of(request: InferenceRequest) -> Iterator[str]:
+    """The sources that a chat may search, but for corpora, which all workers find below the data root."""
+    tools = request.loop.tools if request.loop else ()
+    return (tool.source for tool in tools if isinstance(tool, Search) and "/" not in tool.source)
 
 
 def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:

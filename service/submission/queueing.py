@@ -10,6 +10,7 @@ from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
 from jobs.access import NOBODY, Owner
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.fleet import Fleet
 from jobs.models import Bundle, Job, JobSpec, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
@@ -26,6 +27,7 @@ from service.submission.admission import (
     Draft,
     ImageRequest,
     bundle_requests,
+    require_sources,
     retry_generation,
 )
 
@@ -44,6 +46,7 @@ class Submissions:
         registry: JobRegistry,
         queue: JobQueue,
         results: ResultStore,
+        fleet: Fleet,
         background: Background,
         instrumentation: Instrumentation,
         stopping: asyncio.Event,
@@ -53,6 +56,7 @@ class Submissions:
         self._registry = registry
         self._queue = queue
         self._results = results
+        self._fleet = fleet
         self._background = background
         self._submitted = instrumentation.submitted
         self._stopping = stopping
@@ -125,7 +129,10 @@ class Submissions:
 
     async def _check(self, draft: Draft) -> CheckedDraft:
         async with self._checking:
-            return await asyncio.to_thread(self._admission.check, draft)
+            checked = await asyncio.to_thread(self._admission.check, draft)
+        if checked.sources:
+            require_sources(checked, {source for worker in await self._fleet.workers() for source in worker.sources})
+        return checked
 
     async def _enqueue_or_forget(self, job: Job, checked: CheckedDraft) -> Job:
         self._in_hand.add(job.id)

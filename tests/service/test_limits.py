@@ -20,6 +20,7 @@ from service.submission.specification import SubmittedSpec
 from tiling import limits as pixels
 from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
+from workers.tools.sources import SourceSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
 PLACES = {place.variable: place for kind in (Settings, WorkerSettings, ViewerSettings) for place in kind.places()}
@@ -58,7 +59,12 @@ def test_every_name_on_the_page_is_a_setting() -> None:
 def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
     """As the setting has it."""
     name = row[2].split("`")[1]
-    if name in QUOTAS:
+    if row[2].endswith(" of the source"):
+        names = re.findall(r"`(\w+)`", row[2])
+        assert [*map(number, map(str.strip, row[1].split(";")))] == [
+            SourceSettings.model_fields[n].default for n in names
+        ]
+    elif name in QUOTAS:
         assert number(row[1]) == QUOTAS[name]
     elif not name.startswith("GIGAVQA_MAX_PIXELS_"):
         place: Place = PLACES[name]

@@ -2,13 +2,19 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 
+from evaluation.benchmark import find_benchmark
+from jobs.fleet import WorkerStatus
+from jobs.keys import KEYS
 from service.settings import Settings
+from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import claim_all, claim_bundles, play
@@ -278,3 +284,21 @@ def test_jobs_are_listed_by_status_and_unknown_filters_are_refused(gateway: Runn
     problem_of(gateway.client.get("/v1/jobs", params={"status": "finished"}), 422, "request-invalid")
     problem = problem_of(gateway.client.get("/v1/jobs", params={"state": "completed"}), 422, "request-invalid")
     assert problem["errors"][0]["parameter"] == "state"
+
+
+def test_a_source_that_no_worker_has_is_refused(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name and with a sample; it is taken once a worker announces it, and corpora need nobody to."""
+    kind = type(find_benchmark("ultravr"))
+    ask = kind.ask
+    tools = [LOOK_UP.model_copy(update={"name": source, "source": source}) for source in ("web", "pages/corpus")]
+    loop = LOOP.model_copy(update={"tools": tuple(tools)})
+    monkeypatch.setattr(kind, "ask", lambda *arguments: replace(ask(*arguments), loop=loop))
+    (error,) = refused(gateway)["errors"]
+    assert "no worker has the source 'web'" in error["detail"]
+    assert error["sample"]
+    status = WorkerStatus(worker="w", models=(MODEL,), state="ready", sources=("web",), since=datetime.now(UTC))
+    with Redis.from_url(gateway.redis_url) as redis:
+        redis.set(KEYS.worker("w"), status.model_dump_json())
+        redis.sadd(KEYS.workers(), "w")
+    assert gateway.submit().status_code == 201
+    assert {request.loop for request in claim_all(gateway.redis_url)} == {loop}

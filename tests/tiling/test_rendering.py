@@ -56,6 +56,10 @@ VIEWS = {
     "enlarged crop": View(image="x", region="100,103,90,91"),
     "long crop": View(image="x", region="0,700,2677,90"),
     "one pixel": View(image="x", region="2676,1504,1,1"),
+    "fitted": View(image="x", sizing="fit:32:65536:1000000"),
+    "fitted crop": View(image="x", region="333,201,1111,701", sizing="fit:32:65536:8294400:28"),
+    "enlarged to fit": View(image="x", region="100,103,135,76", sizing="fit:32:65536:8294400:28"),
+    "sliver, to fit": View(image="x", region="1200,10,12,1400", sizing="fit:32:65536:8294400:28"),
 }
 
 

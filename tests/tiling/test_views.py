@@ -30,7 +30,10 @@ def test_sizing_says_how_large_the_region_is_before_the_models_preprocessing(
     assert View(image="plaza.jpg", sizing=sizing).downsampled(Size(26753, 15052)) == size
 
 
-@pytest.mark.parametrize("sizing", ["", "longest:0", "longest:-5", "longest:1.5", "longest", "Native"])
+@pytest.mark.parametrize(
+    "sizing",
+    ["", "longest:0", "longest:-5", "longest:1.5", "longest", "Native", "fit:32:9:8", "fit:32:1:99999999", "fit:0:1:9"],
+)
 def test_an_unknown_sizing_is_refused(sizing: str) -> None:
     """When the view is made, not when it is rendered."""
     with pytest.raises(ValidationError, match="sizing"):

@@ -82,7 +82,7 @@ class Rig:
         async def final() -> bool:
             return (await job_of(self.redis, job_id)).status.final
 
-        await async_wait_until(final, timeout=30, what=f"the end of {job_id}")
+        await async_wait_until(final, timeout=120, what=f"the end of {job_id}")
 
     def _engine(self) -> SimulatedEngine:
         self.engines.append(self._make())
