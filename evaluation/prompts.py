@@ -51,7 +51,7 @@ class Prompts:
     def of(self, reply: Reply, sample: Sample) -> Prompt:
         """Make a reply's chat again."""
         benchmark, labels = self.dataset.benchmark, reply.labels
-        cell = Cell(protocol=labels.protocol, condition=labels.condition)
+        cell = Cell(protocol=labels.protocol, condition=labels.condition, rounds=reply.max_rounds)
         if labels.prompt_version is None:
             return Prompt(unknown="the response does not say by which version of the prompts it was asked")
         if cell.protocol not in benchmark.protocols or cell.condition not in benchmark.conditions:

@@ -122,7 +122,8 @@ def _fills_context(final: TurnResponse, sampling: Sampling) -> bool:
 
 def _provenance(response: Response) -> Provenance:
     engine, sampling = response.engine, response.sampling
-    thumbnails = [raster.view.sizing for raster in response.rasters if raster.view.sizing != "native"]
+    sizings = (raster.view.sizing for raster in response.rasters)
+    thumbnails = [sizing for sizing in sizings if sizing.startswith("longest:")]
     return Provenance(
         engine=engine.name or None if engine else None,
         version=engine.version or None if engine else None,

@@ -13,7 +13,10 @@ from redis.asyncio import Redis
 
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
+from evaluation.outcomes import sample_outcomes
+from evaluation.prompts import Prompts
 from evaluation.report import Report, build_report
+from evaluation.writers.page.page import render_html
 from jobs.models import JobSpec, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
@@ -91,8 +94,8 @@ def drawn(root: Path) -> Dataset:
     return load_dataset(folder)
 
 
-async def played(redis: Redis, tmp_path: Path) -> tuple[Report, list[Response], int]:  # noqa: F811
-    """Report and responses of Table 4's plan, and how many pictures were rendered."""
+async def played(redis: Redis, tmp_path: Path) -> tuple[Report, list[Response], int, str]:  # noqa: F811
+    """Report and responses of Table 4's plan, how many pictures were rendered, and the page."""
     root = tmp_path / "data"
     root.mkdir()
     dataset = drawn(root)
@@ -104,12 +107,14 @@ async def played(redis: Redis, tmp_path: Path) -> tuple[Report, list[Response], 
     async with running_worker(redis, root, tmp_path / "pyramids", lambda: WritingEngine(says), sources=sources) as rig:
         await rig.until_final(job.id)
     responses = await responses_of(redis, job.id)
-    return build_report(dataset, responses, {ENTRY.id: ENTRY}, spec), responses, rig.library.stats().renders
+    report = build_report(dataset, responses, {ENTRY.id: ENTRY}, spec)
+    outcomes = sample_outcomes(dataset, responses, {ENTRY.id: ENTRY}, Prompts(dataset, {job.id: spec}))
+    return report, responses, rig.library.stats().renders, render_html(report, outcomes)
 
 
 async def test_tables_of_scripted_agents_are_known_to_the_last_digit(redis: Redis, tmp_path: Path) -> None:  # noqa: F811
     """Pass@1, calls, rounds, utilization, stops, statuses, anchors and documents."""
-    report, responses, renders = await played(redis, tmp_path)
+    report, responses, renders, page = await played(redis, tmp_path)
     assert [response.failure for response in responses] == [None] * (3 * 4 * REPEATS)
     assert renders == 4 + 1 + 1, "four pictures, one thumbnail and one zoom, whoever asks for them"
 
@@ -143,4 +148,5 @@ async def test_tables_of_scripted_agents_are_known_to_the_last_digit(redis: Redi
     # Of two wrong questions neither saw its anchor.
     assert values_of(report, "table9", source="rules of ours")["chats"] == 2 * REPEATS
     assert value_of(report, "table9", "anchor", source="rules of ours").value == 1
+    assert "who owns Ansel Hoist" in page and "Table 4: what tools add" in page
     assert any("simulated engine" in told for told in caveats_of(report))
