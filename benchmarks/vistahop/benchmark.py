@@ -28,7 +28,6 @@ from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
-from benchmarks.vistahop.taxonomy import LEVELS
 from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -58,7 +57,7 @@ class VistaHop(Benchmark[Sample]):
     protocols: Mapping[str, str] = PROTOCOLS
     loops = LOOPS
     conditions = ("V0", "V2")
-    grouping = Grouping(("level",), dict.fromkeys(LEVELS, ()))
+    grouping = Grouping(("level",))
     options = Options
     versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
     decoding: Mapping[str, float | int] = {
