@@ -114,7 +114,7 @@ _MAKERS: Mapping[str, Callable[[Sequence[CatalogueEntry], WorkerSettings], list[
 
 def _weights(entry: CatalogueEntry, home: Home) -> str:
     if entry.weights.startswith(BUILT_IN):
-        from workers.checkpoints.build import ensure_checkpoint  # noqa: PLC0415 - needs what only engines bring
+        from workers.checkpoints.build import ensure_checkpoint  # needs what only engines bring
 
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)

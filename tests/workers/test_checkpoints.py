@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
+from catalogue.entry import BUILT_IN
 from tests.checkpoints.build import DESIGNS, ensure_checkpoint
 from tests.workers.examples import ENTRY
-from catalogue.entry import BUILT_IN
 from workers.engines.weights import checkpoint_revision, weights_digest
 from workers.errors import CheckpointUnknownError
 

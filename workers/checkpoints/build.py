@@ -23,7 +23,8 @@ def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0, designs: Map
     """
     name = weights.removeprefix(BUILT_IN)
     if name not in designs:
-        raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {', '.join(BUILT_IN + n for n in designs)}")
+        known = ", ".join(BUILT_IN + one for one in designs)
+        raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {known}")
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():
         folder.mkdir(parents=True, exist_ok=True)
