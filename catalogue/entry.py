@@ -11,6 +11,7 @@ from catalogue.families.registry import FAMILIES, AnyBudget
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
 
+BUILT_IN = "built-in:"
 _ELSEWHERE = "remote:"
 
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import BUILT_IN, CatalogueEntry
 from catalogue.load import load_catalogue
 from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
-from workers.checkpoints.build import PREFIX, ensure_checkpoint
 from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
 from workers.engines.engine import Engine
 from workers.engines.remote.server import RemoteSettings
@@ -114,7 +113,9 @@ _MAKERS: Mapping[str, Callable[[Sequence[CatalogueEntry], WorkerSettings], list[
 
 
 def _weights(entry: CatalogueEntry, home: Home) -> str:
-    if entry.weights.startswith(PREFIX):
+    if entry.weights.startswith(BUILT_IN):
+        from workers.checkpoints.build import ensure_checkpoint  # needs what only engines bring
+
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is not None:

@@ -1,18 +1,18 @@
 """ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.atombench.answers import READER_VERSION
 from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, ask
-from benchmarks.atombench.checks import check_sample
+from benchmarks.atombench.checks import check_sample, compare
 from benchmarks.atombench.evidence import GoldenEvidence, golden_clues, told
 from benchmarks.atombench.judging import SampleJudge
 from benchmarks.atombench.reading import record_of, sample_fields
 from benchmarks.atombench.report import report
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import DOMAINS
-from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Evidence, Origin, Scene, plan_of
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -48,6 +48,10 @@ class AtomBench(Benchmark[Sample]):
     def checklist(self, sample: Sample) -> list[str]:
         """Say what keeps a question from a table."""
         return check_sample(sample)
+
+    def compare(self, samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say which clues of an image have the same step."""
+        return compare(samples, place_of)
 
     def evidence(self, sample: Sample, samples: Sequence[Sample]) -> Evidence:
         """Golden evidence of a conclusion question, beside its first and its final answer."""

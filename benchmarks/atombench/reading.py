@@ -29,10 +29,7 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
-    found = [_fields(part, origin) for part in _questions(value)]
-    yield from found
-    if twice := [told for fields in found if (told := _used_twice(fields, origin))]:
-        raise ValueError("; ".join(twice))
+    yield from [_fields(part, origin) for part in _questions(value)]
 
 
 def _questions(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -129,18 +126,6 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
     stem = _NOT_IN_IDS.sub("-", PurePosixPath(image).stem)
     number = step if level == "clue" and step is not None else numbers[image, str(level)]
     return f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
-
-
-def _used_twice(fields: Mapping[str, Any], origin: Origin) -> str:
-    """Say that a clue's step is that of another clue of its image; empty where it is not."""
-    step, images = fields.get("step"), fields["images"]
-    if fields.get("level") != "clue" or not isinstance(step, int) or not images:
-        return ""
-    place = fields.get("group") or images[0]
-    steps: set[tuple[Any, int]] = origin.seen.setdefault("steps", set())
-    is_known = (place, step) in steps
-    steps.add((place, step))
-    return f"{fields['id']}: step {step} is used twice on {place}" if is_known else ""
 
 
 def record_of(sample: Sample) -> dict[str, Any]:

@@ -69,6 +69,15 @@ def test_the_dockerfile_is_clean() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def test_what_an_image_copies_is_what_a_builder_is_handed() -> None:
+    """All packages of the wheel, and no more than `.dockerignore` lets through."""
+    handed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {name for line in re.findall(r"^COPY (?!--)(.+) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()}
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert set(wheel["wheel"]["packages"]) <= copied
+    assert {name for name in copied if not any(Path(name).is_relative_to(one) for one in handed)} == set()
+
+
 @pytest.mark.parametrize("target", sorted(TARGETS))
 def test_an_image_says_how_it_is_and_runs_as_nobody_in_particular(target: str) -> None:
     """Its health check asks the port that it exposes and listens on, at a path that the program answers."""

@@ -38,6 +38,22 @@ def value_of(report: Report, table: str, column: str, **keys: str) -> Estimate:
     return value
 
 
+def percent_of(report: Report, table: str, column: str, **keys: str) -> float | None:
+    """A rate as papers print it: in %, to two decimals."""
+    return _percent(value_of(report, table, column, **keys))
+
+
+def percents_of(report: Report, table: str, **keys: str) -> dict[str, float]:
+    """The rates of one row as papers print them; those without a value are left out."""
+    found = values_of(report, table, **keys).items()
+    percents = {key: _percent(value) for key, value in found if isinstance(value, Estimate)}
+    return {key: percent for key, percent in percents.items() if percent is not None}
+
+
+def _percent(estimate: Estimate) -> float | None:
+    return None if estimate.value is None else round(100 * estimate.value, 2)
+
+
 def caveats_of(report: Report) -> list[str]:
     """What a report says must be known, in order."""
     return [caveat.text for caveat in report.caveats]

@@ -55,7 +55,10 @@ def test_every_name_on_the_page_is_a_setting() -> None:
     assert set(re.findall(r"--[a-z]+[a-z-]*", PAGE)) - arguments == set(QUOTAS)
 
 
-@pytest.mark.parametrize("row", [row for row in SIZES if row[2]], ids=lambda row: row[0])
+OF_SOURCES = [row for row in SIZES if row[2].endswith("of the source")]
+
+
+@pytest.mark.parametrize("row", [row for row in SIZES if row[2] and row not in OF_SOURCES], ids=lambda row: row[0])
 def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
     """As the setting has it."""
     name = row[2].split("`")[1]
@@ -70,6 +73,13 @@ def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
         place: Place = PLACES[name]
         default = place.field.get_default()
         assert row[1] == "for ever" if default is None else number(row[1]) == float(default)
+
+
+@pytest.mark.parametrize("row", OF_SOURCES, ids=lambda row: row[0])
+def test_each_size_of_a_search_source_has_its_default(row: list[str]) -> None:
+    """Several of them in a row, in one order."""
+    told = {name: number(cell) for name, cell in zip(re.findall(r"`(\w+)`", row[2]), row[1].split("; "), strict=True)}
+    assert told == {name: SourceSettings.model_fields[name].default for name in told}
 
 
 def test_every_limit_of_keys_is_in_both_tables() -> None:

@@ -1,5 +1,6 @@
 """Worker processes whose engine is elsewhere: servers that die, that refuse them, and keys that nobody may see."""
 
+import os
 import random
 import signal
 import subprocess
@@ -21,6 +22,18 @@ from tests.workers.test_processes import until_recorded
 
 KEY = "sk-test-4f1d0c9b8a7e6f5d4c3b2a19"
 QUICK = ("--engine", "remote", "--lease", "2", "--backoff-seconds", "0.02", "--max-requests", "16")
+
+
+LACKING = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"safetensors", "timm", "tokenizers", "torch", "transformers", "triton", "vllm"}:
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+sys.meta_path.insert(0, Lacking())
+"""
 
 
 class Elder:
@@ -87,6 +100,23 @@ async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
     assert (job.request_counts.completed, job.request_counts.failed) == (500, 0)
     assert all(response.turns[0].text.startswith("The answer is") for response in responses)
     assert {response.attempt for response in responses} == {1}
+
+
+async def test_a_worker_whose_engine_is_elsewhere_needs_no_library_of_one(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its image has none: what only engines bring is not there to be imported."""
+    (tmp_path / "sitecustomize.py").write_text(LACKING)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    job_id = await submit(redis, 2, 4)
+    with (
+        serving(Elsewhere()) as there,
+        worker_process(tmp_path, data, server.url, *QUICK, "--endpoint", there.url) as worker,
+    ):
+        await until_recorded(redis, job_id, 8)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    assert all(response.turns for response in await responses_of(redis, job_id))
 
 
 async def test_a_worker_waits_for_a_server_and_keeps_its_leases(

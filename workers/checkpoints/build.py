@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from catalogue.entry import BUILT_IN
 from workers.checkpoints.qwen3_vl import QWEN3_VL
 from workers.checkpoints.writing import Design, write_checkpoint
 from workers.errors import CheckpointUnknownError
 
-PREFIX = "built-in:"
 DESIGNS: Mapping[str, Design] = {"qwen3-vl": QWEN3_VL}
 """The checkpoints that ship with the product, by their names."""
 _VERSION = 2  # of the designs: another version is another folder
@@ -21,9 +21,10 @@ def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0, designs: Map
 
     Atomic: processes that build at the same time end up with one and the same folder. Raises CheckpointUnknownError.
     """
-    name = weights.removeprefix(PREFIX)
+    name = weights.removeprefix(BUILT_IN)
     if name not in designs:
-        raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {', '.join(PREFIX + n for n in designs)}")
+        known = ", ".join(BUILT_IN + one for one in designs)
+        raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {known}")
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():
         folder.mkdir(parents=True, exist_ok=True)

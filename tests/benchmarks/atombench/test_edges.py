@@ -13,7 +13,7 @@ from jobs.models import Response
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answer, answers, chat, clue, conclusion
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tests.evaluation.tables import caveats_of, row_of, value_of, values_of
+from tests.evaluation.tables import caveats_of, percent_of, row_of, value_of, values_of
 
 
 def reported(responses: Sequence[Response], samples: Sequence[Sample] = EXAMPLE) -> Report:
@@ -23,8 +23,7 @@ def reported(responses: Sequence[Response], samples: Sequence[Sample] = EXAMPLE)
 
 def percent(report: Report, column: str, table: str = "table2", **keys: str) -> float | None:
     """A rate in %, to two decimals."""
-    value = value_of(report, table, column, **keys).value
-    return None if value is None else round(100 * value, 2)
+    return percent_of(report, table, column, **keys)
 
 
 def test_metrics_are_taken_within_each_repeat_and_averaged() -> None:

@@ -39,12 +39,16 @@ CONCLUSION: dict[str, Any] = {
 }
 
 
+def write_records(path: Path, *records: dict[str, Any]) -> Path:
+    """A file of records, one a line."""
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
 def read(folder: Path, *records: dict[str, Any]) -> tuple[list[Sample], list[Problem]]:
     """The questions of a file of records, one a line, and what is wrong with it."""
-    path = folder / "geo.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     problems: list[Problem] = []
-    found = load_samples(AtomBench(), [path], folder, problems)
+    found = load_samples(AtomBench(), [write_records(folder / "geo.jsonl", *records)], folder, problems)
     return [sample for sample in found if isinstance(sample, Sample)], problems
 
 
@@ -130,7 +134,7 @@ BAD = {
     | {"domain": "climate", "certainty": "low"},
     "difficulty: 'extreme' is none of easy, medium, hard": CONCLUSION | {"difficulty": "extreme"},
     "is about 2 images; each question is about one": OTHER | {"image": [IMAGE, "images/other.jpg"]},
-    "step 2 is used twice on images/quay-07.jpg": OTHER | {"step": 2},
+    "step 2 is used twice on images/quay-07.jpg, first at geo.jsonl:1": OTHER | {"step": 2},
     "the id is already used at geo.jsonl:1": OTHER | {"id": "quay-07-c2"},
     "holds a question and lists of questions": OTHER | {"clues": []},
     "clues must be a list of objects, one a question": {"image": IMAGE, "clues": "none"},
@@ -155,3 +159,16 @@ def test_all_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         (1, "scope"),
         (2, "answer 'F' is none of the options A, B, C, D, E"),
     ]
+
+
+def test_a_step_is_used_once_on_an_image_over_all_files(tmp_path: Path) -> None:
+    """The second clue is refused where it stands, and told where the first does; another group has steps of its own."""
+    grouped = [clue | {"id": f"{clue['id']}-night", "group": "night"} for clue in (CLUE, OTHER)]
+    write_records(tmp_path / "a.jsonl", CLUE, *grouped)
+    write_records(tmp_path / "b.jsonl", OTHER, CLUE | {"id": "again"}, CONCLUSION)
+    problems: list[Problem] = []
+    found = load_samples(AtomBench(), [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path, problems)
+    assert list(map(str, problems)) == [
+        "b.jsonl:2: again: step 2 is used twice on images/quay-07.jpg, first at a.jsonl:1"
+    ]
+    assert len(found) == 5

@@ -3,12 +3,11 @@
 import pytest
 
 from catalogue.load import load_catalogue
-from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report, build_report
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answers
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tests.evaluation.tables import value_of, values_of
+from tests.evaluation.tables import percents_of, value_of, values_of
 
 
 @pytest.fixture(scope="module")
@@ -17,15 +16,9 @@ def report() -> Report:
     return build_report(dataset_of(EXAMPLE, benchmark="atombench"), answers(), load_catalogue())
 
 
-def percents(report: Report, table: str, **keys: str) -> dict[str, float]:
-    """The rates of one row in %, to two decimals."""
-    found = values_of(report, table, **keys).items()
-    return {key: round(100 * one.value, 2) for key, one in found if isinstance(one, Estimate) and one.value is not None}
-
-
 def test_table_2_says_what_was_worked_out(report: Report) -> None:
     """Points, raw shares, support, resistance, their mean, and the spread."""
-    assert percents(report, "table2", model=MODEL) == {
+    assert percents_of(report, "table2", model=MODEL) == {
         "clq": 63.33,
         "colq": 28.33,
         "ecs": -35.00,
@@ -40,7 +33,7 @@ def test_table_2_says_what_was_worked_out(report: Report) -> None:
 
 def test_support_by_every_rule(report: Report) -> None:
     """`any` and `each` as worked out; `all` and `location` by hand: I1 and I2 begin right, and none is right in all."""
-    found = percents(report, "conclusion_rules", model=MODEL)
+    found = percents_of(report, "conclusion_rules", model=MODEL)
     assert {key: found[key] for key in ("rcs_any", "hi_any", "rcs_each", "hi_each")} == {
         "rcs_any": 33.33,
         "hi_any": 50.00,
@@ -53,7 +46,7 @@ def test_support_by_every_rule(report: Report) -> None:
 
 def test_the_support_curve_falls_where_a_picture_has_too_few_clues(report: Report) -> None:
     """I2 has two of three clues: it counts up to 65 %, and no further; I1 has all."""
-    found = percents(report, "figure7", model=MODEL)
+    found = percents_of(report, "figure7", model=MODEL)
     assert [found[f"above_{at}"] for at in (0, 65, 70, 75, 95, 100)] == [66.67, 66.67, 33.33, 33.33, 33.33, 33.33]
     area = (13 * 2 / 3 + (2 / 3 + 1 / 3) / 2 + 6 / 3) * 0.05
     assert value_of(report, "figure7", "area", model=MODEL).value == pytest.approx(area)
@@ -69,12 +62,12 @@ def test_pairs_of_first_and_final_answers(report: Report) -> None:
         "hard": (0, 1, 1, 0),
     }
     assert [row["weight"] for row in rows.values()] == [2, 2, 6]
-    assert percents(report, "figure8", model=MODEL) == {"correction": 66.67}
+    assert percents_of(report, "figure8", model=MODEL) == {"correction": 66.67}
 
 
 def test_supported_conclusions_are_right_ones_less_hallucinated_ones(report: Report) -> None:
     """RCS = P (1 - HI), under every rule that has a right conclusion."""
-    found = percents(report, "conclusion_rules", model=MODEL)
+    found = percents_of(report, "conclusion_rules", model=MODEL)
     for rule in ("any", "each", "location"):
         expected = found[f"concluded_{rule}"] * (1 - found[f"hi_{rule}"] / 100)
         assert found[f"rcs_{rule}"] == pytest.approx(expected, abs=0.01)
@@ -85,6 +78,6 @@ def test_final_answers_alone_make_the_resistance(report: Report) -> None:
     others = {name: "wrong" if outcome == "right" else "right" for name, outcome in FIRST.items()}
     dataset = dataset_of(EXAMPLE, benchmark="atombench")
     other = build_report(dataset, answers(first=others), load_catalogue())
-    assert percents(other, "table2", model=MODEL)["rrs"] == percents(report, "table2", model=MODEL)["rrs"]
-    assert percents(other, "figure8", model=MODEL) != percents(report, "figure8", model=MODEL)
+    assert percents_of(other, "table2", model=MODEL)["rrs"] == percents_of(report, "table2", model=MODEL)["rrs"]
+    assert percents_of(other, "figure8", model=MODEL) != percents_of(report, "figure8", model=MODEL)
     assert set(FINAL) <= set(FIRST)

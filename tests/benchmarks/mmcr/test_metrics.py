@@ -13,29 +13,24 @@ from benchmarks.mmcr.taxonomy import KINDS
 from catalogue.load import load_catalogue
 from evaluation.metrics.estimates import Estimate
 from evaluation.replies import reply_of
-from evaluation.report import Report, report_on_tally, tally_of
+from evaluation.report import report_on_tally, tally_of
 from evaluation.tallies import merge_tally, plain_tally
 from jobs.models import Response
 from tests.benchmarks.mmcr.examples import answers, dataset_of, question, reply, reported, right
-from tests.evaluation.tables import caveats_of, row_of, table_of, value_of, values_of
+from tests.evaluation.tables import caveats_of, percent_of, row_of, table_of, value_of, values_of
 
 EXAMPLE = [question("s1", "table"), question("s2", "multi_table", "C"), question("s3", "text", "E")]
 PATTERNS = {"s1": "+++++", "s2": "++++-", "s3": "?++++"}
 
 
-def percent(report: Report, table: str, column: str, **keys: str) -> float | None:
-    """A number as the paper prints it."""
-    value = value_of(report, table, column, **keys).value
-    return None if value is None else round(100 * value, 2)
-
-
 def test_the_worked_example() -> None:
     """Circular 33.33, plain 66.67, mean over rotations 86.67, and the parts by type and by sources."""
     report = reported(EXAMPLE, PATTERNS)
-    assert [percent(report, "main", name) for name in ("circular", "documents", "plain")] == [33.33, 33.33, 66.67]
-    assert percent(report, "consistency", "mean") == 86.67
-    assert [percent(report, "main", name) for name in ("table", "multi_table", "text", "figure")] == [100, 0, 0, None]
-    assert [percent(report, "main", name) for name in ("cross", "single", "gap")] == [0.0, 50.0, -50.0]
+    assert [percent_of(report, "main", name) for name in ("circular", "documents", "plain")] == [33.33, 33.33, 66.67]
+    assert percent_of(report, "consistency", "mean") == 86.67
+    kinds = ("table", "multi_table", "text", "figure")
+    assert [percent_of(report, "main", kind) for kind in kinds] == [100, 0, 0, None]
+    assert [percent_of(report, "main", name) for name in ("cross", "single", "gap")] == [0.0, 50.0, -50.0]
     counts = [value_of(report, "main", name).count for name in ("circular", "cross", "single", "figure")]
     assert counts == [3, 1, 2, 0]
 
@@ -97,15 +92,15 @@ def test_rotations_are_joined_within_a_repeat() -> None:
         *answers(second, "-++++"), *answers(second, "+++-+", repeat=1),
     ]  # fmt: skip
     report = reported([first, second], replies)
-    assert percent(report, "main", "circular") == 25.0
-    assert percent(report, "main", "plain") == 75.0
+    assert percent_of(report, "main", "circular") == 25.0
+    assert percent_of(report, "main", "plain") == 75.0
     assert values_of(report, "consistency")["repeats"] == "25.00 ± 35.36 (k=2)"
 
 
 def test_a_sample_without_a_reply_to_some_rotation_is_left_out_and_named() -> None:
     """A failed request is no answer at all; plain accuracy has it still."""
     report = reported([question("q1"), question("q2", "text")], {"q1": "+++++", "q2": "++x++"})
-    assert (percent(report, "main", "circular"), value_of(report, "main", "circular").count) == (100.0, 1)
+    assert (percent_of(report, "main", "circular"), value_of(report, "main", "circular").count) == (100.0, 1)
     assert value_of(report, "main", "plain").count == 2
     assert any("not all rotations of q2 have a reply" in told for told in caveats_of(report))
 
@@ -113,7 +108,7 @@ def test_a_sample_without_a_reply_to_some_rotation_is_left_out_and_named() -> No
 def test_without_all_rotations_there_is_no_circular_accuracy() -> None:
     """A plain plan fills plain columns, and nothing is left out of what was not asked."""
     report = reported(EXAMPLE, dict.fromkeys(PATTERNS, "+"))
-    assert (percent(report, "main", "circular"), percent(report, "main", "plain")) == (None, 100.0)
+    assert (percent_of(report, "main", "circular"), percent_of(report, "main", "plain")) == (None, 100.0)
     assert not [told for told in caveats_of(report) if "rotations" in told]
 
 
@@ -138,8 +133,8 @@ def test_the_gap_of_chains_of_thought_is_over_samples_that_both_have() -> None:
         found = values_of(report, "cot", protocol=family)
         gap = found["gap"]
         assert isinstance(gap, Estimate) and (gap.value, gap.count) == (0.5, 2)
-    assert percent(report, "cot_types", "multi_table_gap", protocol="C") == 100.0
-    assert percent(report, "cot_types", "text_gap", protocol="C") is None
+    assert percent_of(report, "cot_types", "multi_table_gap", protocol="C") == 100.0
+    assert percent_of(report, "cot_types", "text_gap", protocol="C") is None
     titles = [row.title.split(" · ")[1:] for row in table_of(report, "cot").rows]
     assert titles == [["CoT"], ["InternVL's CoT"]]
 
@@ -150,15 +145,15 @@ def test_who_prefers_a_letter_has_an_excess() -> None:
     report = reported([sample], [reply(sample, f"N{k}", "A") for k in range(5)])
     row = values_of(report, "consistency")
     assert isinstance(row["excess"], Estimate) and row["excess"].value == pytest.approx(0.8)
-    assert (percent(report, "consistency", "mean"), percent(report, "consistency", "consistent")) == (20.0, 0.0)
-    assert percent(report, "rotations", "A", protocol="N0") == 100.0
+    assert (percent_of(report, "consistency", "mean"), percent_of(report, "consistency", "consistent")) == (20.0, 0.0)
+    assert percent_of(report, "rotations", "A", protocol="N0") == 100.0
 
 
 def test_consistency_is_of_options_and_not_of_letters() -> None:
     """The same wrong option in all rotations is consistent; an unmatched reply agrees with nothing."""
     samples = [question("q1"), question("q2"), question("q3")]
     report = reported(samples, {"q1": "-----", "q2": "++++-", "q3": "?????"})
-    assert percent(report, "consistency", "consistent") == 33.33
+    assert percent_of(report, "consistency", "consistent") == 33.33
 
 
 def test_statuses_are_counted_over_replies() -> None:
@@ -180,9 +175,9 @@ def test_table_s1_counts_wrong_replies_that_mean_the_right_answer() -> None:
     samples = [question("q1", answer="B"), question("q2", answer="B")]
     report = reported(samples, [matching_case("q1"), reply(samples[1], "N0", "C")])
     row = values_of(report, "table_s1")
-    assert (row["matching"], row["cases"]) == (1, 2) and percent(report, "table_s1", "rate") == 50.0
+    assert (row["matching"], row["cases"]) == (1, 2) and percent_of(report, "table_s1", "rate") == 50.0
     clean = reported(samples, [reply(sample, "N0", "B") for sample in samples])
-    assert percent(clean, "table_s1", "rate") is None
+    assert percent_of(clean, "table_s1", "rate") is None
 
 
 def test_labels_of_people_are_counted_over_error_cases() -> None:
@@ -208,7 +203,7 @@ def test_every_table_can_be_had_by_the_careful_reader() -> None:
         reply(samples[0], f"N{k}", f'A fine question. The answer is "{right(samples[0], k)}".') for k in range(5)
     ]
     report = reported(samples, replies)
-    assert (percent(report, "main", "circular"), percent(report, "main_careful", "circular")) == (0.0, 100.0)
+    assert (percent_of(report, "main", "circular"), percent_of(report, "main_careful", "circular")) == (0.0, 100.0)
     assert row_of(report, "main_careful").keys["matcher"] == "careful"
     row = values_of(report, "matchers")
     assert (row["other"], row["same"]) == (4, 1)  # where the article is the right letter by chance
@@ -220,7 +215,7 @@ def test_subjects_and_types_of_the_loaded_data_set() -> None:
     samples = [question(f"{kind}{at}", kind) for kind, count in zip(KINDS, counts, strict=True) for at in range(count)]
     report = reported(samples, [reply(samples[0], "N0", "A")])
     columns = table_of(report, "questions_by_type").columns
-    shares = [percent(report, "questions_by_type", column.key) for column in columns]
+    shares = [percent_of(report, "questions_by_type", column.key) for column in columns]
     assert shares == [15.58, 7.25, 9.42, 19.20, 4.71, 22.46, 3.62, 12.68, 3.26, 1.81]
     assert round(sum(share or 0 for share in shares), 2) == 99.99
     assert [figure.name for figure in report.figures] == ["figure_s3", "figure_s1a", "figure_s1b"]
@@ -231,7 +226,7 @@ def test_models_are_told_apart_by_what_they_were_shown() -> None:
     samples = [question("q1")]
     report = reported(samples, [*answers(samples[0], "+++++"), *answers(samples[0], "-----", condition="V1")])
     assert [row.title.partition(" · ")[2] for row in table_of(report, "main").rows] == ["", "V1"]
-    assert percent(report, "main", "circular", condition="V1") == 0.0
+    assert percent_of(report, "main", "circular", condition="V1") == 0.0
 
 
 def test_intervals_over_documents_are_wider_where_documents_are_all_or_nothing() -> None:
