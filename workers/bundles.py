@@ -263,7 +263,7 @@ class BundlePlayer:
             rasters,
             job_id=lease.job_id,
             toolbox=self._toolbox,
-            hold=self._rounds.rasters,
+            hold=partial(self._rounds.rasters, urgent=True),  # a place waits for it
             generate=partial(generate, first=False),
             anew=self._toolbox.budget.counts_images,
         )

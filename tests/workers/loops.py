@@ -14,7 +14,12 @@ from tests.workers.examples import ENTRY, image, make_request
 from tiling.views import View
 from workers.engines.engine import Message
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.tools.searching import Sources
+from workers.player import Generate, Player
+from workers.preparation import Preparation, Prepared
+from workers.rounds import Rounds
+from workers.script import FixedTurns
+from workers.tools.searching import Searching, Sources
+from workers.tools.toolbox import Toolbox
 
 SHOWN = View(image=image(0), sizing="longest:200")
 THUMB = View(image=image(1), sizing="longest:64")
@@ -100,6 +105,27 @@ Writes = Callable[[Sequence[Message]], str]
 def in_order(*texts: str) -> Writes:
     """Writes one text a round, and then the last one again."""
     return lambda chat: texts[min(sum(message.role == "assistant" for message in chat), len(texts) - 1)]
+
+
+def rounds_of(request: InferenceRequest, prepared: Prepared, preparation: Preparation, generate: Generate) -> Rounds:
+    """The rounds of a chat that searches nothing, to be played in this process on any engine."""
+    assert request.loop is not None
+    return Rounds(
+        request,
+        request.loop,
+        Player(request, FixedTurns(request.turns), prepared.rasters, generate),
+        prepared.rasters,
+        job_id="job",
+        toolbox=Toolbox(ENTRY.visual_budget, Searching(Sources(), None)),  # type: ignore[arg-type]
+        hold=preparation.rasters,
+        generate=generate,
+    )
+
+
+def assert_prefilled_once(turns: Sequence[TurnResponse], block: int) -> None:
+    """Of all prompts together no more is prefilled than the last one has, and a block a round."""
+    prefilled = sum(turn.usage.prompt_tokens - turn.usage.cached_tokens for turn in turns)
+    assert prefilled <= turns[-1].usage.prompt_tokens + block * len(turns)
 
 
 class WritingEngine(SimulatedEngine):

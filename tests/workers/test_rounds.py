@@ -20,6 +20,7 @@ from tests.workers.loops import (
     THUMB,
     CountingSource,
     WritingEngine,
+    assert_prefilled_once,
     call,
     in_order,
     looping,
@@ -233,3 +234,15 @@ async def test_later_rounds_go_before_chats_that_begin(
     await played(redis, data, tmp_path, engine, source)
     assert engine.priorities["r/1"] == engine.priorities["r/0"] - 1
     assert engine.priorities["r/1"] % 2 == 0
+
+
+async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Each raster of nine zooms and of the picture, and each token but for the rest of a block a round."""
+    engine = WritingEngine(in_order(*(zoom(100 * n, 0, 100 * n + 100, 500) for n in range(9)), "1911"))
+    job_id = await submit_requests(redis, looping("r"))
+    async with running_worker(redis, data, tmp_path, lambda: engine) as rig:
+        await rig.until_final(job_id)
+        stats, renders = await engine.stats(), rig.library.stats().renders
+    (response,) = await responses_of(redis, job_id)
+    assert len(response.turns) == len(response.rasters) == renders == stats.encoder_runs == 10
+    assert_prefilled_once(response.turns, ENTRY.engine["block_size"])

@@ -15,15 +15,19 @@ from prometheus_client import CollectorRegistry
 
 from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.checkpoints.build import ensure_checkpoint
-from tests.workers.examples import ENTRY, make_request
+from tests.workers.examples import ENTRY, draw_images, make_request
+from tests.workers.loops import assert_prefilled_once, in_order, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
 from tiling.geometry import Size
+from tiling.library import Library
+from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
 from workers.engines.keeper import EngineKeeper
 from workers.engines.vllm_engine import VllmEngine
 from workers.instrumentation import Instruments
 from workers.player import Player
+from workers.preparation import Preparation
 from workers.script import FixedTurns
 from workers.settings import WorkerSettings
 
@@ -238,3 +242,28 @@ async def test_a_killed_engine_is_dead_and_another_takes_over(engines: Engines) 
     assert (await kept).usage.completion_tokens == 500
     assert engines.made[-1] is not dying
     assert not await dying.healthy()
+
+
+async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engines, tmp_path: Path) -> None:
+    """Of a chat that looks closer nine times: each raster, and each token but for the rest of a block a round."""
+    library = Library(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    written = in_order(*(zoom(100 * number, 0, 100 * number + 100, 500) for number in range(9)), "1911")
+
+    async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+        answer = await engines.keeper.generate(chat, sampling, turn_id)
+        return answer.model_copy(update={"text": written(chat)})
+
+    request = looping("rounds", sampling=GREEDY)
+    before = await engines.keeper.stats()
+    async with preparation.rasters(request.views) as prepared:
+        rounds = rounds_of(request, prepared, preparation, generate)
+        await rounds.play()
+    after = await engines.keeper.stats()
+    preparation.close()
+    assert (rounds.stop, len(rounds.answers), len(rounds.rasters), library.stats().renders) == ("answered", 10, 9, 10)
+    assert after.processed_rasters - before.processed_rasters == 10
+    assert after.encoder_runs - before.encoder_runs == 10
+    shown = sum(len(turn.usage.visual_tokens) for turn in rounds.answers)
+    assert shown == sum(range(1, 11))
+    assert_prefilled_once(rounds.answers, BLOCK)
