@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.atombench.evidence import listed
 from benchmarks.atombench.judging import FIRST
-from benchmarks.atombench.prompts.texts import texts_of
+from benchmarks.atombench.prompts import read_texts
 from benchmarks.atombench.samples import Sample
 from evaluation.benchmark import Chat, Scene
 from jobs.models import Condition, Turn
@@ -23,7 +23,7 @@ DECODING = {"temperature": 0.0, "top_p": 1.0, "top_k": -1, "repetition_penalty":
 
 def ask(sample: Sample, protocol: str, condition: Condition, scene: Scene, clues: Sequence[Sample]) -> Chat:
     """Write the turns of a protocol behind what the condition shows; `clues` are the golden evidence, where told."""
-    shown = texts_of("conditions")[condition]
+    shown = read_texts("conditions")[condition]
     if protocol == A0:
         return Chat(scene.views(condition), (_turn(shown, *_direct(sample)),), _version("a0"))
     evidence = _with_evidence(sample, clues)
@@ -33,7 +33,7 @@ def ask(sample: Sample, protocol: str, condition: Condition, scene: Scene, clues
 
 
 def _version(*names: str) -> str:
-    return "+".join(texts_of(name)["version"] for name in (*names, "conditions"))
+    return "+".join(read_texts(name)["version"] for name in (*names, "conditions"))
 
 
 def _turn(*paragraphs: str, asks: str | None = None) -> Turn:
@@ -41,19 +41,19 @@ def _turn(*paragraphs: str, asks: str | None = None) -> Turn:
 
 
 def _direct(sample: Sample) -> tuple[str, ...]:
-    texts = texts_of("a0")
+    texts = read_texts("a0")
     return sample.question, _choices(sample), texts["instruction"], texts["form"]
 
 
 def _with_evidence(sample: Sample, clues: Sequence[Sample]) -> tuple[str, ...]:
-    texts = texts_of("ag")
+    texts = read_texts("ag")
     evidence = "\n".join((texts["evidence"], listed(clues)))
     question = (texts["task_heading"], texts["task"], sample.question, _choices(sample))
-    return texts["role"], texts["evidence_heading"], evidence, *question, texts["instruction"], texts_of("a0")["form"]
+    return texts["role"], texts["evidence_heading"], evidence, *question, texts["instruction"], read_texts("a0")["form"]
 
 
 def _choices(sample: Sample) -> str:
-    texts = texts_of("a0")
+    texts = read_texts("a0")
     options = (sample.options or {}).items()
     return texts["choices"].format(
         choices=" ".join(texts["choice"].format(letter=letter, text=text) for letter, text in options)

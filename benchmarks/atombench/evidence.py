@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.atombench.prompts.texts import texts_of
+from benchmarks.atombench.prompts import read_texts
 from benchmarks.atombench.samples import Sample
 
 _LAST = 1 << 30
@@ -40,12 +40,12 @@ def _in_order(clues: Iterable[Sample]) -> Sequence[Sample]:
 
 def told(clue: Sample) -> str:
     """A clue question and its right option's words, on one line, without the letter."""
-    return texts_of("ag")["clue"].format(question=_one_line(clue.question), answer=_one_line(clue.right_text))
+    return read_texts("ag")["clue"].format(question=_one_line(clue.question), answer=_one_line(clue.right_text))
 
 
 def listed(clues: Iterable[Sample]) -> str:
     """One numbered line a clue question."""
-    line = texts_of("ag")["line"]
+    line = read_texts("ag")["line"]
     return "\n".join(line.format(number=number, clue=told(clue)) for number, clue in enumerate(clues, start=1))
 
 

@@ -4,11 +4,9 @@ A protocol is a letter and a rotation: `N2` asks without a chain of thought and 
 for a chain of thought, `I` does as InternVL2.5's developers do.
 """
 
-import tomllib
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.mmcr.prompts import read_texts
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import MOST_OPTIONS
 from evaluation.benchmark import Chat, Scene
@@ -50,17 +48,11 @@ def protocols() -> dict[str, str]:
     }
 
 
-@cache
-def _texts(name: str) -> dict[str, str]:
-    path = Path(__file__).parent / "prompts" / f"{name}.toml"
-    return {key: str(text) for key, text in tomllib.loads(path.read_text(encoding="utf-8")).items()}
-
-
 def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
     """Ask a question in one turn behind what the condition shows. Raises EvidenceMissingError."""
     protocol = Protocol.of(cell.protocol)
     views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
-    prompt, body, shown = _texts(protocol.family.lower()), _texts("body"), _texts("shown")
+    prompt, body, shown = read_texts(protocol.family.lower()), read_texts("body"), read_texts("shown")
     slots = {"shown": _shown(question, scene, cell.condition), "body": _body(question, protocol.rotation)}
     text = prompt["prompt"].format(**slots).strip()
     text = text if views else f"{text}\n\n{body['abstention']}"
@@ -68,7 +60,7 @@ def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
 
 
 def _body(question: Question, rotation: int) -> str:
-    texts = _texts("body")
+    texts = read_texts("body")
     lines = (texts["option"].format(letter=at, text=text) for at, text in question.shown(rotation).items())
     body = texts["body"].strip().format(question=question.question.strip(), options="\n".join(lines))
     return f"{texts['hint'].format(hint=question.hint)}\n{body}" if question.hint else body
@@ -76,7 +68,7 @@ def _body(question: Question, rotation: int) -> str:
 
 def _shown(question: Question, scene: Scene, condition: Condition) -> str:
     count, pages = len(scene.images), question.evidence.pages
-    texts = _texts("shown")
+    texts = read_texts("shown")
     if count == 1 and condition in ("V1", "V2"):
         return texts["one_small" if condition == "V1" else "one"]
     listed = f"page {', '.join(map(str, pages))}"

@@ -1,6 +1,6 @@
 """The paper's tables: accuracy by type, with and without a chain of thought, matching errors, shares of questions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from benchmarks.mmcr.beside import Labels
 from benchmarks.mmcr.metrics import (
@@ -101,11 +101,13 @@ def _pair_title(sheet: Sheet, asked: Asked, *, both: bool) -> str:
     return f"{sheet.title(asked)} · {family_title(asked.family)}" if both else sheet.title(asked)
 
 
-def _cot_rows(sheet: Sheet) -> Iterator[tuple[str, dict[str, str], Asked, Asked]]:
+def _cot_rows(sheet: Sheet, reader: Reader, values: Callable[[Asked, Asked], Iterable[Estimate]]) -> Iterator[Row]:
+    """One row a pair; `values` compares one without a chain of thought to one with it."""
     pairs = [*_pairs(sheet)]
     for without, asked in pairs:
         both = sum(one is without for one, _ in pairs) > 1 or asked.family == "I"
-        yield _pair_title(sheet, asked, both=both), {"protocol": asked.family}, without, asked
+        keys = keys_of(asked, reader) | {"protocol": asked.family}
+        yield Row(title=_pair_title(sheet, asked, both=both), keys=keys, values=tuple(values(without, asked)))
 
 
 def cot(sheet: Sheet, reader: Reader = "matched") -> Table:
@@ -116,47 +118,33 @@ def cot(sheet: Sheet, reader: Reader = "matched") -> Table:
         *(Group(title=title, columns=_three(key, f"{metric}_accuracy", title)) for key, title, metric in kinds),
         *(Group(title=title, columns=_three(key, "circular_accuracy", title)) for key, title in sources),
     )
-    rows = (
-        Row(
-            title=title,
-            keys=keys_of(asked, reader) | keys,
-            values=(
-                *_compared(sheet, without.circular(reader), asked.circular(reader)),
-                *_compared(sheet, without.plain(reader), asked.plain(reader)),
-                *(
-                    value
-                    for at in sheet.questions.sources.values()
-                    for value in _compared(sheet, without.circular(reader), asked.circular(reader), at)
-                ),
-            ),
-        )
-        for title, keys, without, asked in _cot_rows(sheet)
-    )
+
+    def values(without: Asked, asked: Asked) -> Iterator[Estimate]:
+        circular = without.circular(reader), asked.circular(reader)
+        yield from _compared(sheet, *circular)
+        yield from _compared(sheet, without.plain(reader), asked.plain(reader))
+        for at in sheet.questions.sources.values():
+            yield from _compared(sheet, *circular, at)
+
     return Table(
         name=f"cot{suffix(reader)}",
         title="Chain of thought" + (" (careful reader)" if suffix(reader) else ""),
         caption=f"Accuracy in % without and with a chain of thought; the gap in points over samples that have "
         f"both, with the interval of a bootstrap over documents.{by_reader(reader)}",
         groups=groups,
-        rows=tuple(rows),
+        rows=tuple(_cot_rows(sheet, reader, values)),
         detail=reader == "careful",
     )
 
 
 def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
     """The same circular accuracy by type."""
-    rows = (
-        Row(
-            title=title,
-            keys=keys_of(asked, reader) | keys,
-            values=tuple(
-                value
-                for at in sheet.questions.types.values()
-                for value in _compared(sheet, without.circular(reader), asked.circular(reader), at)
-            ),
-        )
-        for title, keys, without, asked in _cot_rows(sheet)
-    )
+
+    def values(without: Asked, asked: Asked) -> Iterator[Estimate]:
+        circular = without.circular(reader), asked.circular(reader)
+        for at in sheet.questions.types.values():
+            yield from _compared(sheet, *circular, at)
+
     return Table(
         name=f"cot_types{suffix(reader)}",
         title="Chain of thought by type" + (" (careful reader)" if suffix(reader) else ""),
@@ -165,7 +153,7 @@ def cot_types(sheet: Sheet, reader: Reader = "matched") -> Table:
             Group(title=title_of(kind), columns=_three(f"{kind}_", "circular_accuracy", title_of(kind), {"type": kind}))
             for kind in KINDS
         ),
-        rows=tuple(rows),
+        rows=tuple(_cot_rows(sheet, reader, values)),
         detail=True,
     )
 

@@ -9,7 +9,7 @@ from typing import Protocol as StructuralType
 
 from benchmarks.ultravr.conditions import CONTEXT_VERSION, Showing
 from benchmarks.ultravr.forms import box_note, form_of, label_of, tell_steps, write_truth
-from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import Sample, Step
 from benchmarks.ultravr.schema_reply import FINAL_KEY
 from jobs.models import Turn

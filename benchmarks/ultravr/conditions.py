@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.ultravr.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
-from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import SHEET, Sample
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from evaluation.answers.cells import only_cell

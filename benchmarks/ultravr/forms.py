@@ -5,7 +5,7 @@ A form never depends on a step's ground truth: what may be answered with null fo
 
 import json
 
-from benchmarks.ultravr.prompts.texts import read_texts
+from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import AnswerFormat, Sample, Step
 from benchmarks.ultravr.schemas import NULLABLE
 from benchmarks.ultravr.vocabulary import STEP_CHOICES, WSI_OPTIONS

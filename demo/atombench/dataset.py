@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import tomli_w
@@ -9,8 +10,8 @@ import tomli_w
 from demo.atombench.paint import paint_scene
 from demo.atombench.questions import records
 from demo.atombench.scenes import Scene, plan_scenes
+from demo.building import complete
 from demo.canvas import replacing
-from demo.checking import check_dataset
 from demo.drawn import Drawn
 from demo.manifest import Manifest
 
@@ -33,20 +34,16 @@ def build_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str], None
     folder = folder.resolve()
     manifest, scenes = Manifest.open(folder, _GENERATOR, seed), plan_scenes(seed)
     missing = [scene for scene in scenes if not manifest.holds(scene.image)]
-    if not missing and manifest.holds_records():
-        progress(f"{folder.name}: complete")
-        return folder
-    for name in ("images", "samples"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for scene in missing:
-        paint_scene(scene, seed, folder / scene.image)
-        manifest.add(scene.image)
-        progress(f"{scene.image}: painted, {(folder / scene.image).stat().st_size / 1e6:.1f} MB")
-    _write_records(folder, scenes, seed)
-    num_samples = check_dataset(folder)
-    manifest.add_records()
-    progress(f"{folder.name}: {num_samples} samples written and checked")
-    return folder
+
+    def draw() -> None:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for scene in missing:
+            paint_scene(scene, seed, folder / scene.image)
+            manifest.add(scene.image)
+            progress(f"{scene.image}: painted, {(folder / scene.image).stat().st_size / 1e6:.1f} MB")
+
+    write_records = partial(_write_records, folder, scenes, seed)
+    return complete(folder, manifest, progress, draw_missing=draw if missing else None, write_records=write_records)
 
 
 def _write_records(folder: Path, scenes: list[Scene], seed: int) -> None:

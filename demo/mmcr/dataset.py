@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import tomli_w
 
+from demo.building import complete
 from demo.canvas import replacing
-from demo.checking import check_dataset
 from demo.drawn import Drawn
 from demo.manifest import Manifest
 from demo.mmcr.pages import PAGES, draw_pages
@@ -30,20 +31,17 @@ def build_demo_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str],
     folder = folder.resolve()
     manifest, papers = Manifest.open(folder, GENERATOR, seed), plan_papers(seed)
     missing = [paper for paper in papers if not all(map(manifest.holds, page_names(paper)))]
-    if not missing and manifest.holds_records():
-        progress(f"{folder.name}: complete")
-        return folder
-    for paper in missing:
-        (folder / "images" / paper.name).mkdir(parents=True, exist_ok=True)
-        for name, sheet in zip(page_names(paper), draw_pages(paper), strict=True):
-            sheet.write(folder / name)
-            manifest.add(name)
-        progress(f"{paper.name}: {PAGES} pages drawn")
-    _write_records(folder, seed, papers)
-    num_samples = check_dataset(folder)
-    manifest.add_records()
-    progress(f"{folder.name}: {num_samples} samples written and checked")
-    return folder
+
+    def draw() -> None:
+        for paper in missing:
+            (folder / "images" / paper.name).mkdir(parents=True, exist_ok=True)
+            for name, sheet in zip(page_names(paper), draw_pages(paper), strict=True):
+                sheet.write(folder / name)
+                manifest.add(name)
+            progress(f"{paper.name}: {PAGES} pages drawn")
+
+    write_records = partial(_write_records, folder, seed, papers)
+    return complete(folder, manifest, progress, draw_missing=draw if missing else None, write_records=write_records)
 
 
 def page_names(paper: Paper) -> list[str]:
@@ -52,7 +50,6 @@ def page_names(paper: Paper) -> list[str]:
 
 
 def _write_records(folder: Path, seed: int, papers: tuple[Paper, ...]) -> None:
-    (folder / "samples").mkdir(exist_ok=True)
     lines = records(seed, papers, {paper.name: page_names(paper) for paper in papers})
     with replacing(folder / "samples" / "papers.jsonl") as temporary:
         temporary.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")

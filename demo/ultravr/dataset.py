@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import tomli_w
 
+from demo.building import complete
 from demo.canvas import replacing
-from demo.checking import check_dataset
 from demo.drawn import Drawn
 from demo.manifest import Manifest
 from demo.ultravr.ad.grid import paint_grid, plan_grid
@@ -98,19 +98,15 @@ def build_demo_dataset(
     folder = folder.resolve()
     manifest = Manifest.open(folder, GENERATOR, seed, scale)
     missing = [painting for painting in PAINTINGS if not manifest.holds(painting.image)]
-    if not missing and manifest.holds_records():
-        progress(f"{folder.name}: complete")
-        return folder
-    for name in ("images", "samples/wsi"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for image in _paint(missing, folder, seed, scale):
-        manifest.add(image)
-        progress(f"{image}: painted, {(folder / image).stat().st_size / 1e6:.0f} MB")
-    _write_records(folder, seed)
-    num_samples = check_dataset(folder)
-    manifest.add_records()
-    progress(f"{folder.name}: {num_samples} samples written and checked")
-    return folder
+
+    def paint() -> None:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for image in _paint(missing, folder, seed, scale):
+            manifest.add(image)
+            progress(f"{image}: painted, {(folder / image).stat().st_size / 1e6:.0f} MB")
+
+    write_records = partial(_write_records, folder, seed)
+    return complete(folder, manifest, progress, draw_missing=paint if missing else None, write_records=write_records)
 
 
 def _paint(paintings: list[Painting], folder: Path, seed: int, scale: float) -> Iterator[str]:
@@ -131,6 +127,7 @@ def _paint(paintings: list[Painting], folder: Path, seed: int, scale: float) -> 
 def _write_records(folder: Path, seed: int) -> None:
     """Write the records, one of the paper's file shapes each, and the data set's description."""
     samples = folder / "samples"
+    (samples / "wsi").mkdir(exist_ok=True)
     own_file, flat = wsi.slide_records(plan_slide(seed))
     write_list(samples / "cctv.json", cctv.plaza_records(plan_plaza(seed)))
     write_lines(samples / "rs.jsonl", rs.land_records(plan_land(seed)))

@@ -13,7 +13,7 @@ from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.reading import Origin, sample_fields
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.taxonomy import CATEGORIES
-from demo.checking import check_dataset
+from demo.building import check_dataset
 from demo.errors import RecordInvalidError
 from demo.ultravr.ad.grid import plan_grid
 from demo.ultravr.ad.products import PRODUCTS

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from jobs.fleet import Fleet
 from jobs.keys import KEYS
-from jobs.models import Grow, JobStatus, Sampling, Turn, TurnResponse
+from jobs.models import Failure, Grow, InferenceRequest, JobStatus, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -107,12 +107,21 @@ async def test_a_chat_is_recorded_turn_by_turn(redis: Redis, data: Path, tmp_pat
     assert (response.prompt_version, response.details) == ("sequential/1", {"examples": ["other"]})
 
 
-async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
-    """The failure names its type and is not worth a retry; the other requests are answered."""
-    job_id = await submit_requests(redis, make_request("bad", "demo/images/none.png"), make_request("good", image(0)))
+async def failures_of(
+    redis: Redis, data: Path, tmp_path: Path, *requests: InferenceRequest
+) -> dict[str, Failure | None]:
+    """What became of the requests of one job, played by a worker to its end."""
+    job_id = await submit_requests(redis, *requests)
     async with running_worker(redis, data, tmp_path) as rig:
         await rig.until_final(job_id)
-    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    return {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+
+
+async def test_a_missing_image_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """The failure names its type and is not worth a retry; the other requests are answered."""
+    failures = await failures_of(
+        redis, data, tmp_path, make_request("bad", "demo/images/none.png"), make_request("good", image(0))
+    )
     assert failures["good"] is None
     assert failures["bad"] is not None
     assert (failures["bad"].type, failures["bad"].retryable) == ("ImageNotFoundError", False)
@@ -124,10 +133,9 @@ async def test_a_picture_that_goes_on_changing_is_worth_a_retry(
     """It is never the one that it was planned as; the requests about others are answered."""
     monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0))
     monkeypatch.setattr("tiling.library.is_unchanged", lambda path, _: path.name != "1.png")
-    job_id = await submit_requests(redis, make_request("changing", image(1)), make_request("good", image(0)))
-    async with running_worker(redis, data, tmp_path) as rig:
-        await rig.until_final(job_id)
-    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    failures = await failures_of(
+        redis, data, tmp_path, make_request("changing", image(1)), make_request("good", image(0))
+    )
     assert failures["good"] is None
     assert failures["changing"] is not None
     assert (failures["changing"].type, failures["changing"].retryable) == ("ImageChangedError", True)
@@ -135,10 +143,8 @@ async def test_a_picture_that_goes_on_changing_is_worth_a_retry(
 
 async def test_a_prompt_beyond_the_context_fails_only_its_request(redis: Redis, data: Path, tmp_path: Path) -> None:
     """The failure is the engine's, with the counts in its message."""
-    job_id = await submit_requests(redis, make_request("long", None, "word " * 10000), make_request("short", None))
-    async with running_worker(redis, data, tmp_path) as rig:
-        await rig.until_final(job_id)
-    failures = {response.request_id: response.failure for response in await responses_of(redis, job_id)}
+    requests = make_request("long", None, "word " * 10000), make_request("short", None)
+    failures = await failures_of(redis, data, tmp_path, *requests)
     assert failures["short"] is None
     assert failures["long"] is not None
     assert (failures["long"].type, failures["long"].by_model) == ("ContextExceededError", False)
