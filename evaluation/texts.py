@@ -3,10 +3,16 @@
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+
+@cache
+def prompt_tables(folder: Path, name: str) -> dict[str, Any]:
+    """Read one file of prompt texts, some of them in tables by name within; `version` is among them."""
+    return tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def prompt_texts(folder: Path, name: str) -> dict[str, str]:
-    """Read one file of prompt texts; every value is a text, `version` among them."""
-    texts = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
-    return {key: str(text) for key, text in texts.items()}
+    """Read one file whose every value is a text, `version` among them."""
+    return {key: str(text) for key, text in prompt_tables(folder, name).items()}

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.samples import Question
 from evaluation.benchmark import Scene
 from evaluation.errors import EvidenceMissingError
@@ -31,12 +31,6 @@ _SLOTS = {
     "form": {"letters"},
 }
 """The texts of a template, and the placeholders that each may have."""
-
-
-@cache
-def texts_of(name: str) -> dict[str, Any]:
-    """Read one file of the benchmark's own prompt texts, `version` among them."""
-    return tomllib.loads((Path(__file__).parent / "prompts" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ class Template:
 @cache
 def direct_template() -> Template:
     """The benchmark's own prompt."""
-    return Template(**texts_of(DIRECT))
+    return Template(**read_texts(DIRECT))
 
 
 def read_template(text: str) -> Template:
@@ -135,7 +129,7 @@ def show(question: Question, scene: Scene, condition: Condition) -> tuple[tuple[
     name = _SHOWN[condition]
     if count > 1:
         name = "fulls_and_local" if condition == "V4" else f"{name}s"
-    return views, texts_of("conditions")[name].format(count=count)
+    return views, read_texts("conditions")[name].format(count=count)
 
 
 _SHOWN = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}

@@ -14,10 +14,10 @@ from benchmarks.questions.asking import (
     no_evidence,
     read_template,
     show,
-    texts_of,
 )
 from benchmarks.questions.columns import FIELDS
 from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
+from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
 from benchmarks.questions.report import report
 from benchmarks.questions.samples import Question
@@ -96,9 +96,9 @@ class Questions(Benchmark[Question]):
         template = self._template if cell.protocol == OWN and self._template else direct_template()
         text, version = template.text(sample, shown, blind=not views), template.version
         if cell.protocol == STEPS:
-            steps = texts_of(STEPS)
+            steps = read_texts(STEPS)
             text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"
-        return Chat(views, (Turn(parts=(text,)),), f"{version}+{texts_of('conditions')['version']}")
+        return Chat(views, (Turn(parts=(text,)),), f"{version}+{read_texts('conditions')['version']}")
 
     def judge(self, sample: Question) -> Judge:
         """Make a question ready to judge replies to it."""

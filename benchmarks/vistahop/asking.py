@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from benchmarks.vistahop.beside import Beside
-from benchmarks.vistahop.prompts.texts import texts_of
+from benchmarks.vistahop.prompts import read_texts
 from benchmarks.vistahop.samples import Sample
 from benchmarks.vistahop.tools import Kind, Tool, chosen
 from evaluation.benchmark import Chat, Scene
@@ -61,17 +61,17 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
     if cell.protocol == DIRECT:
         return _direct(sample, views, beside)
     loop = ToolLoop(
-        opening=texts_of("results")["opening"],
-        closing=texts_of("results")["closing"],
+        opening=read_texts("results")["opening"],
+        closing=read_texts("results")["closing"],
         tools=tuple(_declared(tool, sample, scene, options, beside) for tool in _told(cell, beside)),
-        errors=ToolErrors(**{name: _message(text) for name, text in texts_of("results")["errors"].items()}),
+        errors=ToolErrors(**{name: _message(text) for name, text in read_texts("results")["errors"].items()}),
         max_rounds=cell.rounds or PAPERS_ROUNDS,
     )
     task, version = _task("agent", "task", beside)
     return Chat(
         views,
         (Turn(parts=(sample.question,)),),
-        f"{version}+{_version_of(beside.tools)}+{texts_of('results')['version']}",
+        f"{version}+{_version_of(beside.tools)}+{read_texts('results')['version']}",
         system=f"{task}\n\n{_tools_section(_told(cell, beside))}",
         loop=loop,
     )
@@ -79,14 +79,14 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
 
 def _direct(sample: Sample, views: tuple[View, ...], beside: Beside) -> Chat:
     task, version = _task("direct", "task" if views else "text_only", beside)
-    instruction = beside.format_instruction or texts_of("direct")["format_instruction"]
+    instruction = beside.format_instruction or read_texts("direct")["format_instruction"]
     return Chat(views, (Turn(parts=(f"{sample.question}\n\n{instruction}",)),), version, system=task)
 
 
 def _task(name: str, text: str, beside: Beside) -> tuple[str, str]:
     """The task prompt, and its version: that of ours, or the digest of the data set's own."""
     if not beside.system_prompt:
-        return texts_of(name)[text].strip(), texts_of(name)["version"]
+        return read_texts(name)[text].strip(), read_texts(name)["version"]
     own = f"{beside.system_prompt}\0{beside.format_instruction}"
     return beside.system_prompt, f"own:{_digest(own)}"
 
@@ -114,17 +114,17 @@ def require_tools(cells: Iterable[Cell], beside: Beside) -> None:
 
 
 def _tools_section(tools: tuple[Tool, ...]) -> str:
-    text: str = texts_of("agent")["tools"].strip()
+    text: str = read_texts("agent")["tools"].strip()
     return text.format(declarations="\n".join(tool.line for tool in tools))
 
 
 def _message(text: str) -> str:
-    wrapped: str = texts_of("results")["message"].replace("{text}", text)
+    wrapped: str = read_texts("results")["message"].replace("{text}", text)
     return wrapped
 
 
 def _declared(tool: Tool, sample: Sample, scene: Scene, options: Options, beside: Beside) -> Zoom | Given | Search:
-    texts = texts_of("results")
+    texts = read_texts("results")
     if tool.kind == "zoom":
         before, after = _message(f"{texts['zoomed']}\0").split("\0")
         return Zoom(name=tool.name, sizing=options.sizing(crop=True), before=before, after=after)
@@ -155,7 +155,7 @@ def source_of(image: str, options: Options, beside: Beside) -> tuple[str, str]:
 
 def _hits(sample: Sample, scene: Scene, options: Options) -> Iterator[Part]:
     """The result of the image search: titles, each with its picture, in one message."""
-    texts = texts_of("results")
+    texts = read_texts("results")
     shown = [(hit.title, hit.thumbnail) for hit in sample.hits if hit.thumbnail is not None]
     if not shown:
         yield _message(texts["no_hits"])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
 from benchmarks.vistahop.judging import RECORDED, ROUNDS
-from benchmarks.vistahop.prompts.texts import texts_of
+from benchmarks.vistahop.prompts import read_texts
 
 _STARTS = re.compile(r"<\|im_start\|>(system|user|assistant|tool)[ \t]*\n?")
 _END = "<|im_end|>"
@@ -115,14 +115,14 @@ def _call(turn: _Turn) -> dict[str, Any] | None:
 
 
 def _written(text: str) -> str | None:
-    opening, closing = texts_of("results")["opening"], texts_of("results")["closing"]
+    opening, closing = read_texts("results")["opening"], read_texts("results")["closing"]
     start = text.find(opening)
     end = text.find(closing, start) if start >= 0 else -1
     return text[start + len(opening) : end].strip() if end >= 0 else None
 
 
 def _status(result: str) -> str:
-    errors = texts_of("results")["errors"]
+    errors = read_texts("results")["errors"]
     by_text = {errors["unknown"].partition("'")[0]: "unknown_tool", errors["box"]: "empty", errors["query"]: "empty"}
     return next((status for text, status in by_text.items() if text in result[:200]), "ok")
 

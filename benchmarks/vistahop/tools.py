@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from benchmarks.vistahop.prompts.texts import own_declarations
+from benchmarks.vistahop.prompts import own_declarations
 
 Kind = Literal["zoom", "search", "image search"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
