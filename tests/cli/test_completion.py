@@ -30,7 +30,7 @@ def offered(installation: Installation, *words: str) -> list[str]:
         (("gigavqa", "submit", "-m", "demo"), [MODEL]),
         (("gigavqa", "up", "-m", "demo"), [MODEL]),
         (("gigavqa", "submit", "-d", "t"), ["tiny"]),
-        (("gigavqa", "submit", "-p", "table"), ["table1", "table2", "table3"]),
+        (("gigavqa", "submit", "-p", "table"), [f"table{number}" for number in range(1, 6)]),
         (("gigavqa", "submit", "--priority", "b"), ["batch"]),
     ],
 )
