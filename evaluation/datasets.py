@@ -5,7 +5,7 @@ import re
 import reprlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from evaluation.benchmark import Benchmark, Origin, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
+from evaluation.judgements import Panel
 from evaluation.records import RECORD_SUFFIXES, Record, read_records
 from evaluation.samples import Sample
 
@@ -40,6 +41,13 @@ class Dataset:
     description: str
     samples: tuple[Sample, ...]
     digest: str
+    panel: Panel = field(default_factory=Panel)
+
+    def judged_with(self, panel: Panel) -> "Dataset":
+        """The data set whose replies are judged by what models said of them, where there is any judge."""
+        if not panel.judges:
+            return self
+        return replace(self, benchmark=self.benchmark.judged_with(panel), panel=panel)
 
     def image_of(self, image: str) -> str:
         """Name of one of its images relative to the data root, as views name it."""
