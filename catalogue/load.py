@@ -38,6 +38,13 @@ class Catalogue(Mapping[str, CatalogueEntry]):
                 return entry
         raise ModelUnknownError(self.lacks(name))
 
+    def id_of(self, name: str) -> str:
+        """The id of the entry that `find` finds; the name itself where there is none."""
+        try:
+            return self.find(name).id
+        except ModelUnknownError:
+            return name
+
     def lacks(self, model_id: str) -> str:
         """Say that there is no such model, and which there are."""
         known = ", ".join(sorted(self._entries))

@@ -1,4 +1,4 @@
-"""Reads the configuration of the authors' program: data sets by name, with their records, pictures, prompts and scoring."""
+"""Reads the configuration of the authors' program: data sets by name, with records, pictures, prompts and scoring."""
 
 import json
 from collections.abc import Mapping

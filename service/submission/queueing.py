@@ -72,6 +72,7 @@ class Submissions:
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
+        spec = await asyncio.to_thread(self._admission.named, spec)
         if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key, owner.name)):
             return earlier, False
         draft = await asyncio.to_thread(self._admission.draft, spec)
