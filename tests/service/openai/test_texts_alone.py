@@ -33,6 +33,7 @@ def test_a_job_with_pictures_is_refused_and_one_without_is_not(gateway: RunningG
     shown = gateway.submit(dataset=NAME, models=[SUMMARIZER])
     (finding,) = shown.json()["errors"]
     assert shown.status_code == 422
-    assert finding["detail"].startswith("qwen3-32b: ") and "takes texts alone" in finding["detail"]
+    assert finding["detail"].startswith("qwen3-32b takes texts alone, and V2 shows pictures; ask it under V0")
+    assert finding["requests"] > 1
     without = gateway.submit(dataset=NAME, models=[SUMMARIZER], cells=[{"protocol": "S0", "condition": "V0"}])
     assert without.status_code == 201, without.text
