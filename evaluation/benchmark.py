@@ -138,6 +138,19 @@ class Finding:
     is_error: bool = False
 
 
+class Described(NamedTuple):
+    """A data set as a configuration of a benchmark's own program describes it.
+
+    Its `records` are a file, or a folder of such; `images` is where their pictures lie. Records without an id have
+    `stem` and their number; `settings` are tables of `dataset.toml`.
+    """
+
+    records: Path
+    images: Path
+    stem: str
+    settings: Mapping[str, Mapping[str, str]] = {}
+
+
 class Evidence(NamedTuple):
     """What answers a sample, for those who look at a reply: in lines, and by the names of images that show it."""
 
@@ -237,6 +250,13 @@ class Benchmark(ABC, Generic[AnySample]):
     def settled_in(self, folder: Path) -> "Benchmark[AnySample]":
         """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
         return self
+
+    def described(self, path: Path, name: str) -> Described | None:
+        """What a configuration of the benchmark's own program says of the data set of this name.
+
+        None where the file is none. Raises ValueError, beginning with the file's name, for one that cannot be used.
+        """
+        return None
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the results that the benchmark's own program writes into the fields of a response.

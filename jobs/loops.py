@@ -112,7 +112,7 @@ class TaggedCall(Contract):
     """A name, and each argument's key and value between tags, as GLM's and Qwen3.5's templates have it.
 
     The name stands between `name_opening`, which may be nothing, and `name_closing`, the first key or the call's end.
-    Values are texts, without the white space around them; that of a box is JSON.
+    Values are texts, without a line break at either end; that of a box is JSON.
     """
 
     form: Literal["tagged"] = "tagged"
@@ -146,7 +146,9 @@ class ToolLoop(Contract):
         return self
 
 
-GRAMMARS: Mapping[str, Mapping[str, Any]] = {
+Grammar = Literal["qwen3", "glm4.5", "qwen3.5", "kimi"]
+
+GRAMMARS: Mapping[Grammar, Mapping[str, Any]] = {
     "qwen3": {},
     "glm4.5": {
         "call": TaggedCall(

@@ -22,6 +22,7 @@ from benchmarks.vistahop.asking import (
 )
 from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, TOOL_FILES, Beside, read_beside, read_folder
 from benchmarks.vistahop.checks import check_sample, compare
+from benchmarks.vistahop.configuration import read_configuration
 from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
 from benchmarks.vistahop.judge import ask_judge, claims, read_judgement
@@ -31,7 +32,7 @@ from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
-from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene
+from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
 from evaluation.judgements import Claim, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -93,6 +94,10 @@ class VistaHop(Benchmark[Sample]):
     def record(self, sample: Sample) -> dict[str, Any]:
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
+
+    def described(self, path: Path, name: str) -> Described | None:
+        """Read the configuration of the authors' program, which holds data sets by name."""
+        return read_configuration(path, name)
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the authors' `results.jsonl` into the fields of a response."""

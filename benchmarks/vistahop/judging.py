@@ -25,6 +25,8 @@ RECORDED = "verdicts"
 """Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
 ROUNDS = "rounds"
 """Under which name there the number of rounds stands, where not every round was recorded."""
+_LETTERS = dict.fromkeys("ABCDEFGHIJ", "")
+"""Options of a lettered question that stand in its text alone."""
 _NO_ANSWER = FinalAnswer("", "empty")
 
 
@@ -90,7 +92,7 @@ class SampleJudge:
         return matches(answer, self._sample.answers)
 
     def _is_right(self, answer: str) -> bool:
-        options = self._sample.options
+        options = self._sample.options or (_LETTERS if self._beside.lettered else None)
         if options and not self._is_exact(answer):
             letter = parse_answer(answer, options).value
             return letter is not None and any(truth.strip().upper() == letter for truth in self._sample.answers)

@@ -128,6 +128,11 @@ class Admission:
         self._catalogue = catalogue
         self._max_requests = max_requests
 
+    def named(self, spec: JobSpec) -> JobSpec:
+        """The specification with its models by their ids; names that nobody knows stay as they are."""
+        catalogue = self._catalogue()
+        return spec.model_copy(update={"models": tuple(map(catalogue.id_of, spec.models))})
+
     def draft(self, spec: JobSpec, judged: Iterable[Reply] = ()) -> Draft:
         """Check everything but images: data set and its samples, models, plan, sampling, evidence.
 

@@ -82,6 +82,7 @@ class Submissions:
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
+        spec = await asyncio.to_thread(self._admission.named, spec)
         if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key, owner.name)):
             return earlier, False
         if spec.judge and await self._judged.require(spec, may_see) > self._settings.inline_requests:

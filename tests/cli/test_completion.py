@@ -59,7 +59,7 @@ def test_without_a_gateway_nothing_is_offered_and_nothing_said(installation: Ins
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        ("gigavqa budget qwen3-", ["qwen3-vl-8b"]),
+        ("gigavqa budget qwen3-", ["qwen3-32b", "qwen3-vl-32b", "qwen3-vl-8b"]),
         ("gigavqa view x.png --model demo-", [MODEL]),
         ("gigavqa prompt x --dataset ti", ["tiny"]),
         ("gigavqa dataset check t", ["tiny"]),
