@@ -9,7 +9,7 @@ from typing import Any
 from jobs.loops import Given, Search, ToolErrors, ToolLoop, Zoom
 from jobs.models import Grow, InferenceRequest, Sampling, Turn, TurnResponse
 from retrieval.corpora import Corpora
-from retrieval.sources import Page, SummarizerName
+from retrieval.sources import Page
 from tests.workers.examples import ENTRY, image, make_request
 from tiling.views import View
 from workers.engines.engine import Message
@@ -80,7 +80,7 @@ class CountingSource:
         return self._source.version
 
     @property
-    def summarizer(self) -> SummarizerName:
+    def summarizer(self) -> str:
         """That of the corpus."""
         return self._source.summarizer
 
@@ -91,6 +91,10 @@ class CountingSource:
         if self.error:
             raise self.error
         return await self._source.search(query, top_k)
+
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """As the corpus does."""
+        return await self._source.write(query, pages)
 
     @property
     def sources(self) -> Sources:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
@@ -15,7 +15,7 @@ import httpx
 
 from jobs.outgoing import AddressRefusedError, AddressUnknownError, is_public, pinned, resolve
 from retrieval.errors import SourceFailedError
-from retrieval.sources import MOST_PAGES, Page, SummarizerName
+from retrieval.sources import MOST_PAGES, Page, SummarizerName, write_result
 from workers.tools.markup import plain_text
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class WebSource:
                     return await self._read_pages(pages) if self._settings.pages else pages
             except TimeoutError as error:
                 raise self._failed(f"no result within {self._settings.search_seconds:g} s") from error
+
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """The text that a model is shown."""
+        return await asyncio.to_thread(write_result, query, pages, self._settings.summarizer)
 
     async def _patiently(self, query: str, top_k: int) -> tuple[Page, ...]:
         tries = self._settings.tries
