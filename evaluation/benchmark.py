@@ -258,6 +258,14 @@ class Benchmark(ABC, Generic[AnySample]):
         """
         return None
 
+    @property
+    def content(self) -> str:
+        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
+
+        A job whose data set has another one by now is a job over another data set.
+        """
+        return ""
+
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the results that the benchmark's own program writes into the fields of a response.
 

@@ -18,6 +18,8 @@ from evaluation.judgements import Panel
 from evaluation.records import RECORD_SUFFIXES, Record, read_records
 from evaluation.samples import Sample
 
+_SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
+"""Endings of what benchmarks read beside records."""
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
@@ -78,7 +80,9 @@ def load_dataset(folder: Path) -> Dataset:
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
-        digest=_digest([folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder),
+        digest=_digest(
+            [folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder, benchmark.content
+        ),
     )
 
 
@@ -110,7 +114,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if problems:
         raise DatasetInvalidError(problems)
     beside = [settings, *settings_beside(chosen, base)] if settings else []
-    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base))
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base, chosen.content))
 
 
 def reader_of(
@@ -188,8 +192,9 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def settings_files(folder: Path) -> list[Path]:
-    """`dataset.toml` and whatever a benchmark may read beside it, sorted by name."""
-    return sorted(folder.glob("*.toml"))
+    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
+    texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
+    return sorted([*texts, *folder.glob("*/*.jsonl")])
 
 
 def settings_beside(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
@@ -341,8 +346,8 @@ def _images_by_stem(folder: Path) -> dict[str, str]:
     return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
 
 
-def _digest(files: Iterable[Path], base: Path) -> str:
-    digest = hashlib.sha256()
+def _digest(files: Iterable[Path], base: Path, content_beside: str) -> str:
+    digest = hashlib.sha256(content_beside.encode())
     for path in files:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(base).as_posix()}\0{len(content)}\0".encode())

@@ -57,7 +57,8 @@ class Search(Contract):
 
     `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address. Where
     `source_version` says something, no other state of it is asked.
-    `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in.
+    `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in;
+    so is `unsummed`, where pages were found and the source's summarizer made nothing of them.
     """
 
     kind: Literal["search"] = "search"
@@ -70,6 +71,7 @@ class Search(Contract):
     top_k: PositiveInt = Field(default=3, le=MOST_PAGES)
     found: _Text
     nothing: _Text
+    unsummed: _Text = ""
 
 
 Tool = Annotated[Zoom | Given | Search, Field(discriminator="kind")]

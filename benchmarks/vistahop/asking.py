@@ -146,6 +146,7 @@ def _declared(tool: Tool, sample: Sample, scene: Scene, options: Options, beside
         top_k=options.top_k,
         found=_message(texts["found"]),
         nothing=_message(texts["nothing"]),
+        unsummed=_message(texts["unsummed"]),
     )
 
 

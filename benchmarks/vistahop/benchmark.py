@@ -87,6 +87,11 @@ class VistaHop(Benchmark[Sample]):
         """With the prompts that `dataset.toml` holds, and the corpus."""
         return VistaHop(replace(self._beside, **read_folder(folder)), self._panel)
 
+    @property
+    def content(self) -> str:
+        """The digest of the corpus."""
+        return self._beside.corpus.digest if self._beside.corpus else ""
+
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the question of a record, of any of its shapes."""
         return sample_fields(record, origin)
