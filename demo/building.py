@@ -19,7 +19,8 @@ def complete(
 ) -> Path:
     """Draw what is missing, write and check the records, and return the folder; nothing where all is there.
 
-    `draw_missing` is None where no image is missing; `awaiting` are samples whose truth nobody knows yet. Raises RecordInvalidError when a record breaks a check.
+    `draw_missing` is None where no image is missing; `awaiting` are samples whose truth nobody knows yet. Raises
+    RecordInvalidError when a record breaks a check.
     """
     if draw_missing is None and manifest.holds_records():
         progress(f"{folder.name}: complete")

@@ -67,7 +67,8 @@ def _short_cuts(world: World, pages: Sequence[Page], asked: Sequence[Record]) ->
 
 def names(page: Page, text: str) -> bool:
     """Whether a page names something, as a word or words of its own."""
-    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", f"{page.title}\n{page.text}", re.IGNORECASE) is not None
+    said, text = f"{page.title}\n{page.text}".lower(), text.lower()
+    return text in said and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) is not None
 
 
 def check_signs(folder: Path, letterings: Mapping[str, Sequence[Lettering]]) -> None:
