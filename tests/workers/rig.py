@@ -9,6 +9,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
+from catalogue.entry import CatalogueEntry
 from jobs.models import Grow, Sampling, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
@@ -60,6 +61,7 @@ class Rig:
         traces: Traces | None = None,
         *,
         sources: Sources | None = None,
+        entry: CatalogueEntry = ENTRY,
         **settings: Any,
     ) -> None:
         self.redis = redis
@@ -68,7 +70,7 @@ class Rig:
         self.library = Library(ImageRoot(data), pyramids, 2**28)
         self._make = make
         chosen = SETTINGS.model_copy(update=settings)
-        served = Served(ENTRY, self._engine, chosen.max_requests)
+        served = Served(entry, self._engine, chosen.max_requests)
         around = Surroundings(redis, self.library, traces=traces, sources=sources or Sources())
         self.worker = Worker([served], around, chosen, Instruments(self.registry))
 
@@ -98,11 +100,19 @@ async def running_worker(
     traces: Traces | None = None,
     *,
     sources: Sources | None = None,
+    entry: CatalogueEntry = ENTRY,
     **settings: Any,
 ) -> AsyncIterator[Rig]:
     """Run a worker for as long as the block lasts, then drain it; `settings` go before those of the rig."""
     rig = Rig(
-        redis, data, pyramids, make or (lambda: SimulatedEngine(ENTRY, speed=0)), traces, sources=sources, **settings
+        redis,
+        data,
+        pyramids,
+        make or (lambda: SimulatedEngine(ENTRY, speed=0)),
+        traces,
+        sources=sources,
+        entry=entry,
+        **settings,
     )
     running = asyncio.create_task(rig.worker.run())
     try:
