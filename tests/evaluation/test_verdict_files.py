@@ -179,11 +179,11 @@ def test_hostile_texts_come_back_whole(tmp_path: Path) -> None:
 
 
 def test_parquet_has_types(tmp_path: Path) -> None:
-    """Scores are floats and what is right a boolean, both with gaps; repeats are integers, all else text."""
+    """Scores are floats and what is right a boolean, both with gaps; repeats and rounds are integers, all else text."""
     schema = pyarrow.parquet.read_schema(written(tmp_path, "parquet", texts=True))
     types = {name: str(schema.field(name).type) for name in schema.names}
     assert types.pop("score") == "double"
-    assert types.pop("repeat") == "int64"
+    assert {types.pop(name) for name in ("repeat", "max_rounds")} == {"int64"}
     assert {types.pop(name) for name in ("correct", "cut_off", "overflowed")} == {"bool"}
     assert set(types.values()) == {"string"}
     described = duckdb.sql(f"DESCRIBE SELECT score, correct FROM '{written(tmp_path, 'parquet')}'").fetchall()
