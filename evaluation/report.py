@@ -50,6 +50,7 @@ class JobFacts(_Part):
     models: tuple[str, ...]
     plan: str | None
     cells: tuple[str, ...] = Field(description="protocol, condition and rounds of each, where the job named no plan")
+    rounds: int | None = Field(default=None, description="most answers of chats with a loop, where the job named it")
     samples: int | None = Field(description="how many samples it named; None for all")
     repeats: int
     seed: int
@@ -68,6 +69,7 @@ class JobFacts(_Part):
             models=spec.models,
             plan=spec.plan,
             cells=tuple(CellKey.of("", cell).how for cell in spec.cells),
+            rounds=spec.rounds,
             samples=len(spec.samples) or None,
             repeats=spec.repeats,
             seed=spec.seed,

@@ -31,6 +31,8 @@ def job_line(job: JobFacts) -> str:
     """What a job asked for, and when, in a sentence."""
     asked = f"plan {job.plan}" if job.plan else f"cells {', '.join(job.cells)}"
     facts = [asked, "all samples" if job.samples is None else f"{job.samples:,} named samples", f"seed {job.seed}"]
+    if job.rounds:
+        facts.append(f"at most {job.rounds} rounds")
     if job.repeats > 1:
         facts.append(f"{job.repeats} repeats")
     facts += [f"{name} {value}" for settings in (job.options, job.sampling) for name, value in settings.items()]
