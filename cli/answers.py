@@ -83,7 +83,7 @@ class Board:
     def add(self, outcome: SampleOutcome) -> str:
         """Take an answer; returns the line that tells of it, or of how far the job is, where one is due."""
         self._done += 1
-        place = (_cell(outcome), next(iter(outcome.groups.values()), ""))
+        place = (str(outcome.cell), next(iter(outcome.groups.values()), ""))
         self._counts.setdefault(place, Counter())[outcome.outcome] += 1
         if self._total <= _MOST_ROWS:
             self._rows[outcome.request_id] = outcome
@@ -110,11 +110,7 @@ class Board:
 
 def _words(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
     answer = outcome.value or outcome.failure or (outcome.text or "").strip() or "-"
-    return outcome.sample_id, _cell(outcome), _short(answer), _short(outcome.truth), outcome.outcome
-
-
-def _cell(outcome: SampleOutcome) -> str:
-    return f"{outcome.model} {outcome.protocol} {outcome.condition}"
+    return outcome.sample_id, str(outcome.cell), _short(answer), _short(outcome.truth), outcome.outcome
 
 
 def _short(text: str) -> str:

@@ -357,6 +357,7 @@ def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
+    Cells with a loop have the job's rounds, if it names some.
     Raises PlanUnknownError, and ProtocolUnavailableError naming every protocol or condition that the benchmark has not,
     or every protocol with rounds that has none, or the reverse.
     """
@@ -364,14 +365,14 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
         raise PlanUnknownError("name either a plan or cells, not both")
     plans = benchmark.plans
     if not spec.cells and not spec.plan:
-        return next(iter(plans.values()))
+        return _with_rounds(next(iter(plans.values())), benchmark, spec.rounds)
     if spec.plan and spec.plan not in plans:
         if others := [name for name, one in installed_benchmarks().items() if spec.plan in one.plans]:
             own = f"data set '{spec.dataset}' is of {benchmark.name}, which has {', '.join(plans)}"
             raise PlanUnknownError(f"plan '{spec.plan}' belongs to {', '.join(others)}; {own}")
         close = did_you_mean(spec.plan, plans)
         raise PlanUnknownError(f"plan '{spec.plan}' is unknown{close or ';'} there are {', '.join(plans)}")
-    cells = plans[spec.plan] if spec.plan else tuple(dict.fromkeys(spec.cells))
+    cells = _with_rounds(plans[spec.plan] if spec.plan else spec.cells, benchmark, spec.rounds)
     for kind, asked, known in (
         ("protocol", [cell.protocol for cell in cells], list(benchmark.protocols)),
         ("condition", [cell.condition for cell in cells], list(benchmark.conditions)),
@@ -383,6 +384,18 @@ def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
         if wrong:
             raise ProtocolUnavailableError(f"protocol {', '.join(sorted(wrong))} {which}")
     return cells
+
+
+def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any], rounds: int | None) -> tuple[Cell, ...]:
+    """The cells, each once, and those with a loop with so many rounds."""
+    if rounds is not None:
+        if not any(cell.protocol in benchmark.loops for cell in cells):
+            protocols = ", ".join(dict.fromkeys(cell.protocol for cell in cells))
+            raise ProtocolUnavailableError(f"the job names {rounds} rounds, and protocol {protocols} has no rounds")
+        cells = [
+            cell.model_copy(update={"rounds": rounds}) if cell.protocol in benchmark.loops else cell for cell in cells
+        ]
+    return tuple(dict.fromkeys(cells))
 
 
 def plan_of(protocols: str, conditions: str) -> tuple[Cell, ...]:

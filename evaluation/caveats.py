@@ -112,14 +112,13 @@ def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
 
 
 def _asked(cells: Iterable[CellScore]) -> str:
-    return ", ".join(f"{cell.protocol} {cell.condition}" for cell in cells)
+    return ", ".join(cell.key.how for cell in cells)
 
 
 def _on_unreadable(cells: Iterable[CellScore]) -> Iterator[str]:
     for model, found in _by_model(cell for cell in cells if (cell.unreadable.value or 0) > UNREADABLE_SHARE).items():
         places = ", ".join(
-            f"{100 * (cell.unreadable.value or 0):.0f} % of {cell.answered} in {cell.protocol} {cell.condition}"
-            for cell in found
+            f"{100 * (cell.unreadable.value or 0):.0f} % of {cell.answered} in {cell.key.how}" for cell in found
         )
         yield f"{model}: many answers hold no single clear answer, and count as wrong: {places}"
 

@@ -55,11 +55,12 @@ class Spread(_Part):
 
 
 class CellScore(_Part):
-    """Everything that is counted of one model under one protocol and condition."""
+    """Everything that is counted of one model under one protocol and condition, with so many rounds at most."""
 
     model: str
     protocol: str
     condition: str
+    rounds: int | None = Field(default=None, description="most answers of a chat with a loop; null for other chats")
     accuracy: Estimate = Field(description="over all samples; the mean over groups where the benchmark balances them")
     groups: dict[str, GroupScore]
     absent_groups: tuple[str, ...] = Field(description="groups of the benchmark that the accuracy leaves out")
@@ -82,7 +83,7 @@ class CellScore(_Part):
     @property
     def key(self) -> CellKey:
         """Which cell it is."""
-        return CellKey(self.model, self.protocol, self.condition)
+        return CellKey(self.model, self.protocol, self.condition, self.rounds or 0)
 
 
 def score_cells(verdicts: Verdicts, grouping: Grouping, strata: Strata) -> tuple[CellScore, ...]:
@@ -116,7 +117,7 @@ def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata)
     present = {group for group, score in groups.items() if score.overall.value is not None}
     answered, asked = cell.answered, verdicts.asked.get(key, {})
     return CellScore(
-        **key._asdict(),
+        **{**key._asdict(), "rounds": key.rounds or None},
         accuracy=Contrast({"cell": scores}, strata).accuracy("cell"),
         groups=groups,
         absent_groups=tuple(group for group in grouping.known if group not in present),
@@ -188,9 +189,7 @@ def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
                 for group in dict.fromkeys(group for group, _ in places)
             ),
         ),
-        rows=tuple(
-            Row(title=str(cell.key), keys=cell.key._asdict(), values=tuple(_values(cell, places))) for cell in cells
-        ),
+        rows=tuple(Row(title=str(cell.key), keys=cell.key.keys, values=tuple(_values(cell, places))) for cell in cells),
         detail=True,
     )
 

@@ -12,9 +12,10 @@ from evaluation.datasets import Dataset
 from evaluation.prompts import Prompt, Prompts
 from evaluation.replies import Provenance, Reply, reply_of
 from evaluation.samples import Sample
-from evaluation.verdicts import Judges, Outcome, Part, Verdict
+from evaluation.verdicts import CellKey, Judges, Outcome, Part, Verdict
 from evaluation.work import Spent
-from jobs.models import Labels, RasterRecord, Response, UnreadableResponse
+from jobs.loops import Stop
+from jobs.models import Labels, RasterRecord, Response, TurnResponse, UnreadableResponse
 
 UNREADABLE_RESPONSE = "ResponseUnreadable"
 """Why there is nothing to judge although a response is recorded: it cannot be read now."""
@@ -56,6 +57,7 @@ class SampleOutcome(_Part):
     model: str
     protocol: str
     condition: str
+    max_rounds: int | None = Field(default=None, description="most answers of a chat with a loop")
     repeat: int
     groups: dict[str, str] = Field(description="what the sample belongs to, by level")
     question: str
@@ -71,11 +73,18 @@ class SampleOutcome(_Part):
     cut_off: bool = False
     overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
     parts: tuple[PartOutcome, ...] = ()
+    rounds: tuple[TurnResponse, ...] = Field(default=(), description="of a chat with a loop, as they were recorded")
+    stop: Stop | None = Field(default=None, description="why a chat with a loop ended")
     rasters: tuple[RasterRecord, ...] = ()
     image: str | None = Field(default=None, description="the sample's first image, in whose unit square boxes lie")
     spent: Spent = Spent()
     prompt: Prompt = Prompt()
     evidence: Evidence = Evidence()
+
+    @property
+    def cell(self) -> CellKey:
+        """The cell that it counts in."""
+        return CellKey(self.model, self.protocol, self.condition, self.max_rounds or 0)
 
     @property
     def correct(self) -> bool | None:
@@ -142,6 +151,7 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str |
         model=reply.model,
         protocol=reply.protocol,
         condition=reply.condition,
+        max_rounds=reply.max_rounds,
         repeat=reply.repeat,
         groups=dict(sample.groups),
         question=sample.question,
@@ -157,6 +167,8 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str |
         cut_off=reply.cut_off,
         overflowed=reply.overflowed,
         parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
+        rounds=reply.rounds,
+        stop=reply.stop,
         rasters=reply.rasters,
         image=image,
         spent=reply.spent,

@@ -16,6 +16,7 @@ from evaluation.expansion import Choices, ask
 from evaluation.options import ViewOptions, read_options
 from evaluation.replies import Reply
 from evaluation.samples import Sample
+from jobs.loops import MOST_ROUNDS
 from jobs.models import Cell, JobSpec, Turn
 from tiling.geometry import Size
 
@@ -51,11 +52,13 @@ class Prompts:
     def of(self, reply: Reply, sample: Sample) -> Prompt:
         """Make a reply's chat again."""
         benchmark, labels = self.dataset.benchmark, reply.labels
-        cell = Cell(protocol=labels.protocol, condition=labels.condition, rounds=reply.max_rounds)
         if labels.prompt_version is None:
             return Prompt(unknown="the response does not say by which version of the prompts it was asked")
-        if cell.protocol not in benchmark.protocols or cell.condition not in benchmark.conditions:
-            return Prompt(unknown=f"{benchmark.title} has no {cell.protocol} under {cell.condition}")
+        if labels.protocol not in benchmark.protocols or labels.condition not in benchmark.conditions:
+            return Prompt(unknown=f"{benchmark.title} has no {labels.protocol} under {labels.condition}")
+        if (reply.max_rounds or 0) > MOST_ROUNDS:
+            return Prompt(unknown=f"it had {reply.max_rounds} rounds; no chat here has more than {MOST_ROUNDS}")
+        cell = Cell(protocol=labels.protocol, condition=labels.condition, rounds=reply.max_rounds)
         try:
             chat = self._chat(reply, sample, cell)
         except EvaluationError as error:

@@ -76,7 +76,7 @@ class _Reader:
         self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
-        self._repeats: Counter[tuple[str, ...]] = Counter()
+        self._repeats: Counter[tuple[str | int | None, ...]] = Counter()
 
     def read(self, file: Path) -> Iterator[Reply]:
         """Yield the replies of one file."""
@@ -131,7 +131,7 @@ class _Reader:
 
     def _next_repeat(self, reply: Reply) -> int:
         """Lines without a number of their repeat are counted by sample and cell."""
-        key = (reply.model, reply.protocol, reply.condition, reply.sample_id)
+        key = (reply.model, reply.protocol, reply.condition, reply.max_rounds, reply.sample_id)
         self._repeats[key] += 1
         return self._repeats[key] - 1
 

@@ -30,8 +30,8 @@ class Reply(NamedTuple):
     `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
     own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970. `spent` is
-    what all turns took together. Of a chat with a loop, `rounds` are the answers with their calls, `max_rounds` says
-    how many there could have been, and `stop` why it ended: `answered` alone has a text.
+    what all turns took together. Of a chat with a loop, `rounds` are the answers with their calls, also those before a
+    failure, `max_rounds` says how many there could have been, and `stop` why it ended: `answered` alone has a text.
     """
 
     labels: Labels
@@ -103,10 +103,16 @@ def reply_of(response: Response) -> Reply:
         rasters=response.rasters,
         overflowed=filled or (failure is not None and failure.by_model) or response.stop == "context",
         spent=Spent.of(response),
-        rounds=turns if response.stop else (),
+        rounds=_rounds(response),
         max_rounds=response.max_rounds,
         stop=response.stop,
     )
+
+
+def _rounds(response: Response) -> tuple[TurnResponse, ...]:
+    if response.stop is None and response.max_rounds is None:
+        return ()
+    return tuple(turn for turn in response.turns if turn.asks is None)
 
 
 def _why(failure: Failure | None) -> str | None:

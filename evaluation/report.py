@@ -20,7 +20,7 @@ from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
 from evaluation.work import Work
-from jobs.models import JUDGE, Cell, Job, JobSpec, Option, Response
+from jobs.models import JUDGE, Job, JobSpec, Option, Response
 
 
 class _Part(BaseModel):
@@ -51,7 +51,8 @@ class JobFacts(_Part):
     finished_at: datetime | None
     models: tuple[str, ...]
     plan: str | None
-    cells: tuple[str, ...] = Field(description="protocol and condition of each, where the job named no plan")
+    cells: tuple[str, ...] = Field(description="protocol, condition and rounds of each, where the job named no plan")
+    rounds: int | None = Field(default=None, description="most answers of chats with a loop, where the job named it")
     samples: int | None = Field(description="how many samples it named; None for all")
     repeats: int
     seed: int
@@ -70,7 +71,8 @@ class JobFacts(_Part):
             finished_at=job.finished_at,
             models=spec.models,
             plan=spec.plan,
-            cells=tuple(str(cell).replace(":", " ") for cell in spec.cells),
+            cells=tuple(CellKey.of("", cell).how for cell in spec.cells),
+            rounds=spec.rounds,
             samples=len(spec.samples) or None,
             repeats=spec.repeats,
             seed=spec.seed,
@@ -192,7 +194,7 @@ def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Count
         for model in spec.models:
             for cell in cells_of(dataset.benchmark, spec):
                 times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
-                asked.setdefault(CellKey(model, cell.protocol, cell.condition), Counter()).update(times)
+                asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
     return asked
 
 
@@ -203,8 +205,7 @@ def _asked_alike(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, i
 
 def _times(dataset: Dataset, tally: Tally, key: CellKey) -> Mapping[int, int]:
     replies = Counter(verdict.sample for verdict in tally.cells[key].all)
-    cell = Cell.model_validate({"protocol": key.protocol, "condition": key.condition})
-    asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, cell))
+    asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, key.cell))
     return dict.fromkeys(asked, max(replies.values(), default=1))
 
 

@@ -69,7 +69,7 @@ def outcomes_of_files(
 
     The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
     """
-    counted: dict[tuple[str, ...], tuple[bool, float, int]] = {}
+    counted: dict[tuple[str | int | None, ...], tuple[bool, float, int]] = {}
     for number, reply in enumerate(_replies(dataset, responses)):
         rank = (reply.text is None and not reply.is_unanswered, reply.created, number)
         counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
@@ -77,5 +77,5 @@ def outcomes_of_files(
     return reply_outcomes(dataset, replies, catalogue)
 
 
-def _key(reply: Reply) -> tuple[str, ...]:
-    return reply.model, reply.protocol, reply.condition, *reply.identity
+def _key(reply: Reply) -> tuple[str | int | None, ...]:
+    return reply.model, reply.protocol, reply.condition, reply.max_rounds, *reply.identity

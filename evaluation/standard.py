@@ -12,9 +12,10 @@ from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
 from evaluation.tables import Column, Contents, Group, Row, Table, mean_row
-from evaluation.verdicts import Judge, Verdict, Verdicts
+from evaluation.verdicts import CellKey, Judge, Verdict, Verdicts
 
-_Pair = tuple[str, str]
+_Asked = tuple[str, str, int]
+"""Protocol, condition and rounds of a cell."""
 
 
 def plain_fields(record: Record, kind: type[Sample], stem: str, images: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -51,9 +52,9 @@ def _judged_by_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict
 def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:
     """Accuracies with their intervals: a row a model, a column a cell; and the same of every group and subgroup."""
     strata = Strata.of(verdicts.samples, grouping)
-    pairs = list(dict.fromkeys((cell.protocol, cell.condition) for cell in verdicts.cells))
-    groups = tuple(_column_group(protocol, pairs) for protocol in dict.fromkeys(protocol for protocol, _ in pairs))
-    rows = tuple(_row(verdicts, model, pairs, strata) for model in verdicts.models)
+    asked = list(dict.fromkeys(cell[1:] for cell in verdicts.cells))
+    groups = tuple(_column_group(protocol, asked) for protocol in dict.fromkeys(protocol for protocol, *_ in asked))
+    rows = tuple(_row(verdicts, model, asked, strata) for model in verdicts.models)
     whole = Table(
         name="accuracy",
         title="Accuracy",
@@ -67,35 +68,35 @@ def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:
         title=f"Accuracy by {' and '.join(grouping.levels)}",
         caption="In %, by protocol and condition.",
         groups=groups,
-        rows=tuple(row for model in verdicts.models for row in _rows(verdicts, model, pairs, grouping, strata)),
+        rows=tuple(row for model in verdicts.models for row in _rows(verdicts, model, asked, grouping, strata)),
     )
     return Contents(tables=(whole.model_copy(update={"rows": (*rows, mean) if mean else rows}), parts))
 
 
-def _column_group(protocol: str, pairs: Sequence[_Pair]) -> Group:
+def _column_group(protocol: str, asked: Sequence[_Asked]) -> Group:
+    cells = (CellKey("", *one) for one in asked if one[0] == protocol)
     columns = (
         Column(
-            key=f"{protocol} {condition}",
-            title=condition,
-            label=f"{protocol} {condition}",
-            keys={"protocol": protocol, "condition": condition, "metric": "accuracy"},
+            key=cell.how,
+            title=cell.how.removeprefix(f"{protocol} "),
+            label=cell.how,
+            keys={name: key for name, key in cell.keys.items() if name != "model"} | {"metric": "accuracy"},
             strong=True,
         )
-        for of, condition in pairs
-        if of == protocol
+        for cell in cells
     )
     return Group(title=protocol, columns=tuple(columns))
 
 
-def _row(verdicts: Verdicts, model: str, pairs: Sequence[_Pair], strata: Strata) -> Row:
-    contrast = Contrast({" ".join(pair): verdicts.scores(model, *pair) for pair in pairs}, strata)
+def _row(verdicts: Verdicts, model: str, asked: Sequence[_Asked], strata: Strata) -> Row:
+    contrast = Contrast({CellKey("", *one).how: verdicts.scores(model, *one) for one in asked}, strata)
     values = tuple(contrast.accuracy(name) for name in contrast.names)
     return Row(title=verdicts.title_of(model), keys={"model": model}, values=values)
 
 
-def _rows(verdicts: Verdicts, model: str, pairs: Sequence[_Pair], grouping: Grouping, strata: Strata) -> Iterator[Row]:
+def _rows(verdicts: Verdicts, model: str, asked: Sequence[_Asked], grouping: Grouping, strata: Strata) -> Iterator[Row]:
     """One row for every group that has a name, followed by those of its subgroups."""
-    scores = [verdicts.scores(model, *pair) for pair in pairs]
+    scores = [verdicts.scores(model, *one) for one in asked]
     groups = [group_accuracies(one, strata) for one in scores]
     subgroups = [subgroup_accuracies(one, strata) for one in scores]
     for group in filter(None, strata.groups):

@@ -19,7 +19,7 @@ from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.verdicts import CellKey, CellTally, Round, Tallied, Tally
 
-_FORM = 2
+_FORM = 3
 """Version of how a tally is written."""
 
 
@@ -46,8 +46,8 @@ def plain_tally(tally: Tally) -> dict[str, Any]:
 
 def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any]) -> None:
     """Count what `plain_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
-    for model, protocol, condition, *cell in told["cells"]:
-        _merge_cell(tally, CellKey(model, protocol, condition), job_id, cell, benchmark)
+    for model, protocol, condition, rounds, *cell in told["cells"]:
+        _merge_cell(tally, CellKey(model, protocol, condition, rounds), job_id, cell, benchmark)
     for model, made, count in told["provenance"]:
         tally.provenance[model][Provenance._make(_tuples(made))] += count
     for model, protocol, versions in told["prompts"]:

@@ -18,7 +18,7 @@ from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
-from jobs.models import JUDGE
+from jobs.models import JUDGE, Cell
 
 Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "failed", "unscored"]
 """What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `failed` is no
@@ -82,14 +82,41 @@ Judge = Callable[[Reply, BoxFrame], Verdict]
 
 
 class CellKey(NamedTuple):
-    """Which model was asked how, and what it was shown."""
+    """Which model was asked how, what it was shown, and how many rounds it had at most.
+
+    `rounds` is 0 for chats without a loop, and where nobody recorded it.
+    """
 
     model: str
     protocol: str
     condition: str
+    rounds: int = 0
+
+    @classmethod
+    def of(cls, model: str, cell: Cell) -> "CellKey":
+        """The cell of a plan, of one model."""
+        return cls(model, cell.protocol, cell.condition, cell.rounds or 0)
+
+    @property
+    def cell(self) -> Cell:
+        """The cell without its model."""
+        # Not validated: what others recorded may have more rounds than are asked for here.
+        fields = {"protocol": self.protocol, "condition": self.condition, "rounds": self.rounds or None}
+        return Cell.model_construct(**fields)  # type: ignore[arg-type]
+
+    @property
+    def how(self) -> str:
+        """How it was asked, for people: `search V2 n10`."""
+        rounds = [f"n{self.rounds}"] if self.rounds else []
+        return " ".join([self.protocol, self.condition, *rounds])
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """What programs know it by; without rounds where there are none."""
+        return {name: str(value) for name, value in self._asdict().items() if name != "rounds" or value}
 
     def __str__(self) -> str:
-        return " ".join(self)
+        return f"{self.model} {self.how}"
 
 
 class Tallied(NamedTuple):
@@ -280,7 +307,7 @@ class Tally:
 
     def add(self, reply: Reply) -> None:
         """Judge a reply and count it; a copy of one that was counted counts nothing."""
-        key = CellKey(reply.model, reply.protocol, reply.condition)
+        key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
         cell = self.cells[key]
         if (trait := self._trait(reply)) is not None:
             self.traits[key][trait] += 1
@@ -328,8 +355,13 @@ class Verdicts:
 
     @cached_property
     def cells(self) -> tuple[CellKey, ...]:
-        """All cells in the report's order: those that were asked, then those of which there are replies."""
-        return tuple(dict.fromkeys([*self.asked, *sorted(self.tally.cells)]))
+        """All cells in the report's order: those that were asked, then those of which there are replies.
+
+        Cells that differ in their rounds alone stand together, fewer rounds first.
+        """
+        found = dict.fromkeys([*self.asked, *sorted(self.tally.cells)])
+        places = list(dict.fromkeys(cell[:3] for cell in found))
+        return tuple(sorted(found, key=lambda cell: (places.index(cell[:3]), cell.rounds)))
 
     @property
     def samples(self) -> Sequence[Sample]:
@@ -346,13 +378,13 @@ class Verdicts:
         wanted = list(pairs)
         return [model for model in self.models if any(CellKey(model, *pair) in self.cells for pair in wanted)]
 
-    def cell(self, model: str, protocol: str, condition: str) -> CellTally:
+    def cell(self, model: str, protocol: str, condition: str, rounds: int = 0) -> CellTally:
         """The verdicts of a cell; none where it was not asked."""
-        return self.tally.cells.get(CellKey(model, protocol, condition), CellTally())
+        return self.tally.cells.get(CellKey(model, protocol, condition, rounds), CellTally())
 
-    def scores(self, model: str, protocol: str, condition: str) -> Floats:
+    def scores(self, model: str, protocol: str, condition: str, rounds: int = 0) -> Floats:
         """Mean score of each sample in a cell over its repeats, NaN where it has none."""
-        return self.cell(model, protocol, condition).scores(len(self.samples))
+        return self.cell(model, protocol, condition, rounds).scores(len(self.samples))
 
     def title_of(self, model: str) -> str:
         """What tables call a model: the catalogue's title, else its own id."""

@@ -31,6 +31,7 @@ class ResultFilter(TypedDict, total=False):
 
     condition: Condition
     protocol: str
+    max_rounds: int
     model: str
     sample_id: str
     status: Literal["ok", "failed"]

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = (
-    "request_id", "sample_id", "model", "protocol", "condition", "repeat", "text", "finish_reason", "failure",
-    "failure_message", "prompt_tokens", "cached_tokens", "completion_tokens", "rendering_seconds", "worker", "attempt",
-    "created_at", "unreadable",
+    "request_id", "sample_id", "model", "protocol", "condition", "max_rounds", "repeat", "text", "finish_reason",
+    "failure", "failure_message", "prompt_tokens", "cached_tokens", "completion_tokens", "rendering_seconds", "worker",
+    "attempt", "created_at", "unreadable",
 )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def _row(response: Response | UnreadableResponse) -> dict[str, Any]:
     usages = [turn.usage for turn in response.turns]
     return {
         **response.labels.model_dump(exclude={"details", "prompt_version"}),
-        **response.model_dump(include={"rendering_seconds", "worker", "attempt", "created_at"}),
+        **response.model_dump(include={"max_rounds", "rendering_seconds", "worker", "attempt", "created_at"}),
         "text": last.text if last else None,
         "finish_reason": last.finish_reason if last else None,
         "failure": response.failure.type if response.failure else None,

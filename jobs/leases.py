@@ -33,13 +33,14 @@ class Lease:
         return self.bundle.job_id
 
     def respond(self, request: InferenceRequest, **outcome: Any) -> Response:
-        """Make the response to a request of the bundle: its labels, its lease, and `outcome`, the other fields.
+        """Make the response to a request of the bundle: its labels and rounds, its lease, and `outcome`, the rest.
 
         `outcome` may also replace a field of the lease.
         """
         fields = {
             **dict(request.labels),
             "job_id": self.job_id,
+            "max_rounds": request.loop.max_rounds if request.loop else None,
             "sampling": request.sampling,
             "worker": self.worker,
             "attempt": self.attempt,

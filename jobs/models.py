@@ -120,6 +120,12 @@ class JobSpec(Contract):
     models: tuple[str, ...] = Field(min_length=1)
     plan: str | None = Field(default=None, description="a named plan; or list `cells` instead")
     cells: tuple[Cell, ...] = ()
+    rounds: PositiveInt | None = Field(
+        default=None,
+        le=MOST_ROUNDS,
+        exclude_if=_is_none,
+        description="most answers of a chat that may ask for more, in place of those of the plan or the cells",
+    )
     repeats: PositiveInt = 1
     sampling: dict[str, Any] = Field(default_factory=dict, description="overrides of the model's decoding")
     seed: int = 0
@@ -141,6 +147,7 @@ class SpecSummary(Contract):
     models: tuple[str, ...]
     plan: str | None = None
     cells: tuple[Cell, ...] = ()
+    rounds: int | None = Field(default=None, exclude_if=_is_none)
     repeats: PositiveInt = 1
     seed: int = 0
     priority: Literal["interactive", "batch"] = "batch"

@@ -42,7 +42,6 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
         request,
         turns=tuple(outcome.turns),
         stop=outcome.stop,
-        max_rounds=request.loop.max_rounds if request.loop else None,
         failure=outcome.failure,
         rasters=raster_records(request, outcome),
         engine=engine,

@@ -87,7 +87,7 @@ def _accuracy_row(verdicts: Verdicts, cell: CellKey, chance: Floats) -> Row:
     guessed = float(chance[known].mean()) if known.any() else None
     return Row(
         title=_title(verdicts, cell),
-        keys=cell._asdict(),
+        keys=cell.keys,
         values=(
             accuracy,
             Estimate(value=guessed, count=accuracy.count),
@@ -111,7 +111,7 @@ def _less(accuracy: Estimate, guessed: float | None) -> Estimate:
 
 
 def _title(verdicts: Verdicts, cell: CellKey) -> str:
-    return f"{verdicts.title_of(cell.model)} · {cell.protocol} {cell.condition}"
+    return f"{verdicts.title_of(cell.model)} · {cell.how}"
 
 
 def _by_group(verdicts: Verdicts) -> Iterator[Table]:
@@ -139,9 +139,9 @@ def _group_table(verdicts: Verdicts, kind: str, members: Mapping[str, Indices]) 
             columns=tuple(
                 Column(
                     key=str(cell),
-                    title=f"{cell.protocol} {cell.condition}",
+                    title=cell.how,
                     label=_title(verdicts, cell),
-                    keys={**cell._asdict(), "metric": "accuracy"},
+                    keys={**cell.keys, "metric": "accuracy"},
                 )
                 for cell in verdicts.cells
                 if cell.model == model
@@ -178,9 +178,8 @@ def _pairs_of_models(verdicts: Verdicts) -> Iterator[_Pair]:
         for cell in (cell for cell in verdicts.cells if cell.model == first):
             other = cell._replace(model=second)
             if other in verdicts.cells:
-                how = f"{cell.protocol} {cell.condition}"
-                title = f"{verdicts.title_of(first)} − {verdicts.title_of(second)} · {how}"
-                yield _Pair(cell, other, title, {**cell._asdict(), "less": second})
+                title = f"{verdicts.title_of(first)} − {verdicts.title_of(second)} · {cell.how}"
+                yield _Pair(cell, other, title, {**cell.keys, "less": second})
 
 
 def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_Pair]:
@@ -189,10 +188,8 @@ def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_Pair]:
         for one, other in combinations([cell for cell in verdicts.cells if cell.model == model], 2):
             if (one.protocol == other.protocol) != (one.condition == other.condition):
                 less, more = sorted((one, other), key=lambda cell: cell.condition)
-                title = (
-                    f"{verdicts.title_of(model)} · {more.protocol} {more.condition} − {less.protocol} {less.condition}"
-                )
-                yield _Pair(more, less, title, {**more._asdict(), "less": f"{less.protocol} {less.condition}"})
+                title = f"{verdicts.title_of(model)} · {more.how} − {less.how}"
+                yield _Pair(more, less, title, {**more.keys, "less": less.how})
 
 
 def _differences(verdicts: Verdicts, of: str, pairs: Iterable[_Pair]) -> Table:
@@ -274,7 +271,7 @@ def _letter_rows(
         found = counts[letter] if letter else sums
         yield Row(
             title=f"{_title(verdicts, cell)} · {letter or 'all'}",
-            keys={**cell._asdict(), "truth": letter or "all"},
+            keys={**cell.keys, "truth": letter or "all"},
             values=(*(found[other] for other in used), found[None], found.total()),
             summary=not letter,
         )

@@ -81,14 +81,14 @@ class CellSteps:
 
     def row(self, values: Iterable[Estimate | int | str | None], **keys: str) -> Row:
         """A row on this cell; further keys are said in its title."""
-        told = [self.verdicts.title_of(self.key.model), f"{self.key.protocol} {self.key.condition}"]
+        told = [self.verdicts.title_of(self.key.model), self.key.how]
         title = " · ".join([*told, *(value.upper() for value in keys.values())])
-        return Row(title=title, keys={**self.key._asdict(), **keys}, values=tuple(values))
+        return Row(title=title, keys={**self.key.keys, **keys}, values=tuple(values))
 
 
 def cells_of_protocol(cells: Sequence[CellSteps], protocol: str) -> list[CellSteps]:
     """The cells of a protocol under V2, in the order of models."""
-    found = {steps.key.model: steps for steps in cells if steps.key[1:] == (protocol, "V2")}
+    found = {steps.key.model: steps for steps in cells if steps.key.how == f"{protocol} V2"}
     models = cells[0].verdicts.models
     return [found[model] for model in models if model in found]
 

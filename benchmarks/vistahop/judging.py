@@ -33,13 +33,12 @@ _NO_ANSWER = FinalAnswer("", "empty")
 class Kept(NamedTuple):
     """What is kept of a chat.
 
-    `limit` is 0 where nobody told how many rounds there could have been. `tools` counts calls by name and status.
+    `tools` counts calls by name and status.
     `cached` and `prompt` are tokens of the rounds from the second on. `anchor` tells whether a crop showed an anchor,
     `drift` whether a hop's documents were never found: 1, 0, or -1 where that is not annotated. `judges` holds what
     each judge said: 1, 0, or -1 for nothing that could be read; `sources` what was searched.
     """
 
-    limit: int
     rounds: int
     calls: int
     stop: str
@@ -105,7 +104,6 @@ class SampleJudge:
         found, documents = documents_found(self._sample, calls)
         place = reply.identity
         return Kept(
-            limit=reply.max_rounds or int(reply.stop is None),
             rounds=told if isinstance(told := reply.labels.details.get(ROUNDS), int) else len(reply.rounds) or 1,
             calls=sum(call.status in COUNTED for call in calls),
             stop=stop,

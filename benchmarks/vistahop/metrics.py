@@ -8,12 +8,13 @@ from math import nan
 
 import numpy as np
 
+from benchmarks.vistahop.asking import DIRECT
 from benchmarks.vistahop.judging import Kept
 from benchmarks.vistahop.samples import Sample
 from evaluation.metrics.clusters import clustered, ratio
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
-from evaluation.verdicts import Verdicts
+from evaluation.verdicts import CellKey, Verdicts
 
 
 @dataclass(frozen=True)
@@ -27,19 +28,27 @@ class Played:
 
 @dataclass(frozen=True)
 class Setting:
-    """The chats of one model by one protocol with at most `limit` rounds; 0 is a limit that nobody told."""
+    """The chats of one cell with at most `limit` rounds; 0 is a limit that nobody told."""
 
-    model: str
-    protocol: str
-    condition: str
+    place: CellKey
     limit: int
     samples: Sequence[Sample]
     chats: Sequence[Played]
 
     @property
-    def place(self) -> tuple[str, str, str, int]:
-        """What tells it from others."""
-        return self.model, self.protocol, self.condition, self.limit
+    def model(self) -> str:
+        """Who was asked."""
+        return self.place.model
+
+    @property
+    def protocol(self) -> str:
+        """By which protocol."""
+        return self.place.protocol
+
+    @property
+    def condition(self) -> str:
+        """What was shown at first."""
+        return self.place.condition
 
     def by_sample(self, value: Callable[[Played], float]) -> Floats:
         """The mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
@@ -139,20 +148,24 @@ class Setting:
 
 
 def settings_of(verdicts: Verdicts) -> list[Setting]:
-    """Every setting of which there are chats, in the report's order, fewer rounds first."""
+    """Every setting of which there are chats, in the report's order."""
     samples = [sample for sample in verdicts.samples if isinstance(sample, Sample)]
     found: list[Setting] = []
     for cell in verdicts.cells:
-        chats: dict[int, list[Played]] = {}
-        for one in verdicts.cell(*cell).by_repeat().values():
-            for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True):
-                chats.setdefault(Kept(*kept).limit, []).append(Played(at, score, Kept(*kept)))
-        found += [Setting(*cell, limit or _reached(chats[limit]), samples, chats[limit]) for limit in sorted(chats)]
+        chats = [
+            Played(at, score, Kept(*kept))
+            for one in verdicts.cell(*cell).by_repeat().values()
+            for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True)
+        ]
+        if chats:
+            found.append(Setting(cell, _limit(cell, chats), samples, chats))
     return found
 
 
-def _reached(chats: Sequence[Played]) -> int:
-    """The limit that chats ran into, where nobody told it; 0 where none did."""
+def _limit(cell: CellKey, chats: Sequence[Played]) -> int:
+    """Rounds that chats could have had; where nobody told it, those of chats that ended so, and 0 where none did."""
+    if cell.rounds or cell.protocol == DIRECT:
+        return cell.rounds or 1
     return max((chat.kept.rounds for chat in chats if chat.kept.stop == "rounds"), default=0)
 
 

@@ -43,11 +43,8 @@ def process(sheet: Sheet) -> Table:
 
 
 def _process_row(sheet: Sheet, one: Setting) -> Row:
-    chats, failed = len(one.chats), 0
-    # Failures do not tell how many rounds they might have had: those of a cell stand in its first row.
-    alike = [other for other in sheet.settings if other.place[:3] == one.place[:3]]
-    if alike[0] is one:
-        failed = sum(bool(verdict.failure) for verdict in sheet.verdicts.cell(*one.place[:3]).all)
+    chats = len(one.chats)
+    failed = sum(bool(verdict.failure) for verdict in sheet.verdicts.cell(*one.place).all)
     return sheet.row(
         one,
         (

@@ -1,4 +1,4 @@
-"""`gigavqa results`: every raw response of a job, as NDJSON."""
+"""`gigavqa results`: every raw response of a job, as NDJSON, or its chats as people read them."""
 
 import json
 import sys
@@ -29,10 +29,14 @@ def results(
     condition: Annotated[
         Literal["V0", "V1", "V2", "V3", "V4"] | None, typer.Option("--condition", "-c", help="Only this condition's.")
     ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only of chats that could have had so many rounds.")
+    ] = None,
     sample: Annotated[str | None, typer.Option("--sample", "-s", metavar="ID", help="Only this sample's.")] = None,
     status: Annotated[Literal["ok", "failed"] | None, typer.Option(help="Only answers, or failures.")] = None,
     after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Only those recorded behind this cursor.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    chat: Annotated[bool, typer.Option("--chat", help="Write chats for people: a few lines for each round.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Write the raw responses of a job, one JSON object a line, in the order in which they were recorded.
@@ -41,23 +45,42 @@ def results(
     gigavqa results latest -o responses.ndjson
     gigavqa results latest --condition V2 | jq -r '.turns[-1].text'
     gigavqa results latest --status failed | jq .failure
+    gigavqa results latest --sample vh-0007 --chat
 
     Ends with status 1 where responses that are recorded cannot be read; all others are written.
     """
-    asked = {"model": model, "protocol": protocol, "condition": condition, "sample_id": sample, "status": status}
+    asked = {
+        "model": model,
+        "protocol": protocol,
+        "condition": condition,
+        "max_rounds": rounds,
+        "sample_id": sample,
+        "status": status,
+    }
     filters = cast(ResultFilter, {name: value for name, value in asked.items() if value is not None})
     count = lost = 0
     with Client(url) as gateway, _opened(output) as file:
         for line in gateway.result_lines(gateway.named(job_id), after=after, limit=limit, **filters):
-            file.write(line + "\n")
-            count += 1
             # Looked for as text first: few lines are worth reading as JSON.
-            lost += '"unreadable"' in line and "unreadable" in json.loads(line)
+            is_lost = '"unreadable"' in line and "unreadable" in json.loads(line)
+            file.write((_told(line, is_lost=is_lost) if chat else line) + "\n")
+            count += 1
+            lost += is_lost
     if output:
         err.print(f"{count - lost} responses written to {output}")
     if lost:
         print_error(f"{lost} responses are recorded and cannot be read now; their lines say why (`unreadable`)")
         raise typer.Exit(1)
+
+
+def _told(line: str, *, is_lost: bool) -> str:
+    # Half a second, which whoever wants the lines as they are need not wait for.
+    from cli.chats import chat_lines  # noqa: PLC0415
+    from jobs.models import UnreadableResponse  # noqa: PLC0415
+    from jobs.stored import read_response  # noqa: PLC0415
+
+    read = UnreadableResponse.model_validate_json(line, extra="ignore") if is_lost else read_response(line, "ignore")
+    return "\n".join(chat_lines(read)) + "\n"
 
 
 @contextmanager

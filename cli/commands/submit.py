@@ -41,6 +41,12 @@ Cells = Annotated[
         help="One cell, such as direct:V2; of chats that go on in rounds with their number (repeatable).",
     ),
 ]
+Rounds = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="At most so many answers of a chat that may ask for more, whatever the plan says."
+    ),
+]
 Repeats = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
 Seed = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
 Priority = Annotated[
@@ -66,6 +72,7 @@ def submit(
     model: Models,
     plan: Plan = None,
     cell: Cells = None,
+    rounds: Rounds = None,
     repeats: Repeats = 1,
     seed: Seed = 0,
     priority: Priority = "batch",
@@ -83,6 +90,7 @@ def submit(
     \b
     gigavqa submit -d demo -m demo-qwen3-vl --plan table1 --watch
     gigavqa submit -d slides -m qwen3-vl-8b -m qwen2.5-vl-7b --cell direct:V2 --cell direct:V4 --repeats 3
+    gigavqa submit -d quays -m qwen3-vl-8b --plan table4 --rounds 6
     gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
     gigavqa submit -d slides -m qwen3-vl-8b --metadata owner=me --metadata run=7
     gigavqa submit -d slides -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
@@ -97,6 +105,7 @@ def submit(
         "priority": priority,
         "samples": tuple(sample or ()),
         "sampling": dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ()),
+        **({"rounds": rounds} if rounds is not None else {}),
         "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }

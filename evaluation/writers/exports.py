@@ -10,6 +10,7 @@ from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import written
 
 _FIRST_KEYS = ("model", "protocol", "condition")
+_ROUNDS = "rounds"
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
@@ -20,12 +21,12 @@ _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
 def render_csv(report: Report) -> str:
     """Write every number of a report; rates are fractions, and empty where nothing could be counted.
 
-    The columns are table, the keys of rows and columns (model, protocol, condition, then names of groups), metric,
-    value, low, high, count.
+    The columns are table, the keys of rows and columns (model, protocol, condition, rounds where any cell has some,
+    then names of groups), metric, value, low, high, count.
     """
     lines = list(_lines(report))
-    groups = dict.fromkeys(key for keys, _ in lines for key in keys if key not in (*_FIRST_KEYS, "table", "metric"))
-    names = ("table", *_FIRST_KEYS, *groups, "metric")
+    others = dict.fromkeys(key for keys, _ in lines for key in keys if key not in (*_FIRST_KEYS, "table", "metric"))
+    names = ("table", *_FIRST_KEYS, *sorted(others, key=lambda key: key != _ROUNDS), "metric")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, "value", "low", "high", "count"])

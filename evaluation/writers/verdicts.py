@@ -36,6 +36,7 @@ Row = dict[str, Any]
 _ARROW = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "boolean": pyarrow.bool_()}
 _ASKED: dict[str, Kind] = {
     **dict.fromkeys(("job_id", "request_id", "sample_id", "model", "protocol", "condition"), "text"),
+    "max_rounds": "integer",
     "repeat": "integer",
 }
 _JUDGED: dict[str, Kind] = {"status": "text", "outcome": "text", "score": "number", "correct": "boolean"}

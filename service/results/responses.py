@@ -46,6 +46,7 @@ class ResultFilter(BaseModel):
 
     condition: Condition | None = Field(default=None, description="what was shown")
     protocol: str | None = Field(default=None, description="how the sample was asked", examples=["direct"])
+    max_rounds: PositiveInt | None = Field(default=None, description="most answers that its chat could have had")
     model: str | None = Field(default=None, description="id of the model")
     sample_id: str | None = Field(default=None, description="id of the sample")
     status: Literal["ok", "failed"] | None = Field(default=None, description="answered, or failed")
@@ -59,7 +60,7 @@ class ResultFilter(BaseModel):
         """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
         if self.status is not None and response.ok != (self.status == "ok"):
             return False
-        wanted = {name: getattr(self, name) for name in ("condition", "protocol", "model", "sample_id")}
+        wanted = {name: getattr(self, name) for name in ("condition", "protocol", "max_rounds", "model", "sample_id")}
         return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
 
 

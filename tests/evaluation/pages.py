@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from PIL import Image
@@ -161,9 +162,11 @@ def jpeg() -> bytes:
     return buffer.getvalue()
 
 
-def page(given: list[Response] | None = None, report: Report | None = None, **settings: Any) -> str:
-    """The page of the responses above, or of those given."""
+def page(
+    given: list[Response] | None = None, report: Report | None = None, shown: Iterable[str] = (), **settings: Any
+) -> str:
+    """The page of the responses above, or of those given, with previews of the same rasters and of those `shown`."""
     chosen = responses() if given is None else given
-    pictures = dict.fromkeys((KEY, *QUADRANTS), jpeg())
+    pictures = dict.fromkeys((KEY, *QUADRANTS, *shown), jpeg())
     outcomes = sample_outcomes(DATASET, chosen, CATALOGUE, Prompts(DATASET))
     return render_html(report or report_of(chosen), outcomes, pictures.get, **settings)

@@ -2,82 +2,22 @@
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, expect
 
 from jobs.models import Response
 from tests.evaluation.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
 from tests.evaluation.responses import MODEL, response
+from tests.evaluation.visits import Visit, with_browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+pytestmark = with_browser
 SEEN = f"sample=c1&at={MODEL}%7CS0%7CV2%7C0"
 S2_OF_C1 = f"sample=c1&at={MODEL}%7CS2%7CV2%7C0"
-
-
-class Visit:
-    """An opened page, with everything that it complained of or asked for."""
-
-    def __init__(self, browser: Browser, file: Path, address: str = "", width: int = 1200) -> None:
-        self.tab: Page = browser.new_page(viewport={"width": width, "height": 900})
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.tab.on("console", lambda message: self.complaints.append(message.text))
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.file = file
-        self.tab.goto(f"{file.as_uri()}#{address}")
-
-    def choose(self, name: str, value: str) -> None:
-        """Choose one of the filter's values."""
-        self.tab.locator(f"#filters label > select[name='{name}']").select_option(value)
-
-    def where(self, number: int, **clause: str) -> None:
-        """Fill one of the conditions on responses, from 0; `becomes` is what became of the response."""
-        for name, value in clause.items():
-            control = "is" if name == "becomes" else name
-            self.tab.locator(f"[data-clause='{number}'] select[name={control}]").select_option(value)
-
-    def press(self, key: str) -> None:
-        """Press a key anywhere."""
-        self.tab.keyboard.press(key)
-
-    def mark(self, sample: str, cell: str) -> Locator:
-        """The mark of a response in the matrix, by its model, protocol and condition."""
-        return self.tab.locator(f"#matrix button[title^='{sample}, {cell}']")
-
-    @property
-    def shown(self) -> list[str]:
-        """Ids of the samples that the matrix shows, in order."""
-        return self.tab.locator("#matrix tbody th a").all_text_contents()
-
-    @property
-    def opened(self) -> str:
-        """The sample that is open; empty for none."""
-        heading = self.tab.locator("#open h3")
-        return heading.inner_text() if heading.count() else ""
-
-    @property
-    def address(self) -> str:
-        """What stands behind the file's name."""
-        return self.tab.url.partition("#")[2]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests of this file."""
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
 from jobs.models import Grow, Sampling, TurnResponse
+from jobs.previews import PreviewStore
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
 from tiling.library import Library
@@ -18,6 +19,8 @@ from tiling.roots import ImageRoot
 from workers.engines.engine import EngineDeadError, Message
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
+from workers.leisure import Leisure
+from workers.previews import Previews
 from workers.settings import WorkerSettings
 from workers.stage import Served, Surroundings
 from workers.tools.searching import Sources
@@ -62,6 +65,7 @@ class Rig:
         *,
         sources: Sources | None = None,
         entry: CatalogueEntry = ENTRY,
+        previews: Path | None = None,
         **settings: Any,
     ) -> None:
         self.redis = redis
@@ -71,8 +75,13 @@ class Rig:
         self._make = make
         chosen = SETTINGS.model_copy(update=settings)
         served = Served(entry, self._engine, chosen.max_requests)
-        around = Surroundings(redis, self.library, traces=traces, sources=sources or Sources())
-        self.worker = Worker([served], around, chosen, Instruments(self.registry))
+        instruments = Instruments(self.registry)
+        self.leisure: Leisure | None = None
+        if previews:
+            small = Previews(PreviewStore(str(previews)), instruments.previews)
+            self.leisure = Leisure(self.library, instruments.kept_rasters, small)
+        around = Surroundings(redis, self.library, leisure=self.leisure, traces=traces, sources=sources or Sources())
+        self.worker = Worker([served], around, chosen, instruments)
 
     def count(self, series: str, **labels: str) -> float:
         """Value of one of the worker's series."""
@@ -101,22 +110,20 @@ async def running_worker(
     *,
     sources: Sources | None = None,
     entry: CatalogueEntry = ENTRY,
+    previews: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Rig]:
-    """Run a worker for as long as the block lasts, then drain it; `settings` go before those of the rig."""
-    rig = Rig(
-        redis,
-        data,
-        pyramids,
-        make or (lambda: SimulatedEngine(ENTRY, speed=0)),
-        traces,
-        sources=sources,
-        entry=entry,
-        **settings,
-    )
+    """Run a worker for as long as the block lasts, then drain it; `settings` go before those of the rig.
+
+    It keeps small pictures of what was shown below `previews`.
+    """
+    engine = make or (lambda: SimulatedEngine(ENTRY, speed=0))
+    rig = Rig(redis, data, pyramids, engine, traces, sources=sources, entry=entry, previews=previews, **settings)
     running = asyncio.create_task(rig.worker.run())
     try:
         yield rig
     finally:
         rig.worker.stop(grace_seconds=0)
         await running
+        if rig.leisure:
+            await asyncio.to_thread(rig.leisure.close)

@@ -1,6 +1,7 @@
 "use strict";
 // Evidence in one picture. What is shown stands in the address behind `#`, as JSON, which no server is sent:
-//   image, digest, title, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}]
+//   image, digest, title, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}],
+//   at: [x, y, w, h], where it opens
 // Boxes and regions are pixels of the full picture, as everywhere. Nothing of it is trusted: texts become text nodes.
 
 const KINDS = { true: "the truth", read: "the model's answer", zoom: "zooms of the chat", local: "local evidence (V3, V4)" };
@@ -36,6 +37,7 @@ const wished = () => {
     title: text(given.title, 400),
     told: list(given.told).slice(0, 12).map((pair) => [text(pair?.[0], 80), text(pair?.[1])]).filter(([, told]) => told),
     boxes: Object.keys(KINDS).flatMap((kind) => boxes.filter((one) => one.box && one.kind === kind)),
+    at: quadruple(given.at),
     seen: seen.filter((one) => one.region && one.size.length === 2 && one.size.every((side) => Number.isInteger(side) && side > 0)),
   };
 };
@@ -147,10 +149,12 @@ const point = (number = pointed) => {
   for (const box of document.querySelectorAll("rect[data-box]")) box.classList.toggle("pointed", box.dataset.box === String(number));
 };
 
+const fit = ([x, y, width, height], part, immediately = false) => {
+  const margin = Math.max(width, height, 64) * part;
+  full.viewport.fitBounds(full.viewport.imageToViewportRectangle(x - margin, y - margin, width + 2 * margin, height + 2 * margin), immediately);
+};
 const go = (number) => {
-  const [x, y, width, height] = wish.boxes[number].box;
-  const margin = Math.max(width, height, 64) * 0.75;
-  full.viewport.fitBounds(full.viewport.imageToViewportRectangle(x - margin, y - margin, width + 2 * margin, height + 2 * margin));
+  fit(wish.boxes[number].box, 0.75);
   point(number);
 };
 
@@ -253,6 +257,7 @@ const begin = async () => {
   full.addHandler("open", () => {
     label(full, wish.image);
     overlay(full);
+    if (wish.at) fit(wish.at, 0.1, true);
     tell();
     full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
   });

@@ -3,9 +3,9 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const OUTCOMES = DATA.outcomes;
-const CELLS = DATA.cells.map(([model, protocol, condition], index) => ({ index, model, protocol, condition, title: DATA.titles[model] }));
+const CELLS = DATA.cells.map(([model, protocol, condition, limit], index) => ({ index, model, protocol, condition, limit, rounds: limit ? `n${limit}` : "", title: DATA.titles[model] }));
 const SAMPLES = new Map(DATA.samples.map((sample) => [sample.id, sample]));
-const AXES = ["model", "protocol", "condition"];
+const AXES = ["model", "protocol", "condition", "rounds"];
 
 const byId = (id) => document.getElementById(id);
 const textOf = (number) => DATA.texts[number ?? 0];
@@ -54,12 +54,14 @@ const mark = (response) => MARKS[response.outcome].cloneNode(true);
 const marked = (response) => el("span", { class: `mark${isCut(response) ? " cut" : ""}` }, mark(response));
 const cutWords = (response) => [response.cut && "cut off at its limit of tokens", response.over && "outgrew its context"].filter(Boolean);
 const verdictOf = (response) => [OUTCOMES[response.outcome], ...cutWords(response)].join(", ");
-const nameOf = (cell) => `${cell.model} ${cell.protocol} ${cell.condition}`;
+const shownIn = (cell) => [cell.condition, cell.rounds].filter(Boolean).join(" ");
+const howOf = (cell) => `${cell.protocol} ${shownIn(cell)}`;
+const nameOf = (cell) => `${cell.model} ${howOf(cell)}`;
 
 // The name of a response in addresses: the same in every page that shows it.
 const placeOf = (response) => {
-  const { model, protocol, condition } = CELLS[response.cell];
-  const parts = [model, protocol, condition, String(response.repeat ?? 0)];
+  const { model, protocol } = CELLS[response.cell];
+  const parts = [model, protocol, shownIn(CELLS[response.cell]), String(response.repeat ?? 0)];
   if (DATA.jobs.length > 1) parts.push(DATA.jobs[response.job ?? 0]);
   return parts.join("|");
 };

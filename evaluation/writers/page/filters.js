@@ -15,7 +15,7 @@ const addressOf = (from) => {
   if (from.search) fields.set("search", from.search);
   for (const [level, name] of Object.entries(from.groups)) if (name) fields.set(`in.${level}`, name);
   for (const axis of AXES) if (from.show[axis]) fields.set(axis, from.show[axis]);
-  for (const clause of from.where) if (clause.is) fields.append("where", [...AXES.map((axis) => clause[axis] ?? ""), clause.is].join("|"));
+  for (const clause of from.where) if (clause.is) fields.append("where", [clause.model ?? "", clause.protocol ?? "", [clause.condition, clause.rounds].filter(Boolean).join(" "), clause.is].join("|"));
   if (from.sort !== "id") fields.set("sort", from.sort);
   if (from.sample) fields.set("sample", from.sample);
   if (from.sample && from.at) fields.set("at", from.at);
@@ -30,7 +30,8 @@ const stateOf = (address) => {
     else if (AXES.includes(name)) read.show[name] = value;
     else if (name === "where") {
       const parts = value.split("|");
-      read.where.push({ model: parts[0], protocol: parts[1], condition: parts[2], is: parts.slice(3).join("|") });
+      const [shown, rounds] = [/^(.*?) ?(n\d+)?$/.exec(parts[2] ?? "")].flatMap((match) => [match?.[1] ?? "", match?.[2] ?? ""]);
+      read.where.push({ model: parts[0], protocol: parts[1], condition: shown, rounds, is: parts.slice(3).join("|") });
     } else if (name === "sort" && Object.hasOwn(SORTS, value)) read.sort = value;
     else if (name === "search" || name === "sample" || name === "at") read[name] = value;
   }
@@ -43,7 +44,7 @@ const shownCells = () => CELLS.filter((cell) => AXES.every((axis) => !state.show
 
 const fitsSearch = (sample, words) => {
   sample.searched ??= [sample.id, textOf(sample.question), ...Object.values(sample.options ?? {}),
-    ...sample.responses.flatMap((one) => [textOf(one.text), textOf(one.thought)])].join("\n").toLowerCase();
+    ...sample.responses.flatMap((one) => [textOf(one.text), textOf(one.thought), ...(one.rounds ?? []).map((round) => textOf(round.thought))])].join("\n").toLowerCase();
   return words.every((word) => sample.searched.includes(word));
 };
 
@@ -59,7 +60,9 @@ const is = (response, what) => {
 // What a clause leaves open is the same in all of them: "V2 wrong, V3 right" compares one model under one protocol.
 const fitsClauses = (sample, cells, clauses) => {
   if (!clauses.length) return true;
-  const cellsOf = (clause, open) => CELLS.filter((cell) => AXES.every((axis) => cell[axis] === (clause[axis] || open[axis])));
+  // A chat without rounds is compared with one that has some, whatever their limit.
+  const fits = (cell, axis, clause, open) => cell[axis] === (clause[axis] || open[axis]) || (axis === "rounds" && !clause.rounds && !(cell.rounds && open.rounds));
+  const cellsOf = (clause, open) => CELLS.filter((cell) => AXES.every((axis) => fits(cell, axis, clause, open)));
   return cells.some((open) => sample.byCell.has(open.index) && clauses.every((clause) =>
     cellsOf(clause, open).some((cell) => sample.byCell.get(cell.index)?.some((response) => is(response, clause.is)))));
 };
@@ -101,7 +104,8 @@ const choice = (attributes, options, chosen) => el("select", attributes, options
     ? el("optgroup", { label: value }, title.map(([inner, words]) => el("option", { value: inner, selected: inner === chosen }, words)))
     : el("option", { value, selected: value === chosen }, title)));
 const labelled = (title, control) => el("label", {}, title[0].toUpperCase() + title.slice(1), control);
-const namesOf = (axis) => valuesOf(axis).map((value) => [value, axis === "model" ? DATA.titles[value] : value]);
+const isChoice = (axis) => valuesOf(axis).length > 1;
+const namesOf = (axis) => valuesOf(axis).filter(Boolean).map((value) => [value, axis === "model" ? DATA.titles[value] : value]);
 
 const TAGS = {};
 const PART_TAGS = {};
@@ -118,7 +122,7 @@ const IS = [
 
 const clauseRow = (clause, index) => el("fieldset", { class: "clause", "data-clause": index },
   el("span", {}, index ? "and" : "where"),
-  AXES.filter((axis) => valuesOf(axis).length > 1).map((axis) => choice(
+  AXES.filter(isChoice).map((axis) => choice(
     { name: axis, "aria-label": `${axis} of the response` }, [["", index ? `same ${axis}` : `any ${axis}`], ...namesOf(axis)], clause[axis] ?? "")),
   el("span", {}, "is"),
   choice({ name: "is", "aria-label": "what became of it" }, IS, clause.is ?? ""),
@@ -130,7 +134,7 @@ const drawFilters = () => {
     labelled("Search", el("input", { type: "search", name: "search", value: state.search, placeholder: "id, question, answers" })),
     ...LEVELS.map(([level, names]) => labelled(spaced(level), choice({ name: `in.${level}` }, [["", "all"], ...names.map((name) => [name, spaced(name)])], state.groups[level] ?? ""))),
     labelled("Order", choice({ name: "sort" }, Object.entries(SORTS), state.sort)),
-    ...AXES.filter((axis) => valuesOf(axis).length > 1).map((axis) =>
+    ...AXES.filter(isChoice).map((axis) =>
       labelled(`Show ${axis}`, choice({ name: `show.${axis}` }, [["", "all"], ...namesOf(axis)], state.show[axis] ?? ""))),
     el("div", { class: "clauses" }, clauses.map(clauseRow),
       el("button", { type: "button", id: "more" }, "and …"), el("button", { type: "reset" }, "Clear all")),

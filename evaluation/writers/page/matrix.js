@@ -12,13 +12,16 @@ const runs = (cells, key) => {
 };
 const isFirst = (cells, at) => at === 0 || cells[at - 1].model !== cells[at].model;
 
+const HAS_ROUNDS = CELLS.some((cell) => cell.rounds);
+const HEAD_LINES = HAS_ROUNDS ? 4 : 3;
 const headOf = (cells) => el("thead", {},
-  el("tr", { class: "models" }, el("th", { scope: "col", rowspan: 3, class: "corner" }, "Sample"),
+  el("tr", { class: "models" }, el("th", { scope: "col", rowspan: HEAD_LINES, class: "corner" }, "Sample"),
     runs(cells, (cell) => cell.model).map((run) => el("th", { scope: "colgroup", colspan: run.span, class: "first", title: run.cell.model }, el("span", {}, run.cell.title))),
-    el("th", { scope: "col", rowspan: 3, class: "first share" }, "% right")),
+    el("th", { scope: "col", rowspan: HEAD_LINES, class: "first share" }, "% right")),
   el("tr", { class: "protocols" }, runs(cells, (cell) => `${cell.model} ${cell.protocol}`).map((run) =>
     el("th", { scope: "colgroup", colspan: run.span, class: isFirst(cells, cells.indexOf(run.cell)) ? "first" : null }, el("span", {}, run.cell.protocol)))),
-  el("tr", { class: "conditions" }, cells.map((cell, at) => el("th", { scope: "col", class: isFirst(cells, at) ? "first" : null }, cell.condition))));
+  el("tr", { class: "conditions" }, cells.map((cell, at) => el("th", { scope: "col", class: isFirst(cells, at) ? "first" : null }, cell.condition))),
+  HAS_ROUNDS ? el("tr", { class: "rounds", title: "most answers of a chat" }, cells.map((cell, at) => el("th", { scope: "col", class: isFirst(cells, at) ? "first" : null }, cell.rounds))) : null);
 
 const buttonOf = (sample, response) => {
   const name = nameOf(CELLS[response.cell]);

@@ -27,7 +27,7 @@ from evaluation.writers.page.tables import shown, tiles, titles_of_models
 from evaluation.writers.work import job_line, work_lines
 
 _PAGE = Path(__file__).parent
-SCRIPTS = ("data.js", "filters.js", "matrix.js", "sample.js", "page.js")
+SCRIPTS = ("data.js", "filters.js", "matrix.js", "rounds.js", "sample.js", "page.js")
 """The page's script, in the order in which its parts need each other."""
 
 

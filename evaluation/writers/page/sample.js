@@ -7,16 +7,21 @@ const LAYERS = { true: "the truth", read: "the model's answer", local: "local ev
 
 // --- pictures ------------------------------------------------------------------------------------------------------
 
+// The pictures that any response was shown otherwise than by a later look.
+const planned = (sample) => sample.planned ??= new Set(sample.responses.flatMap((one) => {
+  const zooms = new Set((one.zooms ?? []).map(([at]) => at));
+  return (one.views ?? []).filter((at) => !zooms.has(at));
+}));
+
 const boxesOn = (view, sample, response) => {
   const { first, image, source: [width, height] } = view;
   const inPixels = ([left, top, right, bottom]) => [left * width, top * height, (right - left) * width, (bottom - top) * height];
   const seen = new Set();
   const truths = sample.responses.flatMap((one) => one.parts).flatMap((part) => part.true.map((box) => ["true", part.name, inPixels(box)]));
   const read = response.parts.flatMap((part) => part.boxes.map((box) => ["read", part.name, inPixels(box)]));
-  const zooms = new Set(response.zooms ?? []);
-  const onlyZooms = (at) => sample.responses.every((one) => !one.views?.includes(at) || one.zooms?.includes(at));
-  const local = !view.full ? [] : [...sample.views.entries()].filter(([at, other]) => !other.full && other.image === image && (zooms.has(at) || !onlyZooms(at)))
-    .map(([at, other]) => [zooms.has(at) ? "zoom" : "local", "", other.region]);
+  const zooms = new Map(response.zooms ?? []);
+  const local = !view.full ? [] : [...sample.views.entries()].filter(([at, other]) => !other.full && other.image === image && (zooms.has(at) || planned(sample).has(at)))
+    .map(([at, other]) => (zooms.has(at) ? ["zoom", zooms.get(at) && `round ${zooms.get(at)}`, other.region] : ["local", "", other.region]));
   return [...local, ...(first ? [...truths, ...read] : [])].filter(([kind, name, box]) => {
     const known = `${kind} ${name} ${box}`;
     return !seen.has(known) && seen.add(known);
@@ -25,7 +30,12 @@ const boxesOn = (view, sample, response) => {
 
 const overlay = (view, boxes) => svg("svg", { viewBox: view.region.join(" "), preserveAspectRatio: "none", class: "boxes", "aria-hidden": "true" },
   boxes.flatMap(([kind, name, [x, y, width, height]]) => ["halo", ""].map((halo) =>
-    svg("rect", { class: `${kind} ${halo}`, "data-part": name || null, x, y, width, height }))));
+    svg("rect", { class: `${kind} ${halo}`, "data-part": name || null, x, y, width, height }))),
+  boxes.filter(([kind, name]) => kind === "zoom" && name).map(([kind, name, [x, y]]) => {
+    const size = view.region[2] / 30;
+    const [left, top] = [Math.max(x, view.region[0]), y - view.region[1] > 1.2 * size ? y - size / 4 : y + 1.1 * size];
+    return svg("text", { class: kind, x: left + size / 6, y: top, "font-size": size }, name.replace("round ", ""));
+  }));
 
 const frame = (view, boxes, alt) => {
   const data = pictureOf(view.key);
@@ -52,17 +62,17 @@ const showLayers = () => {
 
 // Where the evidence viewer shows all of it; what it is to show stands behind `#`, which no server is sent.
 const MOST_BOXES = 1000;
-const closerOf = (sample, response) => {
-  const shown = new Set(response.views ?? []);
-  return unique(sample.views.map((view) => view.image)).map((image) => {
-    const view = { ...sample.views.find((one) => one.image === image), full: true };
-    const told = [["Question", textOf(sample.question)], ["Truth", sample.truth],
-      [`${nameOf(CELLS[response.cell])} answered`, `${response.value ?? ""} (${OUTCOMES[response.outcome]})`]];
-    const seen = sample.views.filter((one, at) => one.image === image && shown.has(at)).map(({ region, size, caption }) => ({ region, size, caption }));
-    const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES) };
-    return el("a", { href: `${DATA.viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`, target: "_blank", rel: "noopener" }, `Look closer at ${image}`);
-  });
+const inRounds = (response) => (response.rounds ?? []).flatMap((round) => round.call?.views ?? []);
+const lookCloser = (sample, response, image, words, at = undefined) => {
+  const shown = new Set([...(response.views ?? []), ...inRounds(response)]);
+  const view = { ...sample.views.find((one) => one.image === image), full: true };
+  const told = [["Question", textOf(sample.question)], ["Truth", sample.truth],
+    [`${nameOf(CELLS[response.cell])} answered`, `${response.value ?? ""} (${OUTCOMES[response.outcome]})`]];
+  const seen = sample.views.filter((one, number) => one.image === image && shown.has(number)).map(({ region, size, caption }) => ({ region, size, caption }));
+  const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES), at };
+  return el("a", { href: `${DATA.viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`, target: "_blank", rel: "noopener" }, words);
 };
+const closerOf = (sample, response) => unique(sample.views.map((view) => view.image)).map((image) => lookCloser(sample, response, image, `Look closer at ${image}`));
 
 // The surroundings of each box, of the sharpest picture that holds them: all that a page can show by itself, when it is mailed.
 const MOST_CROPS = 6;
@@ -93,7 +103,8 @@ const evidenceOf = (sample, response) => {
 const picturesOf = (sample, response) => {
   if (!sample.views.length) return null;
   const shown = new Set(response.views ?? []);
-  const ordered = sample.views.map((view, at) => [view, shown.has(at)]).sort((one, other) => other[1] - one[1] || other[0].full - one[0].full);
+  const opening = new Set(sample.responses.flatMap((one) => one.views ?? [])); // those of rounds stand there
+  const ordered = sample.views.map((view, at) => [view, shown.has(at), at]).filter(([, , at]) => opening.has(at)).sort((one, other) => other[1] - one[1] || other[0].full - one[0].full);
   const all = ordered.map(([view, isShown]) => [view, isShown, boxesOn(view, sample, response)]);
   return el("section", { class: "seen" },
     el("h4", {}, shown.size ? "What the model saw" : "This response was shown no picture"),
@@ -124,10 +135,16 @@ const said = (title, words, empty = "(empty)") => [el("p", { class: "who" }, tit
 
 const answerOf = (response) => [
   response.thought ? el("details", { class: "thought" }, el("summary", {}, "Thoughts"), el("pre", { tabindex: 0 }, textOf(response.thought))) : null,
-  said("Answered", textOf(response.text), response.outcome === "failed" ? `(no answer: ${response.status})` : "(empty)"),
+  said("Answered", textOf(response.text), response.outcome === "failed" ? `(no answer: ${response.status})` : response.stop && response.stop !== "answered" ? "(no answer)" : "(empty)"),
 ];
 
-const chatOf = (response) => {
+const askedOf = (response) => {
+  const turns = DATA.chats[response.chat - 1];
+  return response.chat ? said("Asked", turns.at(-1)[0].map(textOf).join("\n\n")) : [el("p", { class: "who" }, "Asked"), el("p", { class: "note" }, `The prompt is not shown: ${textOf(response.unknown) || "nothing is known of it"}.`)];
+};
+
+const chatOf = (sample, response) => {
+  if (response.rounds) return el("div", { class: "chat rounds" }, askedOf(response), roundsOf(sample, response));
   if (!response.chat) {
     return el("div", { class: "chat" }, el("div", { class: "turn" },
       el("div", {}, el("p", { class: "who" }, "Asked"), el("p", { class: "note" }, `The prompt is not shown: ${textOf(response.unknown) || "nothing is known of it"}.`)),
@@ -151,7 +168,7 @@ const partRow = (part, told) => {
 };
 
 const partsOf = (response) => {
-  if (!response.parts.length) return null;
+  if (!response.parts.length || response.rounds) return null; // calls stand in the rounds
   const right = response.parts.filter((part) => part.right).length;
   const told = response.chat && DATA.chats[response.chat - 1].length > 1; // raw texts stand in the chat
   return el("section", {}, el("h4", {}, `Parts: ${right} of ${response.parts.length} right`),
@@ -165,20 +182,21 @@ const responseOf = (sample, response) => {
   const facts = [response.status && `${response.outcome === "failed" ? "failure" : "parse status"} ${response.status}`,
     ...Object.entries(response.tags).map(([name, value]) => `${spaced(name)} ${spaced(value)}`), ...tookOf(response)].filter(Boolean);
   return el("section", { class: `response ${response.outcome}` },
-    el("h4", {}, el("b", {}, `${cell.protocol} ${cell.condition}`), ` ${cell.title}${response.repeat ? `, repeat ${response.repeat}` : ""}`),
+    el("h4", {}, el("b", {}, howOf(cell)), ` ${cell.title}${response.repeat ? `, repeat ${response.repeat}` : ""}`),
     el("p", { class: "verdict" }, marked(response), el("b", {}, ` ${OUTCOMES[response.outcome]}${response.value !== undefined ? `: ${response.value}` : ""}`),
       cutWords(response).map((words) => el("strong", { class: "badge" }, words))),
     el("ul", { class: "took" }, facts.map((fact) => el("li", {}, fact))),
-    chatOf(response), partsOf(response));
+    response.played ? el("p", { class: "stop" }, endOf(response), response.untold ? ` The rounds are ${textOf(response.untold)}.` : null) : null,
+    chatOf(sample, response), partsOf(response));
 };
 
 // --- sample --------------------------------------------------------------------------------------------------------
 
 // All responses to the sample: a line a model, a column a protocol and condition.
 const stripOf = (sample) => {
-  const pairs = unique(CELLS.filter((cell) => sample.byCell.has(cell.index)).map((cell) => `${cell.protocol} ${cell.condition}`));
+  const pairs = unique(CELLS.filter((cell) => sample.byCell.has(cell.index)).map(howOf));
   const models = valuesOf("model").filter((model) => CELLS.some((cell) => cell.model === model && sample.byCell.has(cell.index)));
-  const cellAt = (model, pair) => CELLS.find((cell) => cell.model === model && `${cell.protocol} ${cell.condition}` === pair);
+  const cellAt = (model, pair) => CELLS.find((cell) => cell.model === model && howOf(cell) === pair);
   return el("div", { class: "scroll strip" }, el("table", {},
     el("thead", {}, el("tr", {}, el("td"), pairs.map((pair) => el("th", { scope: "col" }, pair.split(" ").map((name) => el("span", {}, name)))))),
     el("tbody", {}, models.map((model) => el("tr", {}, el("th", { scope: "row" }, DATA.titles[model]), pairs.map((pair) => {

@@ -1,6 +1,6 @@
 """What the page's script draws of the samples: questions, pictures, chats and verdicts, within bounds."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from pathlib import PurePath
 from typing import Any
@@ -11,6 +11,7 @@ from evaluation.outcomes import PartOutcome, SampleOutcome
 from evaluation.report import Report
 from evaluation.verdicts import CellKey
 from evaluation.work import Spent
+from evaluation.writers.page.rounds import Rounds
 from evaluation.writers.page.texts import Texts, written_value
 from jobs.models import RasterRecord
 
@@ -34,6 +35,8 @@ OUTCOMES = {
 }
 """What became of a response, as the page names it."""
 
+_TEXTS_OF_A_ROUND = 3
+
 Preview = Callable[[str], bytes | None]
 Found = dict[str, list[SampleOutcome]]
 
@@ -55,7 +58,7 @@ def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> 
 
 
 def _order(outcome: SampleOutcome) -> tuple[Any, ...]:
-    return outcome.model, outcome.protocol, outcome.condition, outcome.repeat, outcome.job_id, outcome.request_id
+    return *outcome.cell, outcome.repeat, outcome.job_id, outcome.request_id
 
 
 def choose_samples(
@@ -95,8 +98,9 @@ def pictures(found: Found, preview: Preview) -> dict[str, bytes]:
 def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) -> dict[str, Any]:
     """Everything that the script needs, as JSON; numbers of texts stand for the texts, to hold each once."""
     of_all = [outcome for outcomes in found.values() for outcome in outcomes]
-    texts = Texts(sum(1 + len(outcome.parts) for outcome in of_all))
-    places = list(dict.fromkeys([*cells, *(CellKey(one.model, one.protocol, one.condition) for one in of_all)]))
+    in_rounds = sum(_TEXTS_OF_A_ROUND * len(outcome.rounds) for outcome in of_all)
+    texts = Texts(sum(1 + len(outcome.parts) for outcome in of_all), in_rounds)
+    places = list(dict.fromkeys([*cells, *(one.cell for one in of_all)]))
     models = list(dict.fromkeys(key.model for key in places))
     places.sort(key=lambda key: models.index(key.model))
     numbers = {key: at for at, key in enumerate(places)}
@@ -117,7 +121,8 @@ def _sample(
     outcomes: list[SampleOutcome], cells: Mapping[CellKey, int], jobs: Sequence[str], texts: Texts
 ) -> dict[str, Any]:
     first = outcomes[0]
-    views = {raster.key: raster for outcome in outcomes for raster in outcome.rasters}
+    rounds = [Rounds(outcome, texts) for outcome in outcomes]
+    views = {raster.key: raster for one in rounds for raster in one.rasters}
     at = {key: number for number, key in enumerate(views)}
     images = dict.fromkeys(raster.view.image for raster in views.values())
     names = {image: PurePath(image).name for image in images} if len(images) > 1 else {}
@@ -132,14 +137,15 @@ def _sample(
         "responses": [
             _told(
                 {
-                    "cell": cells[CellKey(one.model, one.protocol, one.condition)],
+                    "cell": cells[one.cell],
                     "job": jobs.index(one.job_id),
-                    "views": [at[raster.key] for raster in one.rasters],
-                    "zooms": [at[raster.key] for raster in one.rasters if raster.turn and raster.view.region != "full"],
+                    "views": [at[raster.key] for raster in played.shown],
+                    "zooms": [[at[key], name] for key, name in played.zooms.items()],
                     **_response(one, texts),
+                    **played.told(at),
                 }
             )
-            for one in outcomes
+            for one, played in zip(outcomes, rounds, strict=True)
         ],
     }
 
@@ -147,9 +153,9 @@ def _sample(
 def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     """One picture: where it lies in its image, in level-0 pixels, and whether that is the one that boxes lie in."""
     source, size = raster.source_size, raster.raster_size
-    sizing = raster.view.sizing.removeprefix("longest:")
+    side = raster.view.sizing.removeprefix("longest:")
     full = raster.view.region == "full"
-    downsampled = "" if sizing == "native" else f", downsampled to {sizing} pixels first"
+    downsampled = f", downsampled to {side} pixels first" if side != raster.view.sizing else ""
     return {
         "key": raster.key,
         "image": raster.view.image,
@@ -176,16 +182,21 @@ def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
         "cut": outcome.cut_off,
         "over": outcome.overflowed,
         "thought": texts.clipped(thought.strip()),
-        "text": texts.clipped(said or ""),
+        "text": texts.clipped((said or "").strip("\n")),
         "spent": _spent(outcome.spent),
         "chat": texts.chat(outcome.prompt.turns),
         "unknown": texts.number(outcome.prompt.unknown or texts.left_out(outcome.prompt.turns)),
-        "parts": [_part(part, texts) for part in outcome.parts],
+        "parts": [_part(part, texts, {turn.text for turn in outcome.rounds}) for part in outcome.parts],
     }
 
 
-def _part(part: PartOutcome, texts: Texts) -> list[Any]:
-    """A part in the order of the script's `PART`; what is empty at the end is left out."""
+def _part(part: PartOutcome, texts: Texts, rounds: Container[str | None]) -> list[Any]:
+    """A part in the order of the script's `PART`; what is empty at the end is left out.
+
+    What stands in a round is not told again.
+    """
+    if part.text in rounds:
+        return [texts.step(part), texts.number(part.status), int(part.correct)]
     nothing = part.value is None and not part.correct
     read = 0 if nothing else texts.clipped(written_value(part.value))
     status = texts.number(", ".join((part.status, *part.notes)))

@@ -6,23 +6,31 @@ from itertools import count
 from typing import Any
 
 from evaluation.outcomes import PartOutcome
-from jobs.models import Turn
+from jobs.models import Turn, TurnResponse
 
 _LONGEST, _SHORTEST = 6000, 300
 _ALL_CHARACTERS = 1_500_000
 """Characters of answers of one page together; each is shortened to its share, within these two."""
 _CHAT_CHARACTERS = 1_500_000
 """Characters of prompts of one page together; chats beyond are left out."""
+_ROUND_CHARACTERS = 3_000_000
+"""Characters of rounds of one page together, with what describes their pictures; rounds beyond are left out."""
+_OF_A_PICTURE = 500
 
 
 _BETWEEN = "\n\n"
 
 
 class Texts:
-    """Numbers texts, from 0 for the empty one, and chats, from 1; `expected` answers share the page's characters."""
+    """Numbers texts, from 0 for the empty one, and chats, from 1; `expected` answers share the page's characters.
 
-    def __init__(self, expected: int) -> None:
-        self._longest = max(_SHORTEST, min(_LONGEST, _ALL_CHARACTERS // max(1, expected)))
+    Texts of `rounds` share others.
+    """
+
+    def __init__(self, expected: int, rounds: int = 0) -> None:
+        self._longest = _share(_ALL_CHARACTERS, expected)
+        self._longest_of_rounds = _share(_ROUND_CHARACTERS, rounds)
+        self._in_rounds = 0
         self._numbers: dict[str, int] = {"": 0}
         self._chats: dict[tuple[Any, ...], int] = {}
         self._prompted = 0
@@ -55,9 +63,26 @@ class Texts:
 
     def clipped(self, text: str) -> int:
         """The number of a text that is shortened where it is long: its end, with the answer, stays."""
-        if len(text) <= self._longest:
+        return self._clipped(text, self._longest)
+
+    def of_round(self, text: str) -> int:
+        """The same of a text of a round."""
+        return self._clipped(text, self._longest_of_rounds)
+
+    def take_rounds(self, rounds: Sequence[TurnResponse]) -> bool:
+        """Whether there is room for the rounds of another chat, which then takes it."""
+        if self._in_rounds >= _ROUND_CHARACTERS:
+            return False
+        calls = [turn.call for turn in rounds if turn.call]
+        said = [turn.text for turn in rounds] + [text for call in calls for text in (call.arguments, call.result)]
+        self._in_rounds += sum(min(len(text), self._longest_of_rounds) for text in said)
+        self._in_rounds += _OF_A_PICTURE * sum(len(call.rasters) for call in calls)
+        return True
+
+    def _clipped(self, text: str, longest: int) -> int:
+        if len(text) <= longest:
             return self.number(text)
-        half = self._longest // 2
+        half = longest // 2
         left_out = f"[… {len(text) - 2 * half:,} characters left out here; the results hold them …]"
         return self.number(f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}")
 
@@ -82,6 +107,10 @@ class Texts:
         parts = text.split(_BETWEEN)
         self._prompted += sum(len(part) for part in parts if part not in self._numbers)
         return tuple(map(self.number, parts))
+
+
+def _share(characters: int, expected: int) -> int:
+    return max(_SHORTEST, min(_LONGEST, characters // max(1, expected)))
 
 
 def _written(turn: Turn, pictures: Iterator[int]) -> str:
