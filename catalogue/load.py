@@ -64,13 +64,7 @@ def load_catalogue(*folders: Path) -> Catalogue:
     Raises EntryInvalidError naming the file.
     """
     paths = [path for folder in (SHIPPED, *folders) for path in sorted(folder.glob("*.toml"))]
-    found = {path.stem: (path, read_entry(path)) for path in paths}
-    known = {entry_id: entry_id for entry_id in found}
-    for path, entry in found.values():
-        for alias in map(str.lower, entry.aliases):
-            if known.setdefault(alias, entry.id) != entry.id:
-                raise EntryInvalidError(f"{path}: aliases: '{alias}' is '{known[alias]}' already")
-    return Catalogue([entry for _, entry in found.values()])
+    return Catalogue([read_entry(path) for path in paths])
 
 
 def read_entry(path: Path) -> CatalogueEntry:

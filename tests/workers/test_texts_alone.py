@@ -46,6 +46,7 @@ def test_an_entry_without_a_visual_budget_is_read_and_written(checkpoint: Path, 
 
 
 @pytest.mark.engine
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 async def test_it_is_served(checkpoint: Path, _environment: None) -> None:
     """A chat is answered, and the same chat again finds its prefix."""

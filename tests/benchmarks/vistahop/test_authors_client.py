@@ -5,7 +5,9 @@ that a text, a size of a picture, a seed or a way of decoding that differs gives
 """
 
 import asyncio
+import base64
 import hashlib
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import openai
 import pytest
 from PIL import Image
 
@@ -143,6 +146,7 @@ class Both(NamedTuple):
     asked_by_client: int
     uploads: int
     renders: int
+    judged: str
 
 
 @pytest.fixture(scope="module")
@@ -161,10 +165,11 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
             chats = [(records[_agent(response)], response.sampling.seed or 0) for response in responses]
             played = asyncio.run(asked_by_the_client(gateway.url, home / "data" / "harbours", chats, server))
             uploads, renders = len(folder_of_uploads(settings)), worker.renders
+            judged = asked_as_a_judge(gateway.url, home / "data" / "harbours" / "images" / "0.png")
         lines = home / "results.jsonl"
         told = (line_of(n, "harbours", SYSTEM, records[n], one) for n, one in zip(numbers, played, strict=True))
         lines.write_text("".join(json.dumps(line) + "\n" for line in told))
-        return Both(responses, played, lines, home, by_job, len(server.asked) - by_job, uploads, renders)
+        return Both(responses, played, lines, home, by_job, len(server.asked) - by_job, uploads, renders, judged)
 
 
 def sources_of(home: Path, server: Server) -> Sources:
@@ -201,6 +206,25 @@ async def asked_by_the_client(
         runner = AuthorsRunner(client, ELSEWHERE, root, search, rounds=ROUNDS, most_tokens=MOST_TOKENS)
         assert await runner.ready()
         return await asyncio.gather(*(runner.play(record, SYSTEM, seed) for record, seed in chats))
+
+
+def asked_as_a_judge(gateway: str, picture: Path) -> str:
+    """What the program's judge says, whom it asks through OpenAI's client: a text, and behind it a JPEG."""
+    file = io.BytesIO()
+    Image.open(picture).save(file, "jpeg")
+    url = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
+    parts = [{"type": "text", "text": "Is crane 0 right?"}, {"type": "image_url", "image_url": {"url": url}}]
+    messages: Any = [{"role": "system", "content": "Judge holistically."}, {"role": "user", "content": parts}]
+    with openai.OpenAI(base_url=f"{gateway}/v1", api_key="EMPTY", timeout=SECONDS) as client:
+        asked = client.chat.completions.create(
+            model=ELSEWHERE, messages=messages, temperature=0, max_tokens=MOST_TOKENS
+        )
+    return str(asked.choices[0].message.content)
+
+
+def test_its_judge_is_answered_by_another_name_and_with_any_key(both: Both) -> None:
+    """As text, with the marks that the model wrote."""
+    assert both.judged.startswith("<thinking>") and both.judged.endswith(AGENTS[0][0])
 
 
 def test_transcripts_are_the_same(both: Both) -> None:
