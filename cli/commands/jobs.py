@@ -86,7 +86,7 @@ def jobs(
     table = Table(*columns, box=None, pad_edge=False)
     for job in found:
         counts = job.request_counts
-        plan = job.spec.plan or " ".join(map(str, job.spec.cells))
+        plan = "judges" if job.spec.judge else job.spec.plan or " ".join(map(str, job.spec.cells))
         failed = f", {counts.failed} failed" if counts.failed else ""
         done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
         created = f"{job.created_at.astimezone():%m-%d %H:%M}"
