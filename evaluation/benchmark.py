@@ -23,7 +23,7 @@ from evaluation.errors import (
     PlanUnknownError,
     ProtocolUnavailableError,
 )
-from evaluation.judgements import Claim, Panel
+from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
@@ -211,23 +211,23 @@ class Benchmark(ABC, Generic[AnySample]):
         """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
         return option_judge(sample)
 
-    def claims(self, sample: AnySample, reply: Reply) -> Sequence[Claim]:
-        """What a model that judges is asked about a reply: nothing where it is right or wrong without.
+    def cases(self, sample: AnySample, reply: Reply) -> Sequence[Case]:
+        """What of a reply a model judges: nothing where it is right or wrong without. One Yes makes the reply right.
 
-        One claim that holds makes the reply right.
+        They follow from the sample and the stored reply alone.
         """
         return ()
 
-    def ask_judge(self, sample: AnySample, claim: Claim, prompt: str, scene: Scene) -> Chat:
-        """Ask a model whether a claim holds, by one of `judge_prompts`."""
+    def ask_judge(self, sample: AnySample, case: Case, prompt: str, scene: Scene) -> Chat:
+        """Ask a model to judge a case, by one of `judge_prompts`."""
         raise JudgeUnavailableError(f"{self.title} is judged by no model")
 
     def read_judgement(self, text: str) -> bool | None:
-        """Whether a judge's reply says that its claim holds; None where that cannot be read."""
+        """Whether a judge's reply says Yes or No; None where that cannot be read."""
         return None
 
     def judged_with(self, panel: Panel) -> "Benchmark[AnySample]":
-        """The benchmark as it judges by what models said of claims: its scores are those of the first judge.
+        """The benchmark as it judges by what models said of cases: its scores are those of the first judge.
 
         A reply that was not judged, or not readably, has no score then.
         """

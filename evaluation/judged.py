@@ -37,7 +37,7 @@ def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, C
 
 
 def judgements(verdicts: Verdicts) -> Contents:
-    """What models said of the claims that they were asked about, where nothing else is reported."""
+    """What models said of the cases that they were asked about, where nothing else is reported."""
     columns = (
         Column(key="share", title="yes", keys={"metric": "yes_rate"}, note="of the verdicts that can be read"),
         *(Column(key=name, title=name, unit="count", keys={"metric": name}) for name in (*_SAID, "failed")),

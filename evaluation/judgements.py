@@ -1,6 +1,6 @@
-"""What models say of replies: claims that an answer means a truth, and who said what of them.
+"""What models say of replies: cases of an answer and a truth, and who said what of them.
 
-A claim is asked about once, however many replies make it, and joined to all of them when somebody reads a report.
+A case is judged once, however many replies bring it, and joined to all of them when somebody reads a report.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from evaluation.replies import Reply
 from jobs.models import JUDGE
 
 YES, NO, UNREADABLE = 1, 0, -1
-"""What a model said of all claims of a reply; UNREADABLE is nothing that could be read."""
+"""What a model said of all cases of a reply; UNREADABLE is nothing that could be read."""
 
 
-class Claim(NamedTuple):
-    """That an answer to a sample says the same as one of its truths."""
+class Case(NamedTuple):
+    """Whether an answer to a sample says the same as one of its truths: what a model is asked to judge."""
 
     sample: str
     truth: str
@@ -26,23 +26,23 @@ class Claim(NamedTuple):
 
     @property
     def id(self) -> str:
-        """A name that no other claim has."""
+        """A name that no other case has."""
         told = "\0".join(f"{len(part)}:{part}" for part in self)
         return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
-def claim_of(reply: Reply) -> Claim | None:
-    """The claim that a judge's reply is about; None where it does not tell."""
+def case_of(reply: Reply) -> Case | None:
+    """The case that a judge's reply is about; None where it does not tell."""
     truth, answer = (reply.labels.details.get(name) for name in ("truth", "answer"))
     told = isinstance(truth, str) and isinstance(answer, str)
-    return Claim(reply.sample_id, str(truth), str(answer)) if told else None
+    return Case(reply.sample_id, str(truth), str(answer)) if told else None
 
 
 @dataclass
 class Judgements:
-    """What one model, asked by one prompt, said of claims by their ids: yes, no, or None for what cannot be read.
+    """What one model, asked by one prompt, said of cases by their ids: yes, no, or None for what cannot be read.
 
-    `failed` counts requests that say nothing of a claim, `simulated` replies that no model gave.
+    `failed` counts requests that say nothing of a case, `simulated` replies that no model gave.
     """
 
     model: str
@@ -56,24 +56,24 @@ class Judgements:
         """How reports name the judge."""
         return f"{self.model} by {self.prompt}"
 
-    def of(self, claims: Sequence[Claim]) -> int | None:
-        """YES where one of the claims holds, NO where none does, UNREADABLE; None where one was not judged."""
-        found = [self.said[claim.id] for claim in claims if claim.id in self.said]
+    def of(self, cases: Sequence[Case]) -> int | None:
+        """YES where that was said of one of the cases, NO where of all, UNREADABLE; None where one was not judged."""
+        found = [self.said[case.id] for case in cases if case.id in self.said]
         if True in found:
             return YES
-        if len(found) < len(claims):
+        if len(found) < len(cases):
             return None
         return UNREADABLE if None in found else NO
 
     def add(self, reply: Reply, read: Callable[[str], bool | None]) -> None:
-        """Take what a reply says; of two to one claim that which can be read."""
-        claim = claim_of(reply)
-        if claim is None or reply.failure:
+        """Take what a reply says; of two to one case that which can be read."""
+        case = case_of(reply)
+        if case is None or reply.failure:
             self.failed += 1
             return
         self.simulated += reply.provenance.simulated
-        if self.said.get(claim.id) is None:
-            self.said[claim.id] = None if reply.text is None else read(reply.text)
+        if self.said.get(case.id) is None:
+            self.said[case.id] = None if reply.text is None else read(reply.text)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class Panel:
         """The names of all judges, in order."""
         return tuple(one.name for one in self.judges)
 
-    def of_claims(self, claims: Sequence[Claim]) -> Mapping[str, int]:
-        """What each judge that judged all claims says of them, by its name."""
-        said = ((one.name, one.of(claims)) for one in self.judges)
+    def of_cases(self, cases: Sequence[Case]) -> Mapping[str, int]:
+        """What each judge that judged all cases says of them, by its name."""
+        said = ((one.name, one.of(cases)) for one in self.judges)
         return {name: verdict for name, verdict in said if verdict is not None}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Expands a job that judges into requests: one for every different claim that the replies of other jobs make."""
+"""Expands a job that judges into requests: one for every different case that the replies of other jobs bring."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from evaluation.benchmark import Scene, SizeOf
 from evaluation.datasets import Dataset
 from evaluation.errors import JudgeUnavailableError
 from evaluation.expansion import decoding_of, request_seed
-from evaluation.judgements import Claim
+from evaluation.judgements import Case
 from evaluation.options import ViewOptions, read_options
 from evaluation.replies import Reply
 from evaluation.samples import Sample
@@ -26,13 +26,13 @@ _LEFT_TO_JUDGES = ("plan", "cells", "repeats", "samples")
 class Judging:
     """A job that judges, ready to be expanded as often as wanted, into the same requests every time.
 
-    `claims` are by the id of their sample, samples in the data set's order.
+    `cases` are by the id of their sample, samples in the data set's order.
     """
 
     dataset: Dataset
     spec: JobSpec
     prompt: str
-    claims: Mapping[str, tuple[Claim, ...]]
+    cases: Mapping[str, tuple[Case, ...]]
     decodings: Mapping[str, Decoding]
     shown: ViewOptions
     options: Any
@@ -40,19 +40,19 @@ class Judging:
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
         """The samples of which there is something to judge, in the data set's order."""
-        return tuple(sample for sample in self.dataset.samples if sample.id in self.claims)
+        return tuple(sample for sample in self.dataset.samples if sample.id in self.cases)
 
     @cached_property
     def num_requests(self) -> int:
         """How many requests there are."""
-        return sum(map(len, self.claims.values())) * len(self.decodings)
+        return sum(map(len, self.cases.values())) * len(self.decodings)
 
     @cached_property
     def digest(self) -> str:
-        """What it is made from, besides the job and the images: the data set's records, and all claims."""
+        """What it is made from, besides the job and the images: the data set's records, and all cases."""
         digest = hashlib.sha256(f"{self.dataset.digest}\0".encode())
-        for claims in self.claims.values():
-            digest.update("".join(claim.id for claim in claims).encode())
+        for cases in self.cases.values():
+            digest.update("".join(case.id for case in cases).encode())
         return digest.hexdigest()
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
@@ -63,8 +63,8 @@ class Judging:
                 for sample in samples:
                     images = tuple(map(self.dataset.image_of, sample.images))
                     scene = Scene(images, size_of, f"{self.spec.seed}:{sample.id}", self.shown.thumbnail, shared)
-                    for claim in self.claims[sample.id]:
-                        yield image, self._request(sample, claim, model, decoding, scene)
+                    for case in self.cases[sample.id]:
+                        yield image, self._request(sample, case, model, decoding, scene)
 
     def _by_image(self) -> Mapping[str, list[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -72,9 +72,9 @@ class Judging:
             by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
         return by_image
 
-    def _request(self, sample: Sample, claim: Claim, model: str, decoding: Decoding, scene: Scene) -> InferenceRequest:
-        chat = self.dataset.benchmark.ask_judge(sample, claim, self.prompt, scene)
-        identity = f"{sample.id}:{JUDGE}-{claim.id}:{model}"
+    def _request(self, sample: Sample, case: Case, model: str, decoding: Decoding, scene: Scene) -> InferenceRequest:
+        chat = self.dataset.benchmark.ask_judge(sample, case, self.prompt, scene)
+        identity = f"{sample.id}:{JUDGE}-{case.id}:{model}"
         return InferenceRequest(
             request_id=identity,
             sample_id=sample.id,
@@ -84,7 +84,7 @@ class Judging:
             prompt_version=chat.prompt_version,
             system=chat.system,
             turns=chat.turns,
-            details={"truth": claim.truth, "answer": claim.answer, **chat.details},
+            details={"truth": case.truth, "answer": case.answer, **chat.details},
             sampling=Sampling(**decoding.model_dump(), seed=request_seed(self.spec.seed, identity)),
         )
 
@@ -114,26 +114,26 @@ def prepare_judging(
         raise JudgeUnavailableError(f"a job that judges has no {', '.join(chosen)}: it asks once about every answer")
     options = read_options(spec.options, dataset.benchmark.options)
     decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
-    claims = _collected(dataset, replies, most // len(decodings))
-    if not claims:
+    cases = _collected(dataset, replies, most // len(decodings))
+    if not cases:
         told = ", ".join(spec.judge.jobs)
         raise JudgeUnavailableError(
             f"nothing to judge: every answer of {told} is settled without a model, or there is none"
         )
-    return Judging(dataset, spec, prompt, claims, decodings, *options)
+    return Judging(dataset, spec, prompt, cases, decodings, *options)
 
 
-def _collected(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[Claim, ...]]:
-    """Every different claim of replies by its sample, in an order that does not depend on that of the replies."""
+def _collected(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[Case, ...]]:
+    """Every different case of replies by its sample, in an order that does not depend on that of the replies."""
     samples = {sample.id: sample for sample in dataset.samples}
-    found: dict[str, set[Claim]] = {}
+    found: dict[str, set[Case]] = {}
     number = 0
     for reply in replies:
         sample = samples.get(reply.sample_id)
-        for claim in dataset.benchmark.claims(sample, reply) if sample else ():
-            known = found.setdefault(claim.sample, set())
-            number += claim not in known
-            known.add(claim)
+        for case in dataset.benchmark.cases(sample, reply) if sample else ():
+            known = found.setdefault(case.sample, set())
+            number += case not in known
+            known.add(case)
             if number > most:
                 raise JobTooLargeError(f"there are more than {most} answers to judge; the queue holds no more")
     return {name: tuple(sorted(found[name])) for name in samples if name in found}

@@ -13,7 +13,7 @@ import numpy as np
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.matching import Box
-from evaluation.judgements import claim_of
+from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
 from evaluation.samples import Sample
@@ -268,8 +268,8 @@ class Judges:
         """What a model that judges says itself: yes, no, or nothing that can be read; it is neither right nor wrong."""
         said = None if reply.text is None else self._read_judgement(reply.text)
         status = "unreadable" if said is None else "yes" if said else "no"
-        claim = claim_of(reply)
-        tags = (("truth", claim.truth), ("answer", claim.answer)) if claim else ()
+        case = case_of(reply)
+        tags = (("truth", case.truth), ("answer", case.answer)) if case else ()
         return Verdict(None if said is None else status, status, None, tags=tags)
 
     def _frame(self, reply: Reply) -> BoxFrame:

@@ -25,7 +25,7 @@ from benchmarks.vistahop.checks import check_sample, compare
 from benchmarks.vistahop.configuration import read_configuration
 from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
-from benchmarks.vistahop.judge import ask_judge, claims, read_judgement
+from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
 from benchmarks.vistahop.judging import Kept, SampleJudge
 from benchmarks.vistahop.reading import record_of, sample_fields
 from benchmarks.vistahop.report import report
@@ -33,7 +33,7 @@ from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
-from evaluation.judgements import Claim, Panel
+from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
@@ -150,13 +150,13 @@ class VistaHop(Benchmark[Sample]):
         """Make a question ready to judge chats about it."""
         return SampleJudge(sample, self._beside, self._panel)
 
-    def claims(self, sample: Sample, reply: Reply) -> Sequence[Claim]:
+    def cases(self, sample: Sample, reply: Reply) -> Sequence[Case]:
         """That the answer means one of the truths, where it is none to the word."""
-        return () if reply.text is None else claims(sample, read_answer(reply.text).text)
+        return () if reply.text is None else cases(sample, read_answer(reply.text).text)
 
-    def ask_judge(self, sample: Sample, claim: Claim, prompt: str, scene: Scene) -> Chat:
+    def ask_judge(self, sample: Sample, case: Case, prompt: str, scene: Scene) -> Chat:
         """Ask by the principles of the paper's judge, with the picture."""
-        return ask_judge(claim, sample.question, prompt, scene)
+        return ask_judge(case, sample.question, prompt, scene)
 
     def read_judgement(self, text: str) -> bool | None:
         """Read the verdict between its tags."""

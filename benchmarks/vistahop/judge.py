@@ -8,7 +8,7 @@ from benchmarks.vistahop.asking import Options
 from benchmarks.vistahop.prompts import read_texts
 from benchmarks.vistahop.samples import Sample
 from evaluation.benchmark import Chat, Scene
-from evaluation.judgements import Claim
+from evaluation.judgements import Case
 from jobs.models import Turn
 from tiling.views import View
 
@@ -25,17 +25,17 @@ _VERDICT = re.compile(r"<judge>\s*(yes|no)\s*</judge>", re.IGNORECASE)
 _FILLED = re.compile(r"\{(question|truth|answer)\}")
 
 
-def claims(sample: Sample, answer: str) -> Sequence[Claim]:
+def cases(sample: Sample, answer: str) -> Sequence[Case]:
     """That an answer means one of the truths, each in turn; nothing where it is empty, or one of them to the word."""
     if not answer or matches(answer, sample.answers):
         return ()
-    return tuple(Claim(sample.id, truth, answer[:_LONGEST]) for truth in dict.fromkeys(sample.answers))
+    return tuple(Case(sample.id, truth, answer[:_LONGEST]) for truth in dict.fromkeys(sample.answers))
 
 
-def ask_judge(claim: Claim, question: str, prompt: str, scene: Scene) -> Chat:
+def ask_judge(case: Case, question: str, prompt: str, scene: Scene) -> Chat:
     """Ask about one truth and one answer; neither thoughts nor results of tools are shown."""
     texts = read_texts("judge")
-    told = {"question": question, "truth": claim.truth, "answer": claim.answer}
+    told = {"question": question, "truth": case.truth, "answer": case.answer}
     text = _FILLED.sub(lambda found: told[found[1]], texts["question"].strip())
     view = View(image=scene.images[0], sizing=(scene.shared or Options()).sizing())
     parts = (text, view) if texts["pictures"][prompt] == "behind" else (view, text)

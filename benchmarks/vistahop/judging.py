@@ -7,7 +7,7 @@ from typing import NamedTuple
 from benchmarks.vistahop.answers import FinalAnswer, matches, read_answer
 from benchmarks.vistahop.beside import Beside
 from benchmarks.vistahop.evidence import documents_found, drifted, sees_anchor
-from benchmarks.vistahop.judge import claims
+from benchmarks.vistahop.judge import cases
 from benchmarks.vistahop.rules import RULES, is_right
 from benchmarks.vistahop.samples import Sample
 from evaluation.answers.boxes import BoxFrame
@@ -130,9 +130,9 @@ class SampleJudge:
         said: dict[str, int] = {}
         if self._sample.scored:
             said[RULES] = int(bool(answer.text) and self._is_right(answer.text))
-            asked = claims(self._sample, answer.text) if self._panel.judges else ()
+            asked = cases(self._sample, answer.text) if self._panel.judges else ()
             settled = dict.fromkeys(self._panel.names, int(self._is_exact(answer.text)))
-            said |= self._panel.of_claims(asked) if asked else settled
+            said |= self._panel.of_cases(asked) if asked else settled
         recorded = reply.labels.details.get(RECORDED)
         if isinstance(recorded, dict):
             said |= {name: int(value) for name, value in recorded.items() if isinstance(value, int | float)}

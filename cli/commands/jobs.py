@@ -87,7 +87,8 @@ def jobs(
     for job in found:
         counts = job.request_counts
         rounds = (f"n{job.spec.rounds}",) if job.spec.rounds else ()
-        plan = " ".join([job.spec.plan or " ".join(map(str, job.spec.cells)), *rounds])
+        asked = "judges" if job.spec.judge else job.spec.plan or " ".join(map(str, job.spec.cells))
+        plan = " ".join([asked, *rounds])
         failed = f", {counts.failed} failed" if counts.failed else ""
         done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
         created = f"{job.created_at.astimezone():%m-%d %H:%M}"

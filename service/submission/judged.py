@@ -40,7 +40,7 @@ class JudgedJobs:
     def replies(self, spec: JobSpec, loop: asyncio.AbstractEventLoop) -> Iterator[Reply]:
         """Yield what the jobs were answered, for a thread to read; `loop` asks the server.
 
-        What cannot be read now makes no claim.
+        What cannot be read now is passed over.
         """
         assert spec.judge is not None
         for job_id in dict.fromkeys(spec.judge.jobs):

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.judge import ask_judge, claims, read_judgement
+from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
 from benchmarks.vistahop.samples import Sample
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Scene
 from evaluation.errors import JudgesMixedError, JudgeUnavailableError
-from evaluation.judgements import Claim, Panel
+from evaluation.judgements import Case, Panel
 from evaluation.judging import Judging, prepare_judging
 from evaluation.replies import reply_of
 from evaluation.report import Report, build_report
@@ -151,8 +151,8 @@ def test_a_verdict_is_the_first_between_its_tags() -> None:
 def test_the_picture_stands_behind_the_text_or_before_it(prompt: str, place: int) -> None:
     """As the authors have it, or so that its prefill is shared; braces in an answer mean nothing."""
     scene = Scene(("harbours/images/quay.tif", "harbours/thumbs/a.jpg"), lambda image: Size(1, 1), "0")
-    claim = Claim("quay", "1911", "{question} {0} in {truth}")
-    asked = ask_judge(claim, "When?", prompt, scene)
+    case = Case("quay", "1911", "{question} {0} in {truth}")
+    asked = ask_judge(case, "When?", prompt, scene)
     (turn,) = asked.turns
     view = View(image="harbours/images/quay.tif", sizing="fit:32:65536:8294400")
     assert turn.parts.index(view) == place
@@ -175,8 +175,8 @@ def test_a_judge_decodes_without_chance_and_within_its_own_length() -> None:
 def test_endless_answers_are_cut_and_too_many_refused() -> None:
     """A judge is shown twenty thousand characters; the queue bounds what a job asks."""
     one = sample()
-    (claim,) = claims(one, "x" * 30_000)
-    assert len(claim.answer) == 20_000
+    (case,) = cases(one, "x" * 30_000)
+    assert len(case.answer) == 20_000
     replies = [reply_of(chat(one, f"around {year}")) for year in range(1900, 1904)]
     with pytest.raises(JobTooLargeError, match="more than 3 answers"):
         prepare_judging(dataset_of([one]), spec(), load_catalogue(), replies, 3)

@@ -3,6 +3,7 @@
 The engine is the simulated one, and says so in every response.
 """
 
+import json
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from tests.cli.installation import Installation
 from tests.evaluation.tables import caveats_of, value_of, values_of
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of, running, settings_of
+from tests.service.tenants import Tenant
 from tests.service.workers import claim_all, play
 from tests.waiting import wait_until
 from tests.workers.conftest import redis, server  # noqa: F401 - fixtures
@@ -150,8 +152,12 @@ async def test_judges_go_the_whole_way(gateway: RunningGateway, redis: Redis, tm
     assert f"{FIRST} judges answers of its own, too, which models may favour" in caveats
     own = report_of(gateway, judges[0])
     assert values_of(own, "judgements")["yes"] == 1
+    assert "What judges said" in gateway.client.get(f"/v1/jobs/{judges[0]}/report", params={"format": "html"}).text
+    rows = gateway.client.get(f"/v1/jobs/{judges[0]}/verdicts", params={"format": "jsonl"}).text
+    assert Counter(json.loads(row)["status"] for row in rows.splitlines()) == {"yes": 1, "no": 2, "unreadable": 1}
     lines = gateway.client.get("/v1/verdicts", params={"job": jobs[1], "judge": judges[0], "format": "jsonl"}).text
-    assert lines.count('"outcome":"unscored"') == 1 or lines.count('"outcome": "unscored"') == 1
+    found = {row["sample_id"]: row["outcome"] for row in map(json.loads, lines.splitlines())}
+    assert [found[f"q{at}"] for at in range(6)] == ["right", "right", "unscored", "wrong", "wrong", "right"]
     page = gateway.client.get("/v1/reports", params={"job": jobs[1], "judge": judges[0], "format": "html"}).text
     assert f"Judged by {FIRST}" in page
 
@@ -166,8 +172,7 @@ def test_failed_verdicts_are_retried_and_the_report_grows(gateway: RunningGatewa
     first = report_of(gateway, job, judges=[judging["id"]])
     assert value_of(first, "table4", "p1").value == 2 / 4
     assert gateway.client.post(f"/v1/jobs/{judging['id']}/retry").status_code == 200
-    (again,) = claim_bundle = claim_all(gateway.redis_url)
-    assert claim_bundle and again.sample_id == "q1"
+    assert [request.sample_id for request in claim_all(gateway.redis_url)] == ["q1"]
     assert gateway.client.post(f"/v1/jobs/{judging['id']}/cancel").status_code == 200
     params = {"job": job, "judge": judging["id"]}
     tags = {
@@ -213,6 +218,20 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(gateway: RunningGateway)
     ):
         assert told in problem_of(gateway.client.get(reports, params=params), 422, "judges-mixed")["detail"]
     problem_of(gateway.client.get(reports, params={"job": town, "judge": judging}), 422, "datasets-differ")
+
+
+def test_nobody_judges_or_reads_by_jobs_of_another(start: Start) -> None:
+    """They are not there, in the words for jobs that never were."""
+    gateway = start(require_keys=True)
+    ada, bob = Tenant(gateway, "ada"), Tenant(gateway, "bob")
+    jobs = [tenant.submit(dataset="harbours", cells=DIRECT).json()["id"] for tenant in (ada, bob)]
+    play(gateway.redis_url, of_worker)
+    body = {"dataset": "harbours", "models": [MODEL]}
+    problem = problem_of(bob.post("/v1/jobs", json={**body, "judge": {"jobs": jobs}}), 422, "submission-invalid")
+    assert [error["detail"] for error in problem["errors"]] == [f"there is no job {jobs[0]}"]
+    adas = ada.post("/v1/jobs", json={**body, "judge": {"jobs": jobs[:1]}}).json()["id"]
+    problem_of(bob.get("/v1/reports", params={"job": jobs[1], "judge": adas}), 404, "job-not-found")
+    problem_of(bob.get(f"/v1/jobs/{jobs[1]}/verdicts", params={"judge": adas}), 404, "job-not-found")
 
 
 def test_a_job_that_was_judged_and_changed_refuses_the_retry_of_its_judge(gateway: RunningGateway) -> None:
