@@ -194,6 +194,14 @@ class Benchmark(ABC, Generic[AnySample]):
         """
         return accuracy_contents(verdicts, self.grouping)
 
+    @property
+    def content(self) -> str:
+        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
+
+        A job whose data set has another one by now is a job over another data set.
+        """
+        return ""
+
     def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
         """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.
 
@@ -204,14 +212,6 @@ class Benchmark(ABC, Generic[AnySample]):
     def settled_in(self, folder: Path) -> "Benchmark[AnySample]":
         """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
         return self
-
-    @property
-    def content(self) -> str:
-        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
-
-        A job whose data set has another one by now is a job over another data set.
-        """
-        return ""
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the results that the benchmark's own program writes into the fields of a response.
