@@ -240,6 +240,14 @@ class Benchmark(ABC, Generic[AnySample]):
         """
         return accuracy_contents(verdicts, self.grouping)
 
+    @property
+    def content(self) -> str:
+        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
+
+        A job whose data set has another one by now is a job over another data set.
+        """
+        return ""
+
     def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
         """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.
 
@@ -257,14 +265,6 @@ class Benchmark(ABC, Generic[AnySample]):
         None where the file is none. Raises ValueError, beginning with the file's name, for one that cannot be used.
         """
         return None
-
-    @property
-    def content(self) -> str:
-        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
-
-        A job whose data set has another one by now is a job over another data set.
-        """
-        return ""
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the results that the benchmark's own program writes into the fields of a response.

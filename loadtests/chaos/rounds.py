@@ -5,6 +5,7 @@ which counts what it is asked and never says the same twice.
 """
 
 import json
+import re
 import threading
 import time
 from collections import Counter, defaultdict
@@ -17,6 +18,7 @@ from typing import Any
 
 from PIL import Image
 
+from jobs.searches import search_key
 from loadtests.chaos.kills import Progress
 from loadtests.chaos.outcome import Outcome, inspect
 from loadtests.installation import Installation, installed
@@ -28,8 +30,9 @@ _ROUNDS = 10
 _SCRIPTS = 40
 _ANSWER_SECONDS = 0.05
 _WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "10")
+_SOURCE, _VERSION, _SUMMARIZER, _TOP_K = "town", "1", "extractive/1", 3
 _READY = ": ready for"
-_AGAIN = "is made again: who made it is gone"
+_AGAIN = re.compile(r"search (\w+) of \S+ is made again: who made it is gone")
 
 
 class Town(ThreadingHTTPServer):
@@ -88,7 +91,8 @@ def rounds(chats: int, kill_seconds: float) -> Outcome:
     with TemporaryDirectory(prefix="gigavqa-rounds-") as folder, _town() as town:
         sources, script = Path(folder) / "sources.toml", Path(folder) / "script.json"
         address = f"http://127.0.0.1:{town.server_address[1]}/search"
-        sources.write_text(f'[town]\nshape = "adapter"\naddress = "{address}"\nversion = "1"\nprivate = true\n')
+        named = f'[{_SOURCE}]\nversion = "{_VERSION}"\nsummarizer = "{_SUMMARIZER}"\n'
+        sources.write_text(f'{named}shape = "adapter"\naddress = "{address}"\nprivate = true\n')
         script.write_text(json.dumps([_answers(number) for number in range(_SCRIPTS)]))
         with installed(2, *_WORKER, "--script", str(script), "--search", str(sources)) as installation:
             _write_dataset(installation.home / "data" / _DATASET, chats)
@@ -97,7 +101,7 @@ def rounds(chats: int, kill_seconds: float) -> Outcome:
             _kill_until_done(installation, Progress(installation, job_id), outcome, kill_seconds)
             outcome.seconds = time.monotonic() - began
             found = inspect(installation, job_id, outcome)
-            again = sum(worker.log.count(_AGAIN) for worker in installation.workers)
+            again = Counter(key for worker in installation.workers for key in _AGAIN.findall(worker.log))
             _inspect_rounds(found, town.asked, again, outcome)
     return outcome
 
@@ -119,8 +123,10 @@ def _kill_until_done(installation: Installation, progress: Progress, outcome: Ou
         outcome.missed.append("no worker was killed")
 
 
-def _inspect_rounds(found: Iterable[Mapping[str, Any]], asked: Counter[str], again: int, outcome: Outcome) -> None:
-    """Count rounds and searches, and what of them is wrong."""
+def _inspect_rounds(
+    found: Iterable[Mapping[str, Any]], asked: Counter[str], again: Counter[str], outcome: Outcome
+) -> None:
+    """Count rounds and searches, and what of them is wrong; `again` are those by name that a kill interrupted."""
     searches, shown, rounds_played = 0, defaultdict[str, set[str]](set), 0
     for response in found:
         turns = response["turns"]
@@ -131,12 +137,12 @@ def _inspect_rounds(found: Iterable[Mapping[str, Any]], asked: Counter[str], aga
             if call["name"] == "text_search_tool":
                 searches += 1
                 shown[json.loads(call["arguments"])["query"]].add(call["result"])
-    more = asked.total() - len(asked)
     outcome.notes.append(
         f"{rounds_played:,} rounds; {searches:,} searches for {len(shown):,} things, asked {asked.total():,} times; "
-        f"{again} asked again in place of a worker that was killed"
+        f"{again.total():,} were begun again in place of a worker that was killed"
     )
-    outcome.twice += max(0, more - again)
+    for query, times in asked.items():
+        outcome.twice += max(0, times - 1 - again[search_key(_SOURCE, _VERSION, _SUMMARIZER, query, _TOP_K)])
     outcome.lost += len(shown.keys() - asked.keys())
     if differing := sum(len(results) > 1 for results in shown.values()):
         outcome.missed.append(f"{differing} searches were shown with more than one result")
@@ -163,7 +169,7 @@ def _spec() -> dict[str, Any]:
         "dataset": _DATASET,
         "models": [MODEL],
         "cells": [cell],
-        "options": {"source": "town"},
+        "options": {"source": _SOURCE, "top_k": _TOP_K},
         "sampling": {"max_tokens": 256},
         "seed": 7,
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
 from jobs.access import Limits
 from jobs.registry import IDEMPOTENCY_SECONDS
@@ -20,7 +21,7 @@ from service.submission.specification import SubmittedSpec
 from tiling import limits as pixels
 from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
-from workers.tools.sources import SourceSettings
+from workers.tools.sources import SourceSettings, SummarizerSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
 PLACES = {place.variable: place for kind in (Settings, WorkerSettings, ViewerSettings) for place in kind.places()}
@@ -55,19 +56,17 @@ def test_every_name_on_the_page_is_a_setting() -> None:
     assert set(re.findall(r"--[a-z]+[a-z-]*", PAGE)) - arguments == set(QUOTAS)
 
 
-OF_SOURCES = [row for row in SIZES if row[2].endswith("of the source")]
+SEARCHES = {"of the source": SourceSettings, "of the summarizer": SummarizerSettings}
+OF_SEARCHES = [(row, kind) for row in SIZES for end, kind in SEARCHES.items() if row[2].endswith(end)]
 
 
-@pytest.mark.parametrize("row", [row for row in SIZES if row[2] and row not in OF_SOURCES], ids=lambda row: row[0])
+@pytest.mark.parametrize(
+    "row", [row for row in SIZES if row[2] and not row[2].endswith((*SEARCHES,))], ids=lambda row: row[0]
+)
 def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
     """As the setting has it."""
     name = row[2].split("`")[1]
-    if row[2].endswith(" of the source"):
-        names = re.findall(r"`(\w+)`", row[2])
-        assert [*map(number, map(str.strip, row[1].split(";")))] == [
-            SourceSettings.model_fields[n].default for n in names
-        ]
-    elif name in QUOTAS:
+    if name in QUOTAS:
         assert number(row[1]) == QUOTAS[name]
     elif not name.startswith("GIGAVQA_MAX_PIXELS_"):
         place: Place = PLACES[name]
@@ -75,11 +74,11 @@ def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
         assert row[1] == "for ever" if default is None else number(row[1]) == float(default)
 
 
-@pytest.mark.parametrize("row", OF_SOURCES, ids=lambda row: row[0])
-def test_each_size_of_a_search_source_has_its_default(row: list[str]) -> None:
+@pytest.mark.parametrize(("row", "kind"), OF_SEARCHES, ids=[row[0] for row, _ in OF_SEARCHES])
+def test_each_size_of_a_search_source_has_its_default(row: list[str], kind: type[BaseModel]) -> None:
     """Several of them in a row, in one order."""
     told = {name: number(cell) for name, cell in zip(re.findall(r"`(\w+)`", row[2]), row[1].split("; "), strict=True)}
-    assert told == {name: SourceSettings.model_fields[name].default for name in told}
+    assert told == {name: kind.model_fields[name].default for name in told}
 
 
 def test_every_limit_of_keys_is_in_both_tables() -> None:

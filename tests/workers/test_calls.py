@@ -7,6 +7,7 @@ import pytest
 
 from jobs.loops import GRAMMARS, ToolLoop
 from tests.jobs.test_loops import LOOP
+from workers.tools import calls
 from workers.tools.calls import Call, fill, find_call
 
 BOX = '{"name": "closer", "arguments": {"bbox_2d": [250, 500, 500.5, 625], "label": "a mark", "img_idx": 0}}'
@@ -189,7 +190,7 @@ def test_no_text_breaks_the_reader() -> None:
 
 
 class CountingText(str):
-    """Counts the characters that searches in it may look at."""
+    """Counts the characters that searches in it, and in what is cut out of it, may look at."""
 
     looked = 0
 
@@ -200,10 +201,36 @@ class CountingText(str):
         CountingText.looked += (found if found >= 0 else len(self)) - begin
         return found
 
+    def partition(self, mark: str) -> tuple[str, str, str]:
+        """Count up to the mark."""
+        before, found, behind = super().partition(mark)
+        CountingText.looked += len(before)
+        return before, found, behind
 
-def test_a_megabyte_of_marks_is_looked_at_once() -> None:
+    def __getitem__(self, place: Any) -> "CountingText":
+        return CountingText(super().__getitem__(place))
+
+    def strip(self, *arguments: Any) -> "CountingText":
+        """What is left is counted on."""
+        return CountingText(super().strip(*arguments))
+
+
+MARKS = {
+    "qwen3": ("{", "[", '{"name":', '"arguments": {', "9", '\\"', '{"a": 1, '),
+    "glm4.5": ("<arg_key>", "</arg_key>", "<arg_value>", "<arg_key>k</arg_key>", "<arg_key>k</arg_key><arg_value>"),
+    "qwen3.5": ("<function=", "<parameter=", "<parameter=>", "</parameter>", "<parameter=k>v</parameter>"),
+    "kimi": ("functions.", ":", "<|tool_call_argument_begin|>", "functions.a:0<|tool_call_argument_begin|>{"),
+}
+
+
+@pytest.mark.parametrize("model", GRAMMARS)
+def test_a_megabyte_of_marks_is_looked_at_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Openings without an end, calls that are not closed, and keys without values take linear time."""
-    for text in ("<tool_call>" * 100_000, "</tool_call>" * 100_000, "<tool_call>" * 100_000 + "</tool_call>"):
-        CountingText.looked = 0
-        find_call(CountingText(text), LOOP)
-        assert CountingText.looked <= 2 * len(text)
+    loop, storable = loop_of(model), calls._storable
+    monkeypatch.setattr(calls, "_storable", lambda text: CountingText(storable(text)))
+    for mark in (loop.opening, loop.closing, *MARKS[model]):
+        for begin, end in (("", ""), (loop.opening, ""), (loop.opening, loop.closing), ("", loop.opening)):
+            CountingText.looked = 0
+            text = CountingText(begin + mark * (1_000_000 // len(mark)) + end)
+            find_call(text, loop)
+            assert CountingText.looked <= 6 * len(text)

@@ -3,16 +3,18 @@
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Literal, NamedTuple
+
+from redis.exceptions import RedisError
 
 from jobs.loops import Search
 from jobs.searches import Found, SearchStore, search_key
 from retrieval.corpora import Corpora
 from retrieval.errors import IndexUnusableError, RetrievalError, SourceChangedError, SourceUnknownError
 from retrieval.sources import Source
-from workers.patience import if_there, patiently
+from workers.patience import patiently
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +64,8 @@ class Searching:
     """Asks sources, and keeps each result before anybody is shown it. Whoever asks for the same meanwhile waits.
 
     That holds among the workers, too: who asks says so on the server, and again and again for as long as it takes. One
-    that others have not heard of for `lease_seconds` of their own time asks no more, and one of them does.
+    of whom others hear nothing new for `lease_seconds` in which the server answers them asks no more, and one of them
+    does.
     """
 
     def __init__(
@@ -135,29 +138,31 @@ class _Claim:
 
     async def take(self) -> Found | None:
         """Wait until somebody's result is kept, and return it; None when the search is this one's to make."""
-        seen, since = "", time.monotonic()
+        seen, looks = "", 0
         while True:
-            self.taken_over = bool(seen) and time.monotonic() - since > self._lease_seconds
-            kept, asker = await self._put(seen if self.taken_over else "", self._mark)
+            self.taken_over = looks >= _LOOKS
+            kept, asker = await self._put(seen if self.taken_over else "")
             if kept is not None:
                 return kept
             if asker == self._mark:
                 if self.taken_over:
                     log.info("search %s of %s is made again: who made it is gone", *reversed(self._search))
                 return None
-            if asker != seen:
-                seen, since = asker, time.monotonic()
+            seen, looks = asker, looks + 1 if asker == seen else 0
             await asyncio.sleep(self._lease_seconds / _LOOKS)
 
     async def hold(self, searching: asyncio.Task[Found]) -> Found:
         """What a search comes to; others hear meanwhile that it is being made, and at once where it fails."""
         try:
             while not (await asyncio.wait({searching}, timeout=self._lease_seconds / _BEATS))[0]:
-                await if_there(self, self._renew)
+                before = self._mark
+                self._beats += 1
+                await self._put(before)
             return searching.result()
         except BaseException:
             searching.cancel()
-            await if_there(self, self._give_up)
+            with suppress(RedisError):  # others find out when the lease is over
+                await self._store.claim(*self._search, self._mark, "")
             raise
 
     async def keep(self, found: Found) -> Found:
@@ -168,13 +173,6 @@ class _Claim:
     def _mark(self) -> str:
         return f"{self._name}/{self._beats}"
 
-    async def _renew(self) -> None:
-        before = self._mark
-        self._beats += 1
-        await self._store.claim(*self._search, before, self._mark)
-
-    async def _give_up(self) -> None:
-        await self._store.claim(*self._search, self._mark, "")
-
-    async def _put(self, before: str, asker: str) -> tuple[Found | None, str]:
-        return await patiently(lambda: self._store.claim(*self._search, before, asker))
+    async def _put(self, before: str) -> tuple[Found | None, str]:
+        """Stand in the place of who asked before; what is kept, and who asks now."""
+        return await patiently(lambda: self._store.claim(*self._search, before, self._mark))

@@ -5,16 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 from jobs.errors import SettingsInvalidError
+from jobs.keys import KEYS
+from jobs.searches import SearchStore
 from jobs.server import borrowed_server
 from retrieval.errors import SourceFailedError
 from retrieval.sources import MOST_RESULT, Page, Source
 from tests.service.gateways import MODEL, running, settings_of
 from tests.service.openai.workers import ENTRY, working
+from tests.workers.examples import create_job
+from tests.workers.loops import LOOK_UP
 from tests.workers.tools.engines_of_search import Server, serving, told
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.engines.simulation.script import Script
+from workers.tools.searching import Searching, Sources
 from workers.tools.sources import read_sources
 
 PAGES = [
@@ -26,7 +32,7 @@ CHATS = "/v1/chat/completions"
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def models() -> Iterator[Server]:
     """A server of models."""
     with serving() as running:
         yield running
@@ -38,7 +44,7 @@ def source(
     """A source whose summarizer is at an address."""
     path = folder / "sources.toml"
     path.write_text(
-        '[web]\naddress = "https://search.invalid"\nversion = "1"\nshape = "serper"\n'
+        f'[web]\naddress = "{address}"\nversion = "1"\nshape = "serper"\nprivate = true\npause_seconds = 0.01\n'
         f'[web.summarizer]\nmodel = "{model}"\naddress = "{address}"\nprivate = true\npause_seconds = 0.01\n{more}'
     )
     return read_sources(path, environ or {})["web"]
@@ -49,13 +55,13 @@ def said(text: str | None) -> tuple[int, dict[str, str], bytes]:
     return told({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
 
 
-async def test_each_page_is_summed_up_and_then_all(tmp_path: Path, server: Server) -> None:
+async def test_each_page_is_summed_up_and_then_all(tmp_path: Path, models: Server) -> None:
     """The query in view, in at most five sentences, thinking off; titles, snippets and links go into the last one."""
-    server.answers[CHATS] = [said("Summary."), said("Summary."), said("All of it.")]
-    asked = source(tmp_path, server.address(""), 'key_env = "KEY"\ntemperature = 0.3\n', {"KEY": "k-123"})
+    models.answers[CHATS] = [said("Summary."), said("Summary."), said("All of it.")]
+    asked = source(tmp_path, models.address(""), 'key_env = "KEY"\ntemperature = 0.3\n', {"KEY": "k-123"})
     assert await asked.write("who {made} it \ud800", PAGES) == "All of it."
-    first, second, last = (one["body"] for one in server.asked)
-    assert {one["headers"]["Authorization"] for one in server.asked} == {"Bearer k-123"}
+    first, second, last = (one["body"] for one in models.asked)
+    assert {one["headers"]["Authorization"] for one in models.asked} == {"Bearer k-123"}
     assert {name: last[name] for name in set(last) - {"messages"}} == {
         "model": "qwen3-32b",
         "temperature": 0.3,
@@ -73,10 +79,10 @@ async def test_each_page_is_summed_up_and_then_all(tmp_path: Path, server: Serve
     assert asked.summarizer == "model/1:qwen3-32b:t0.3"
 
 
-async def test_without_pages_no_model_is_asked(tmp_path: Path, server: Server) -> None:
+async def test_without_pages_no_model_is_asked(tmp_path: Path, models: Server) -> None:
     """There is nothing to sum up."""
-    assert await source(tmp_path, server.address("")).write("heron", []) == ""
-    assert server.asked == []
+    assert await source(tmp_path, models.address("")).write("heron", []) == ""
+    assert models.asked == []
 
 
 @pytest.mark.parametrize(
@@ -90,10 +96,10 @@ async def test_without_pages_no_model_is_asked(tmp_path: Path, server: Server) -
         ("x" * 40_000, "x" * MOST_RESULT + f"\n[cut off after {MOST_RESULT} of 40000 characters]"),
     ],
 )
-async def test_what_is_shown_is_the_last_summary(tmp_path: Path, server: Server, answer: str | None, text: str) -> None:
+async def test_what_is_shown_is_the_last_summary(tmp_path: Path, models: Server, answer: str | None, text: str) -> None:
     """Without thoughts, of a bounded length, and nothing where there is nothing."""
-    server.answers[CHATS] = [said(answer)]
-    assert await source(tmp_path, server.address("/v1")).write("heron", PAGES[1:2]) == text
+    models.answers[CHATS] = [said(answer)]
+    assert await source(tmp_path, models.address("/v1")).write("heron", PAGES[1:2]) == text
 
 
 @pytest.mark.parametrize(
@@ -108,31 +114,31 @@ async def test_what_is_shown_is_the_last_summary(tmp_path: Path, server: Server,
     ],
 )
 async def test_a_model_that_does_not_answer_is_a_source_that_fails(
-    tmp_path: Path, server: Server, answer: tuple[int, dict[str, str], bytes], message: str, times: int
+    tmp_path: Path, models: Server, answer: tuple[int, dict[str, str], bytes], message: str, times: int
 ) -> None:
     """What may pass is asked three times; no message holds the key."""
-    server.answers[CHATS] = [answer]
-    asked = source(tmp_path, server.address(""), 'key_env = "KEY"\n', {"KEY": "k-123"})
+    models.answers[CHATS] = [answer]
+    asked = source(tmp_path, models.address(""), 'key_env = "KEY"\n', {"KEY": "k-123"})
     with pytest.raises(SourceFailedError, match=f"source web: its summarizer: .*{message}") as raised:
         await asked.write("heron", PAGES[1:2])
-    assert (server.paths(), "k-123" in str(raised.value)) == ([CHATS] * times, False)
+    assert (models.paths(), "k-123" in str(raised.value)) == ([CHATS] * times, False)
 
 
-async def test_the_first_page_that_fails_ends_all(tmp_path: Path, server: Server) -> None:
+async def test_the_first_page_that_fails_ends_all(tmp_path: Path, models: Server) -> None:
     """Nothing is shown of a part."""
-    server.answers[CHATS] = [told({}, 400)]
+    models.answers[CHATS] = [told({}, 400)]
     with pytest.raises(SourceFailedError, match="answers 400"):
-        await source(tmp_path, server.address("")).write("heron", PAGES)
+        await source(tmp_path, models.address("")).write("heron", PAGES)
 
 
-async def test_a_summary_has_its_time(tmp_path: Path, server: Server) -> None:
+async def test_a_summary_has_its_time(tmp_path: Path, models: Server) -> None:
     """All chats of it together."""
     ended = threading.Event()
-    server.wait = ended.wait
-    server.answers[CHATS] = [said("late")]
+    models.wait = ended.wait
+    models.answers[CHATS] = [said("late")]
     try:
         with pytest.raises(SourceFailedError, match=r"no summary within 0\.3 s"):
-            await source(tmp_path, server.address(""), "seconds = 0.3\n").write("heron", PAGES)
+            await source(tmp_path, models.address(""), "seconds = 0.3\n").write("heron", PAGES)
     finally:
         ended.set()
 
@@ -169,6 +175,27 @@ def test_every_wrong_setting_of_a_summarizer_is_named(tmp_path: Path) -> None:
         "[c]: key_env: the variable MISSING is not set",
     ):
         assert f"{path} {words}" in str(raised.value)
+
+
+async def test_what_is_recorded_of_a_search_names_who_summed_up(redis: Redis, tmp_path: Path, models: Server) -> None:
+    """A summary that fails leaves nothing behind; the next one that asks asks anew, and keeps what it gets."""
+    address = models.address("")
+    models.answers = {
+        "/": [told({"organic": [{"title": "Heron", "snippet": "A mark.", "link": "https://pages.invalid/1"}]})],
+        CHATS: [told({}, 400), said("Founded in 1911.")],
+    }
+    searching = Searching(
+        Sources(named={LOOK_UP.source: source(tmp_path, f"{address}/")}), SearchStore(redis), lease_seconds=1.0
+    )
+    job_id = await create_job(redis)
+    with pytest.raises(SourceFailedError, match="its summarizer"):
+        await searching.search(job_id, LOOK_UP, "heron")
+    assert not await redis.exists(KEYS.searches(job_id), KEYS.searching(job_id))
+    found, cached, told_by = await searching.search(job_id, LOOK_UP, "heron")
+    assert (found.text, found.documents, cached) == ("Founded in 1911.", ("https://pages.invalid/1",), False)
+    assert told_by == f"{LOOK_UP.source} 1 model/1:qwen3-32b:t0"
+    assert (await searching.search(job_id, LOOK_UP, "heron")).cached
+    assert models.paths() == ["/", CHATS] * 2
 
 
 async def test_this_service_sums_up_for_itself(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from jobs.loops import GRAMMARS, Grammar, ToolLoop
 from tests.jobs.test_loops import LOOP
+from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.tools.calls import Call, find_call
 
-pytest.importorskip("transformers", reason="transformers is not installed")
-from transformers.utils.chat_template_utils import render_jinja_template
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
 
 HERE = Path(__file__).parent / "templates"
 VLLM = importlib.util.find_spec("vllm")
@@ -49,8 +49,16 @@ each_family = pytest.mark.parametrize(
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _companions() -> None:
+    """Transformers looks for torchvision."""
+    repair_torch_companions()
+
+
 def rendered(family: str, message: dict[str, Any], **more: Any) -> str:
     """A chat that ends with a message, as the family's template writes it."""
+    from transformers.utils.chat_template_utils import render_jinja_template
+
     chat = [{"role": "system", "content": "Hunt."}, {"role": "user", "content": "Whose crane is it?"}, message]
     (text,), _ = render_jinja_template([chat], chat_template=TEMPLATES[family][0].read_text(encoding="utf-8"), **more)
     return str(text)

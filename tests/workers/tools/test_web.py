@@ -1,8 +1,10 @@
 """Sources on the network, asked over real HTTP: what the operator's file says is what happens, and nothing else."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -181,6 +183,50 @@ async def test_pages_are_read_from_hosts_that_may_be_called(tmp_path: Path, serv
     )
     assert "/secret" not in server.paths()
     assert all(page.snippet == "s" for page in pages)
+
+
+class Names:
+    """Answers look-ups of names that nobody has, each answer once and the last for ever; addresses are themselves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **answers: list[list[str]]) -> None:
+        self.asked: list[str] = []
+        self._answers = {f"{name}.example": told for name, told in answers.items()}
+        self._look_up = socket.getaddrinfo
+        monkeypatch.setattr(socket, "getaddrinfo", self._found)
+
+    def _found(self, host: Any, port: Any, *more: Any, **named: Any) -> list[Any]:
+        if host not in self._answers:
+            return self._look_up(host, port, *more, **named)
+        self.asked.append(host)
+        answers = self._answers[host]
+        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [found for address in addresses for found in self._look_up(address, port, *more, **named)]
+
+
+async def test_a_name_is_looked_up_once_and_called_where_it_was_found(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it cannot lead elsewhere between the look and the call; the page is asked for under its name."""
+    names = Names(monkeypatch, pages=[["127.0.0.1"], ["192.0.2.1"]])
+    link = server.address("/plain", "pages.example")
+    server.answers = {"/search": [told({"organic": [{"title": "t", "link": link}]})], "/plain": [shown("<p>Seen.")]}
+    more = f'{SERPER}pages = true\nprivate_page_hosts = ["pages.example"]\n'
+    (page,) = await source(tmp_path, server.address(), more).search("heron", 1)
+    assert (page.text, names.asked) == ("Seen.", ["pages.example"])
+    assert server.asked[-1]["headers"]["Host"] == f"pages.example:{server.port}"
+
+
+async def test_a_name_with_one_address_inside_of_a_network_is_not_called(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever others it has, and however often it is looked up; neither as a page nor as a source."""
+    names = Names(monkeypatch, both=[["1.1.1.1", "127.0.0.1"]], mapped=[["::ffff:127.0.0.1"]], none=[["0.0.0.0"]])
+    links = [server.address("/secret", f"{name}.example") for name in ("both", "mapped", "none")]
+    server.answers["/search"] = [told({"organic": [{"title": link, "link": link} for link in links]})]
+    pages = await source(tmp_path, server.address(), f"{SERPER}pages = true\n").search("heron", 3)
+    assert ([page.text for page in pages], server.paths(), len(names.asked)) == ([""] * 3, ["/search"], 3)
+    with pytest.raises(SourceFailedError, match="inside of a network"):
+        await source(tmp_path, links[0], 'shape = "serper"\n').search("heron", 3)
 
 
 async def test_links_that_are_no_addresses_cost_their_page_alone(tmp_path: Path, server: Server) -> None:
