@@ -92,15 +92,17 @@ def _write_report(gateway: Client, job: Job, home: Home) -> Path:
 
 def _print_report(gateway: Client, job: Job, folder: Path) -> None:
     report = Report.model_validate_json(gateway.report(job.id, form="json"))
-    write_figures(report, folder / "figures")
+    if report.figures:
+        write_figures(report, folder / "figures")
     out.print()
     print_report(report)
 
 
 def _say_where(home: Home, drawn: Drawn, folder: Path) -> None:
+    figures = ", and figures/" if (folder / "figures").is_dir() else ""
     out.print(
         f"""
-report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/
+report     {folder}/report.html: open it in a browser; also .md, .json, .csv{figures}
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
 pictures   {home.data / drawn.name / "images"}""",
         markup=False,

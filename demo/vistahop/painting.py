@@ -116,7 +116,7 @@ class Painter:
             return _plain(shapes[0].color)
         image = self.part(left, top, Size(TILE, TILE))
         ((_, only),) = image.getcolors(1) or [(0, None)]
-        return _Tile(image, None) if only is None else _plain(only)  # type: ignore[arg-type]
+        return _Tile(image, None) if only is None else _plain(only)
 
     def _within(self, left: int, top: int, size: Size, scale: float) -> tuple[list[Shape], list[Lettering]]:
         """What may be seen there: shapes from the last box on that covers all of it, and letterings."""
