@@ -46,6 +46,8 @@ AGENTS: Mapping[str, tuple[Script, tuple[Cell, ...]]] = {
     "erring": (erring, SEARCHES[1:]),
 }
 """What each agent is asked."""
+PATIENT = {"lease_seconds": 30, "heartbeat_seconds": 1, "cancel_poll_seconds": 1}
+"""Settings of a worker that nothing happens to."""
 COLUMNS = "p1 L1 L2 L3 calls rounds utilization"
 
 
@@ -70,7 +72,7 @@ def played(
     hop_folder: Path,  # noqa: F811
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Played:
-    """The three agents, each played by a worker of its own over the same pictures."""
+    """The three agents, each played by a worker of its own over the same pictures, in one job a cell."""
     return asyncio.run(_played(server.url, hop_folder, tmp_path_factory.mktemp("agents")))
 
 
@@ -82,19 +84,22 @@ async def _played(url: str, folder: Path, own: Path) -> Played:
     specs, found, renders = {}, [], 0
     await redis.flushall()
     for name, (script, cells) in AGENTS.items():
-        spec = JobSpec(dataset=dataset.name, models=(name,), cells=cells, repeats=REPEATS)
-        requests = [*expand(dataset, spec, entries, lambda image: read_header(root / image).size)]
-        job, _ = await JobRegistry(redis).create(spec)
-        await JobQueue(redis).enqueue(job.id, [*bundle_requests(job, requests, 50)], "digest")
 
         def make(name: str = name, script: Script = script) -> ScriptedEngine:
             return ScriptedEngine(entries[name], samples, script)
 
-        async with running_worker(redis, root, own / "pyramids", make, sources=sources, entry=entries[name]) as rig:
-            await rig.until_final(job.id)
+        async with running_worker(
+            redis, root, own / "pyramids", make, sources=sources, entry=entries[name], **PATIENT
+        ) as rig:
+            for cell in cells:
+                spec = JobSpec(dataset=dataset.name, models=(name,), cells=(cell,), repeats=REPEATS)
+                requests = [*expand(dataset, spec, entries, lambda image: read_header(root / image).size)]
+                job, _ = await JobRegistry(redis).create(spec)
+                await JobQueue(redis).enqueue(job.id, [*bundle_requests(job, requests, 50)], "digest")
+                await rig.until_final(job.id)
+                specs[job.id] = spec
+                found += await responses_of(redis, job.id)
             renders += rig.library.stats().renders if name == "walker" else 0
-        specs[job.id] = spec
-        found += await responses_of(redis, job.id)
     await redis.aclose()
     return Played(dataset, entries, specs, found, renders)
 
