@@ -60,7 +60,7 @@ def demo(
             for one in drawn:
                 job = _run_job(gateway, one, seed)
                 folder = _write_report(gateway, job, home)
-                _print_report(gateway, job, folder)
+                show_report(folder)
                 _say_where(home, one, folder)
         _say_next(home, drawn[0], service)
     out.print("\neverything is ended; nothing of it runs any more.")
@@ -90,8 +90,9 @@ def _write_report(gateway: Client, job: Job, home: Home) -> Path:
     return folder
 
 
-def _print_report(gateway: Client, job: Job, folder: Path) -> None:
-    report = Report.model_validate_json(gateway.report(job.id, form="json"))
+def show_report(folder: Path) -> None:
+    """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
+    report = Report.model_validate_json((folder / _FORMATS["json"]).read_text(encoding="utf-8"))
     if report.figures:
         write_figures(report, folder / "figures")
     out.print()
