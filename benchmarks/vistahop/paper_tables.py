@@ -82,7 +82,7 @@ def table5(sheet: Sheet) -> Table:
     for model in sheet.verdicts.models:
         found = [one for one in sheet.pictured(model) if one.protocol == SEARCH_CROP]
         for one in found if len(found) >= _SEVERAL else ():
-            title = f"{sheet.verdicts.title_of(model)} · N = {one.limit}"
+            title = sheet.named(model, f"N = {one.limit}")
             rows.append(sheet.row(one, (*sheet.passed(one.scores), *_process(one), len(one.chats)), title))
     return Table(
         name="table5",
@@ -164,7 +164,7 @@ def strata(sheet: Sheet) -> Table:
             for name in names_of(sheet, dimension):
                 at = sheet.positions(dimension, name)
                 values = [pass_at_1(found[one].scores, at) if one in found else NOTHING for one in protocols]
-                title = f"{sheet.verdicts.title_of(model)} · {dimension} · {name}"
+                title = sheet.named(model, dimension, name)
                 keys = {"model": model, "dimension": dimension, "name": name}
                 rows.append(Row(title=title, keys=keys, values=(*values, len(at))))
     columns = (number(name, TITLES[name], "pass_at_1", "rate", 2, protocol=name) for name in protocols)

@@ -62,12 +62,17 @@ class Sheet:
                 found[one.protocol] = one
         return {name: found[name] for name in TITLES if name in found}
 
+    def named(self, model: str, *rest: str) -> str:
+        """What a row is called: its model, where there are several, and what else tells it from others."""
+        models = [self.verdicts.title_of(model)] if len(self.verdicts.models) > 1 else []
+        return " · ".join([*models, *rest])
+
     def title(self, one: Setting) -> str:
         """Model and setting; the rounds where they are not the paper's, and V0 where no picture is shown."""
         told = f"N = {one.limit}" if one.limit else "N not told"
-        rounds = "" if one.protocol == DIRECT or one.limit == PAPERS_ROUNDS else f" · {told}"
-        blind = " · text alone" if one.condition != PICTURED else ""
-        return f"{self.verdicts.title_of(one.model)} · {TITLES.get(one.protocol, one.protocol)}{rounds}{blind}"
+        rounds = [] if one.protocol == DIRECT or one.limit == PAPERS_ROUNDS else [told]
+        blind = ["text alone"] if one.condition != PICTURED else []
+        return self.named(one.model, TITLES.get(one.protocol, one.protocol), *rounds, *blind)
 
     def row(self, one: Setting, values: Sequence[Value], title: str = "", **keys: str) -> Row:
         """A row of a setting."""

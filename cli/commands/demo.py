@@ -60,7 +60,7 @@ def demo(
             for one in drawn:
                 job = _run_job(gateway, one, seed)
                 folder = _write_report(gateway, job, home)
-                _print_report(gateway, job, folder)
+                show_report(folder)
                 _say_where(home, one, folder)
         _say_next(home, drawn[0], service)
     out.print("\neverything is ended; nothing of it runs any more.")
@@ -90,17 +90,20 @@ def _write_report(gateway: Client, job: Job, home: Home) -> Path:
     return folder
 
 
-def _print_report(gateway: Client, job: Job, folder: Path) -> None:
-    report = Report.model_validate_json(gateway.report(job.id, form="json"))
-    write_figures(report, folder / "figures")
+def show_report(folder: Path) -> None:
+    """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
+    report = Report.model_validate_json((folder / _FORMATS["json"]).read_text(encoding="utf-8"))
+    if report.figures:
+        write_figures(report, folder / "figures")
     out.print()
     print_report(report)
 
 
 def _say_where(home: Home, drawn: Drawn, folder: Path) -> None:
+    figures = ", and figures/" if (folder / "figures").is_dir() else ""
     out.print(
         f"""
-report     {folder}/report.html: open it in a browser; also .md, .json, .csv, and figures/
+report     {folder}/report.html: open it in a browser; also .md, .json, .csv{figures}
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
 pictures   {home.data / drawn.name / "images"}""",
         markup=False,

@@ -18,7 +18,7 @@ SHOWN = (32, 65_536, 8_294_400)
 """The rule by which a picture's first raster has its size: factor, least and largest area."""
 _INK = (2.6, 5.4)
 """How high letters are in that raster, in pixels."""
-_FLAT_INK = (26, 40)
+_FLAT_INK = (22, 30)
 """How high they are in a picture of nine megapixels."""
 _PAINTS: tuple[Color, ...] = (
     (176, 74, 62), (62, 110, 158), (206, 164, 62), (84, 136, 92), (142, 96, 150), (196, 122, 70), (88, 152, 160),

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.demo import next_commands
+from cli.commands.demo import next_commands, show_report
 from demo.drawn import DEFAULT, drawn_of
+from tests.benchmarks.vistahop.examples import direct, reported, sample
 from tests.cli.installation import Installation
 
 MAKEFILE = Path(__file__).parents[2] / "Makefile"
@@ -76,3 +77,12 @@ def test_a_data_set_that_is_not_there_is_named_with_the_command_that_makes_it(tm
     run = Installation(tmp_path / "empty").run("prompt", "any", "--dataset", "demo")
     assert run.returncode != 0
     assert "gigavqa dataset demo" in run.stderr
+
+
+def test_a_benchmark_without_figures_is_shown_all_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The demo prints the report that it wrote; figures are drawn where a benchmark has any."""
+    asked = sample()
+    (tmp_path / "report.json").write_text(reported([asked], [direct(asked, "1911")]).model_dump_json())
+    show_report(tmp_path)
+    assert "Table 4: what tools add" in capsys.readouterr().out
+    assert not (tmp_path / "figures").exists()

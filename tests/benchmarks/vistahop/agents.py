@@ -1,6 +1,6 @@
 """Three agents whose every word is scripted, over the drawn data set: what they do is known, so their numbers are.
 
-The engine is the simulated one, whose info says that it is scripted; for tests alone.
+No model takes part: the engine's info says that it is scripted. For tests alone.
 """
 
 import json
@@ -11,11 +11,14 @@ from benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
 from benchmarks.vistahop.samples import Anchor, Component, Sample
 from catalogue.entry import CatalogueEntry
 from demo.vistahop.relations import RELATIONS
-from jobs.models import EngineInfo, Grow, Sampling, TurnResponse
-from workers.engines.engine import Message
+from jobs.models import EngineInfo, Grow, Sampling, TurnResponse, Usage
+from tests.workers.examples import ENTRY
+from workers.engines.engine import ContextExceededError, Message
 from workers.engines.simulated_engine import SimulatedEngine
 
 WRONG = "Nobody knows"
+_PICTURE = 256
+"""Tokens of a picture, reckoned."""
 FOREVER = 20
 """Turns of a chat that does not end by itself."""
 
@@ -93,9 +96,7 @@ def walker(asked: Asked) -> Sequence[str]:
 
 def blind(asked: Asked) -> Sequence[str]:
     """Never zooms: what it searches for is no sign, and it is right where letters are large from the first, in L1."""
-    said = answer(truth_of(asked.sample) if asked.sample.level == "L1" and asked.protocol != DIRECT else WRONG)
-    if asked.protocol == DIRECT:
-        return [said]
+    said = answer(truth_of(asked.sample) if asked.sample.level == "L1" else WRONG)
     return [LOOK_AROUND, call("text_search_tool", query=asked.sample.all_anchors[0].label), said]
 
 
@@ -113,18 +114,16 @@ ERRORS = (
 def erring(asked: Asked) -> Sequence[str]:
     """Errs in every way: by calls, by searching for ever, by talking until the context is full.
 
-    The first question it answers rightly behind a box that is none; without tools its thought has no end.
+    The first question it answers rightly behind a box that is none.
     """
-    if asked.protocol == DIRECT:
-        return ["<thinking>Hm."]
     if asked.number == 0:
         return [ERRORS[4], answer(truth_of(asked.sample))]
     endless = [find(asked.sample.all_hops[0])] * FOREVER
-    return {1: endless, 3: [f"{'hm ' * 8000}{LOOK_AROUND}"]}.get(asked.number % 4, ERRORS)
+    return {1: endless, 3: [f"{'hm ' * 12000}{LOOK_AROUND}"]}.get(asked.number % 4, ERRORS)
 
 
 class ScriptedEngine(SimulatedEngine):
-    """The simulated engine, whose texts are a script's."""
+    """An engine in name, whose texts are a script's."""
 
     def __init__(self, entry: CatalogueEntry, samples: Sequence[Sample], script: Script) -> None:
         super().__init__(entry, speed=0)
@@ -139,10 +138,14 @@ class ScriptedEngine(SimulatedEngine):
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
     ) -> TurnResponse:
-        """Take part in the simulation, and say what the script says."""
+        """Say what the script says, at once; more than the context holds is refused as any engine does."""
         name, cell, _, repeat = request_id.split("/")[1].split(":")
         number, sample = self._samples[name]
         turns = self._says(Asked(sample, number, cell.partition("-")[0], int(repeat)))
         said = turns[min(sum(message.role == "assistant" for message in chat), len(turns) - 1)]
-        answer = await super().generate(chat, sampling, request_id, priority, grow)
-        return answer.model_copy(update={"text": said})
+        parts = [part for message in chat for part in message.parts]
+        tokens = sum(len(part) // 4 if isinstance(part, str) else _PICTURE for part in parts)
+        if tokens >= ENTRY.max_model_len:
+            raise ContextExceededError("the prompt is longer than the context", excess=tokens)
+        usage = Usage(prompt_tokens=tokens, completion_tokens=len(said) // 4)
+        return TurnResponse(text=said, finish_reason="stop", usage=usage)
