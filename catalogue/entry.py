@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
+from catalogue.families.texts import TextBudget
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
@@ -98,13 +99,15 @@ class CatalogueEntry(BaseModel):
     revision: str | None = None
     family: str
     licence: str
-    visual_budget: AnyBudget
+    visual_budget: AnyBudget = Field(
+        default_factory=TextBudget, description="how it is shown pictures; one without takes texts alone"
+    )
     published_budget: AnyBudget | None = Field(
         default=None, description="what the checkpoint's own files say, where `visual_budget` differs from it"
     )
     max_model_len: PositiveInt = Field(description="context, in tokens, prompt and answer together")
     box_convention: BoxConvention = Field(
-        description="how the family writes boxes: 0-1, 0-1000, or absolute pixels of the raster"
+        default="unit", description="how the family writes boxes: 0-1, 0-1000, or absolute pixels of the raster"
     )
     decoding: Decoding = Decoding()
     engine: dict[str, Any] = {}
@@ -132,6 +135,11 @@ class CatalogueEntry(BaseModel):
         return self.weights.startswith(_ELSEWHERE)
 
     @property
+    def takes_pictures(self) -> bool:
+        """Whether it may be shown any."""
+        return not isinstance(self.visual_budget, TextBudget)
+
+    @property
     def remote_names(self) -> tuple[str, ...]:
         """Names that a server may have for the model, unless its operator chose one of his own."""
         return (self.weights.removeprefix(_ELSEWHERE),) if self.is_closed else (self.id, self.weights)
@@ -142,6 +150,12 @@ class CatalogueEntry(BaseModel):
         if family is None:
             return text
         return family.marks.without_thought(text, thinks=bool(self.chat_template.get("enable_thinking")))
+
+    @model_validator(mode="after")
+    def _boxes_are_written_somehow(self) -> Self:
+        if self.takes_pictures and "box_convention" not in self.model_fields_set:
+            raise ValueError("box_convention is missing: say unit, thousand or pixels")
+        return self
 
     @model_validator(mode="after")
     def _pinned_code(self) -> Self:

@@ -38,6 +38,13 @@ class Catalogue(Mapping[str, CatalogueEntry]):
                 return entry
         raise ModelUnknownError(self.lacks(name))
 
+    def id_of(self, name: str) -> str:
+        """The id of the entry that `find` finds; the name itself where there is none."""
+        try:
+            return self.find(name).id
+        except ModelUnknownError:
+            return name
+
     def lacks(self, model_id: str) -> str:
         """Say that there is no such model, and which there are."""
         known = ", ".join(sorted(self._entries))
@@ -57,7 +64,13 @@ def load_catalogue(*folders: Path) -> Catalogue:
     Raises EntryInvalidError naming the file.
     """
     paths = [path for folder in (SHIPPED, *folders) for path in sorted(folder.glob("*.toml"))]
-    return Catalogue([read_entry(path) for path in paths])
+    found = {path.stem: (path, read_entry(path)) for path in paths}
+    known = {entry_id: entry_id for entry_id in found}
+    for path, entry in found.values():
+        for alias in map(str.lower, entry.aliases):
+            if known.setdefault(alias, entry.id) != entry.id:
+                raise EntryInvalidError(f"{path}: aliases: '{alias}' is '{known[alias]}' already")
+    return Catalogue([entry for _, entry in found.values()])
 
 
 def read_entry(path: Path) -> CatalogueEntry:

@@ -65,6 +65,11 @@ COMMANDS = {
         _JOBS,
         "Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.",
     ),
+    "judge": Listed(
+        "cli.commands.judge",
+        _JOBS,
+        "Have models judge what finished jobs were answered, as a job of its own, and print its id.",
+    ),
     "verdicts": Listed(
         "cli.commands.verdicts",
         _JOBS,

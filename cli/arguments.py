@@ -79,6 +79,15 @@ JobIds = Annotated[
     list[str] | None,
     typer.Argument(metavar="[JOB]...", help="Ids of jobs, or `latest`.", autocompletion=complete_jobs),
 ]
+JudgeJobs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        metavar="JOB",
+        help="A job that judges (`gigavqa judge`): scores are by the first one, others stand beside (repeatable).",
+        autocompletion=complete_jobs,
+    ),
+]
 Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),

@@ -17,7 +17,13 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, JsonValue
 
 from catalogue.names import did_you_mean
-from evaluation.errors import BenchmarkUnknownError, PlanUnknownError, ProtocolUnavailableError
+from evaluation.errors import (
+    BenchmarkUnknownError,
+    JudgeUnavailableError,
+    PlanUnknownError,
+    ProtocolUnavailableError,
+)
+from evaluation.judgements import Claim, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
@@ -132,6 +138,19 @@ class Finding:
     is_error: bool = False
 
 
+class Described(NamedTuple):
+    """A data set as a configuration of a benchmark's own program describes it.
+
+    Its `records` are a file, or a folder of such; `images` is where their pictures lie. Records without an id have
+    `stem` and their number; `settings` are tables of `dataset.toml`.
+    """
+
+    records: Path
+    images: Path
+    stem: str
+    settings: Mapping[str, Mapping[str, str]] = {}
+
+
 class Evidence(NamedTuple):
     """What answers a sample, for those who look at a reply: in lines, and by the names of images that show it."""
 
@@ -169,6 +188,11 @@ class Benchmark(ABC, Generic[AnySample]):
     """What its papers decode by, over a model's own decoding; a job's own sampling goes before."""
     beside: Sequence[str] = ()
     """Names of files of its own that a data set may have beside `dataset.toml`."""
+    judge_prompts: Mapping[str, str] = {}
+    """Prompts by which a model can judge replies, with a few words on each; the first one is used when a job names
+    none. Without any, no model judges."""
+    judge_decoding: Mapping[str, float | int] = {}
+    """What a model that judges decodes by, as `decoding` of one that is asked."""
     fields: Sequence[str] = ()
     """What an import may call a record's columns, where the benchmark reads records of any shape."""
 
@@ -187,6 +211,28 @@ class Benchmark(ABC, Generic[AnySample]):
         """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
         return option_judge(sample)
 
+    def claims(self, sample: AnySample, reply: Reply) -> Sequence[Claim]:
+        """What a model that judges is asked about a reply: nothing where it is right or wrong without.
+
+        One claim that holds makes the reply right.
+        """
+        return ()
+
+    def ask_judge(self, sample: AnySample, claim: Claim, prompt: str, scene: Scene) -> Chat:
+        """Ask a model whether a claim holds, by one of `judge_prompts`."""
+        raise JudgeUnavailableError(f"{self.title} is judged by no model")
+
+    def read_judgement(self, text: str) -> bool | None:
+        """Whether a judge's reply says that its claim holds; None where that cannot be read."""
+        return None
+
+    def judged_with(self, panel: Panel) -> "Benchmark[AnySample]":
+        """The benchmark as it judges by what models said of claims: its scores are those of the first judge.
+
+        A reply that was not judged, or not readably, has no score then.
+        """
+        return self
+
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats.
 
@@ -204,6 +250,21 @@ class Benchmark(ABC, Generic[AnySample]):
     def settled_in(self, folder: Path) -> "Benchmark[AnySample]":
         """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
         return self
+
+    def described(self, path: Path, name: str) -> Described | None:
+        """What a configuration of the benchmark's own program says of the data set of this name.
+
+        None where the file is none. Raises ValueError, beginning with the file's name, for one that cannot be used.
+        """
+        return None
+
+    @property
+    def content(self) -> str:
+        """Names the content of what else in the folder is shown to models, such as a corpus; '' where nothing is.
+
+        A job whose data set has another one by now is a job over another data set.
+        """
+        return ""
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the results that the benchmark's own program writes into the fields of a response.

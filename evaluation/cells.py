@@ -23,6 +23,7 @@ LISTED_SAMPLES = 100
 _SEVERAL = 2
 AWAITING = "the answer awaits an expert"
 NO_RESPONSE = "no response"
+UNJUDGED = "no verdict of the judge that could be read"
 UNKNOWN_SAMPLE = "the data set has no such sample"
 
 
@@ -151,7 +152,8 @@ def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -
         if verdict.failure:
             failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
     unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
-    reasons = {NO_RESPONSE: missing, AWAITING: unscored}
+    unjudged = Counter(verdict.sample for verdict in cell.answered if verdict.outcome == "unscored") - unscored
+    reasons = {NO_RESPONSE: missing, AWAITING: unscored, UNJUDGED: unjudged if verdicts.judges else Counter()}
     reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
     for reason, counts in reasons.items():
         if counts:

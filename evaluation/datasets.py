@@ -5,7 +5,7 @@ import re
 import reprlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ from pydantic import ValidationError
 
 from evaluation.benchmark import Benchmark, Origin, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
+from evaluation.judgements import Panel
 from evaluation.records import RECORD_SUFFIXES, Record, read_records
 from evaluation.samples import Sample
 
+_SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
+"""Endings of what benchmarks read beside records."""
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
@@ -40,6 +43,13 @@ class Dataset:
     description: str
     samples: tuple[Sample, ...]
     digest: str
+    panel: Panel = field(default_factory=Panel)
+
+    def judged_with(self, panel: Panel) -> "Dataset":
+        """The data set whose replies are judged by what models said of them, where there is any judge."""
+        if not panel.judges:
+            return self
+        return replace(self, benchmark=self.benchmark.judged_with(panel), panel=panel)
 
     def image_of(self, image: str) -> str:
         """Name of one of its images relative to the data root, as views name it."""
@@ -70,7 +80,9 @@ def load_dataset(folder: Path) -> Dataset:
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
-        digest=_digest([folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder),
+        digest=_digest(
+            [folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder, benchmark.content
+        ),
     )
 
 
@@ -102,7 +114,7 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if problems:
         raise DatasetInvalidError(problems)
     beside = [settings, *settings_beside(chosen, base)] if settings else []
-    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base))
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base, chosen.content))
 
 
 def reader_of(
@@ -180,8 +192,9 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def settings_files(folder: Path) -> list[Path]:
-    """`dataset.toml` and whatever a benchmark may read beside it, sorted by name."""
-    return sorted(folder.glob("*.toml"))
+    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
+    texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
+    return sorted([*texts, *folder.glob("*/*.jsonl")])
 
 
 def settings_beside(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
@@ -333,8 +346,8 @@ def _images_by_stem(folder: Path) -> dict[str, str]:
     return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
 
 
-def _digest(files: Iterable[Path], base: Path) -> str:
-    digest = hashlib.sha256()
+def _digest(files: Iterable[Path], base: Path, content_beside: str) -> str:
+    digest = hashlib.sha256(content_beside.encode())
     for path in files:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(base).as_posix()}\0{len(content)}\0".encode())

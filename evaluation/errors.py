@@ -72,3 +72,11 @@ class AnnotationMissingError(EvaluationError):
 
 class AnnotationInvalidError(EvaluationError):
     """A sample has an annotation that replies cannot be judged by, such as a step of no known schema."""
+
+
+class JudgeUnavailableError(EvaluationError):
+    """A model is asked to judge what it cannot: a benchmark without a judge, an unknown prompt, nothing to judge."""
+
+
+class JudgesMixedError(EvaluationError):
+    """Responses of judges stand among those that they judged, or the reverse."""

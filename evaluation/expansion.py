@@ -34,6 +34,11 @@ class Expansion:
     shown: ViewOptions
     options: Any
 
+    @property
+    def digest(self) -> str:
+        """What it is made from, besides the job and the images: the data set's records."""
+        return self.dataset.digest
+
     @cached_property
     def num_requests(self) -> int:
         """How many requests there are."""
@@ -158,7 +163,7 @@ def ask(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: 
 
 
 def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec) -> Decoding:
-    """Return the model's own decoding, over it the benchmark's and over that the job's.
+    """Return the model's own decoding, over it the benchmark's, of judges that of judges, and over that the job's.
 
     A benchmark asks for no longer answers than the model gives by itself. Raises SamplingInvalidError naming every
     field.
@@ -167,7 +172,7 @@ def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec)
     if unknown := sorted(set(spec.sampling) - known):
         raise SamplingInvalidError(f"sampling has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
     try:
-        own = {**entry.decoding.model_dump(), **benchmark.decoding}
+        own = {**entry.decoding.model_dump(), **(benchmark.judge_decoding if spec.judge else benchmark.decoding)}
         own["max_tokens"] = min(own["max_tokens"], entry.decoding.max_tokens)
         return Decoding.model_validate({**own, **spec.sampling})
     except ValidationError as error:

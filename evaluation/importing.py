@@ -19,7 +19,7 @@ from typing import Any
 import tomli_w
 
 from catalogue.names import did_you_mean
-from evaluation.benchmark import Benchmark, name_of_picture
+from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.datasets import PAGE_SUFFIXES, by_numbers, load_samples, read_settings, record_files
 from evaluation.errors import DatasetInvalidError, Problem
 from evaluation.records import Record
@@ -58,6 +58,7 @@ def import_dataset(
     rendering: Rendering | None = None,
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Path] | None = None,
+    described: Described | None = None,
     copy: bool = False,
     leave_out_bad: bool = False,
 ) -> Imported:
@@ -66,16 +67,17 @@ def import_dataset(
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
     pages, once; without it, documents are refused. `columns` says as which field of the
-    benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there. Nothing
-    is made unless everything is good, or bad records may be left out. Raises DatasetInvalidError naming every bad
-    record, FileExistsError where `target` exists.
+    benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there;
+    `described` is what a configuration says of the records. Nothing is made unless everything is good, or bad records
+    may be left out. Raises DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     with _draft_of(target) as draft:
         benchmark = _settle(benchmark, settings or {}, draft, problems)
-        gallery, renamed = _Gallery(images, draft, check_image, rendering), Columns(columns or {})
+        gallery = _Gallery(images, draft, check_image, rendering)
+        renamed = Columns(columns or {}, described.stem if described else None)
         placed = list(_placed(benchmark, source, gallery, renamed, problems))
         if wrong := [*_wrong_columns(benchmark, renamed, source.name)]:
             raise DatasetInvalidError(wrong)
@@ -83,7 +85,8 @@ def import_dataset(
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
-        _write(benchmark, draft, _settings_of(benchmark, target.name, gallery), placed, used, copy=copy)
+        tables = {**_settings_of(benchmark, target.name, gallery), **(described.settings if described else {})}
+        _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
     return Imported(target, len(placed), len(used), problems)
@@ -116,16 +119,39 @@ def _settings_of(benchmark: Benchmark[Any], name: str, gallery: "_Gallery") -> d
     return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
 
 
-class Columns:
-    """Gives the columns of records the names that were asked for, and notes which there were."""
+def describe(path: Path, name: str, benchmark: str | None = None) -> tuple[Benchmark[Any], Described] | None:
+    """What a configuration says of a data set, and whose it is; None where the file is one of records.
 
-    def __init__(self, names: Mapping[str, str]) -> None:
+    `benchmark` names the only one to be asked. Raises DatasetInvalidError for a configuration that cannot be used.
+    """
+    readers = [find_benchmark(benchmark)] if benchmark else installed_benchmarks().values()
+    for reader in readers:
+        try:
+            if described := reader.described(path, name):
+                return reader, described
+        except ValueError as error:
+            file, _, message = str(error).partition(": ")
+            raise DatasetInvalidError([Problem(file, None, None, message)]) from error
+    return None
+
+
+class Columns:
+    """Gives the columns of records the names that were asked for, and notes which there were.
+
+    With a `stem`, records without an id have one of it and their number.
+    """
+
+    def __init__(self, names: Mapping[str, str], stem: str | None = None) -> None:
         self.names = names
+        self._stem = stem
         self.seen: dict[str, None] = {}
 
     def __call__(self, record: Record) -> Record:
         """The record with its columns renamed; a column that already has such a name gives way."""
         value = record.value
+        if self._stem and isinstance(value, dict):
+            value = {"id": f"{self._stem}-{record.index}", **value}
+            record = replace(record, value=value)
         if not self.names or not isinstance(value, dict):
             return record
         self.seen.update(dict.fromkeys(value))

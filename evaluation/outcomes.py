@@ -117,7 +117,8 @@ def reply_outcomes(
     `prompts` makes the chats again, and tells the evidence. Copies of a reply are not told apart. Raises
     AnnotationInvalidError as reports do.
     """
-    judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
+    benchmark = dataset.benchmark
+    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement)
     for reply in replies:
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]

@@ -13,12 +13,14 @@ from evaluation.benchmark import cells_of
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.datasets import Dataset
+from evaluation.errors import JudgesMixedError
+from evaluation.judged import judge_caveats, judgements
 from evaluation.metrics.accuracy import Strata
 from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
 from evaluation.work import Work
-from jobs.models import Job, JobSpec, Option, Response
+from jobs.models import JUDGE, Job, JobSpec, Option, Response
 
 
 class _Part(BaseModel):
@@ -56,6 +58,7 @@ class JobFacts(_Part):
     seed: int
     options: dict[str, Option]
     sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
+    judges: tuple[str, ...] = Field(default=(), description="ids of the jobs whose answers its models judged")
 
     @classmethod
     def of(cls, job: Job) -> "JobFacts":
@@ -75,6 +78,7 @@ class JobFacts(_Part):
             seed=spec.seed,
             options=spec.options,
             sampling=spec.sampling,
+            judges=spec.judge.jobs if spec.judge else (),
         )
 
 
@@ -128,16 +132,19 @@ def report_on_replies(
 
 def tally_of(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
     """Judge replies, wherever they were read from, and count them."""
-    judges = Judges(dataset.samples, dataset.benchmark.judge, catalogue)
-    return Tally(dataset.samples, judges, replies, dataset.benchmark.trait)
+    benchmark = dataset.benchmark
+    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement)
+    return Tally(dataset.samples, judges, replies, benchmark.trait)
 
 
 def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
-    """Fill the tables from what was counted."""
+    """Fill the tables from what was counted. Raises JudgesMixedError where replies of judges are among others."""
     benchmark = dataset.benchmark
-    verdicts = Verdicts(tally, _asked_by(dataset, specs) if specs else _asked_alike(dataset, tally), catalogue)
+    is_judging = _is_judging(tally, specs)
+    asked = _as_recorded(tally) if is_judging else _asked_by(dataset, specs) if specs else _asked_alike(dataset, tally)
+    verdicts = Verdicts(tally, asked, catalogue, dataset.panel.names)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
-    findings = benchmark.report(verdicts)
+    findings = judgements(verdicts) if is_judging else benchmark.report(verdicts)
     return Report(
         benchmark=benchmark.name,
         title=benchmark.title,
@@ -149,15 +156,33 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         tables=(*findings.tables, cells_table(cells, benchmark.grouping)),
         figures=findings.figures,
         cells=cells,
-        caveats=(*collect_caveats(tally, cells, catalogue), *findings.caveats),
+        caveats=(
+            *judge_caveats(dataset.panel, set(verdicts.models), catalogue),
+            *collect_caveats(tally, cells, catalogue),
+            *findings.caveats,
+        ),
         provenance=_provenance(tally),
         work=tally.work.total,
     )
 
 
 def versions_of(dataset: Dataset) -> dict[str, str]:
-    """Versions of what reads and judges the replies to a data set, by what it reads."""
-    return {"answers": READER_VERSION, **dataset.benchmark.versions}
+    """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
+    models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
+    return {"answers": READER_VERSION, **dataset.benchmark.versions, **models}
+
+
+def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:
+    """Whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
+    kinds = {key.protocol == JUDGE for key in tally.cells} | {spec.judge is not None for spec in specs}
+    if len(kinds) > 1:
+        raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
+    return True in kinds
+
+
+def _as_recorded(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+    """As often as there are replies: how often a judge is asked about a sample, its answers decide."""
+    return {key: Counter(verdict.sample for verdict in cell.all) for key, cell in sorted(tally.cells.items())}
 
 
 def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:

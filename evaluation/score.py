@@ -1,11 +1,12 @@
 """Scores files offline: samples and responses in, a report out; no service, no engine."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_loose
+from evaluation.judgements import Panel
 from evaluation.outcomes import SampleOutcome, reply_outcomes
 from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
@@ -15,17 +16,31 @@ from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
 
 
-def score_files(samples: Path, *responses: Path, catalogue: Mapping[str, CatalogueEntry] | None = None) -> Report:
+def score_files(
+    samples: Path,
+    *responses: Path,
+    catalogue: Mapping[str, CatalogueEntry] | None = None,
+    judges: Sequence[Path] = (),
+) -> Report:
     """Score files of responses, or folders of such files, against a data set's folder or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
     condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's
     parts, or the same columns.
     Several lines of one's own for one sample are repeats. Models beyond the shipped catalogue are described in
-    `catalogue`. Raises DatasetInvalidError, and ResponsesInvalidError naming file and line of what is no response.
+    `catalogue`. `judges` are files of what models said that judge, whose first one gives the scores. Raises
+    DatasetInvalidError, JudgesMixedError, and ResponsesInvalidError naming file and line of what is no response.
     """
-    dataset = load_loose(samples)
+    dataset = load_judged(samples, judges)
     return report_on_replies(dataset, _replies(dataset, responses), catalogue or load_catalogue())
+
+
+def load_judged(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
+    """Load a data set for scoring, judged by what files of judges' responses say. Raises as `score_files` does."""
+    dataset = load_loose(samples)
+    if not judges:
+        return dataset
+    return dataset.judged_with(Panel.of(_replies(dataset, judges), dataset.benchmark.read_judgement))
 
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
@@ -38,9 +53,10 @@ def page_of_files(
     *responses: Path,
     catalogue: Mapping[str, CatalogueEntry],
     preview: Callable[[str], bytes | None] = lambda key: None,
+    judges: Sequence[Path] = (),
 ) -> str:
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
-    dataset = load_loose(samples)
+    dataset = load_judged(samples, judges)
     shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)

@@ -27,6 +27,7 @@ def judged_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> str:
     """Name everything that a verdict follows from besides the response: readers, judges, records, models' boxes."""
     boxes = sorted((model, entry.box_convention) for model, entry in catalogue.items())
     told = [_FORM, dataset.benchmark.name, versions_of(dataset), dataset.digest, boxes]
+    told += [dataset.panel.digest] if dataset.panel.judges else []
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.matching import Box
+from evaluation.judgements import claim_of
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Reply
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
-from jobs.models import Cell
+from jobs.models import JUDGE, Cell
 
 Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "failed", "unscored"]
 """What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `failed` is no
@@ -233,9 +234,11 @@ class Judges:
         samples: Sequence[Sample],
         judge_of: Callable[[Any], Judge],
         catalogue: Mapping[str, CatalogueEntry],
+        read_judgement: Callable[[str], bool | None] = lambda text: None,
     ) -> None:
         self._samples = samples
         self._judge_of = judge_of
+        self._read_judgement = read_judgement
         self._catalogue = catalogue
         self._judges: dict[int, Judge] = {}
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
@@ -251,6 +254,8 @@ class Judges:
         if reply.text is None and not reply.is_unanswered:
             return None
         self.judged += 1
+        if reply.protocol == JUDGE:
+            return self._judgement(reply)
         return self.of(position)(reply, self._frame(reply))
 
     def of(self, position: int) -> Judge:
@@ -258,6 +263,14 @@ class Judges:
         if position not in self._judges:
             self._judges[position] = self._judge_of(self._samples[position])
         return self._judges[position]
+
+    def _judgement(self, reply: Reply) -> Verdict:
+        """What a model that judges says itself: yes, no, or nothing that can be read; it is neither right nor wrong."""
+        said = None if reply.text is None else self._read_judgement(reply.text)
+        status = "unreadable" if said is None else "yes" if said else "no"
+        claim = claim_of(reply)
+        tags = (("truth", claim.truth), ("answer", claim.answer)) if claim else ()
+        return Verdict(None if said is None else status, status, None, tags=tags)
 
     def _frame(self, reply: Reply) -> BoxFrame:
         known = reply.model in self._catalogue
@@ -332,11 +345,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What a report is made of: the tally, how often each sample was asked in each cell, and what models are called."""
+    """What a report is made of: the tally, how often each sample was asked in each cell, what models are called."""
 
     tally: Tally
     asked: Mapping[CellKey, Mapping[int, int]]
     catalogue: Mapping[str, CatalogueEntry]
+    judges: tuple[str, ...] = ()
+    """Names of the models that judged, of whom the first gave the scores; none where no model was asked."""
 
     @cached_property
     def cells(self) -> tuple[CellKey, ...]:

@@ -146,24 +146,34 @@ class AsyncClient:
         frames.require_pandas()
         return frames.of_responses([one async for one in self.responses(job_id, **filters)])
 
-    async def verdicts(self, *job_ids: str, parts: bool = False, texts: bool = False) -> "pd.DataFrame":
+    async def verdicts(
+        self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
+    ) -> "pd.DataFrame":
         """As `Client.verdicts`."""
         frames.require_pandas()
-        return frames.of_parquet(await self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts)))
+        return frames.of_parquet(
+            await self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges))
+        )
 
     async def verdict_file(
-        self, job_ids: Sequence[str], form: VerdictFormat, *, parts: bool = False, texts: bool = False
+        self,
+        job_ids: Sequence[str],
+        form: VerdictFormat,
+        *,
+        parts: bool = False,
+        texts: bool = False,
+        judges: Sequence[str] = (),
     ) -> AsyncIterator[bytes]:
         """As `Client.verdict_file`."""
-        asked = calls.verdicts(job_ids, form, parts=parts, texts=texts)
+        asked = calls.verdicts(job_ids, form, parts=parts, texts=texts, judges=judges)
         with self._contact.reaching():
             async with self._stream(asked) as answer:
                 async for chunk in answer.aiter_bytes():
                     yield chunk
 
-    async def report(self, *job_ids: str, form: ReportFormat = "md") -> str:
+    async def report(self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = ()) -> str:
         """As `Client.report`."""
-        return await self._ask(calls.report(job_ids, form))
+        return await self._ask(calls.report(job_ids, form, judges))
 
     async def workers(self) -> list[WorkerStatus]:
         """As `Client.workers`."""

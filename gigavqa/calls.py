@@ -145,16 +145,17 @@ def listed(path: str) -> Call[list[dict[str, Any]]]:
     return Call("GET", path, lambda answer: list(answer.json()["data"]))
 
 
-def report(job_ids: Sequence[str], form: ReportFormat) -> Call[str]:
-    """One report over jobs of one data set."""
-    return Call(
-        "GET", "/v1/reports", lambda answer: answer.text, {"params": {"job": list(job_ids), "format": str(form)}}
-    )
+def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = ()) -> Call[str]:
+    """One report over jobs of one data set, by the judges of other jobs."""
+    asked = {"job": list(job_ids), "judge": list(judges), "format": str(form)}
+    return Call("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
 
 
-def verdicts(job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool) -> Call[bytes]:
+def verdicts(
+    job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool, judges: Sequence[str] = ()
+) -> Call[bytes]:
     """A file of the verdicts on jobs of one data set."""
-    asked = {"job": list(job_ids), "format": str(form), "parts": parts, "texts": texts}
+    asked = {"job": list(job_ids), "judge": list(judges), "format": str(form), "parts": parts, "texts": texts}
     return Call("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
 
 

@@ -160,24 +160,36 @@ class Client:
         frames.require_pandas()
         return frames.of_responses(self.responses(job_id, **filters))
 
-    def verdicts(self, *job_ids: str, parts: bool = False, texts: bool = False) -> "pd.DataFrame":
+    def verdicts(
+        self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
+    ) -> "pd.DataFrame":
         """The verdicts on jobs of one data set, one row a response or a judged part.
 
         Raises PackageMissingError without pandas.
         """
         frames.require_pandas()
-        return frames.of_parquet(self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts)))
+        return frames.of_parquet(self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges)))
 
     def verdict_file(
-        self, job_ids: Sequence[str], form: VerdictFormat, *, parts: bool = False, texts: bool = False
+        self,
+        job_ids: Sequence[str],
+        form: VerdictFormat,
+        *,
+        parts: bool = False,
+        texts: bool = False,
+        judges: Sequence[str] = (),
     ) -> Iterator[bytes]:
         """The same as a file (csv, jsonl, parquet), as the gateway sends it; one that breaks off is not taken up."""
-        with self._contact.reaching(), self._stream(calls.verdicts(job_ids, form, parts=parts, texts=texts)) as answer:
+        asked = calls.verdicts(job_ids, form, parts=parts, texts=texts, judges=judges)
+        with self._contact.reaching(), self._stream(asked) as answer:
             yield from answer.iter_bytes()
 
-    def report(self, *job_ids: str, form: ReportFormat = "md") -> str:
-        """One report over jobs of one data set: Markdown, json, csv, tex, or html, a page that needs nothing else."""
-        return self._ask(calls.report(job_ids, form))
+    def report(self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = ()) -> str:
+        """One report over jobs of one data set: Markdown, json, csv, tex, or html, a page that needs nothing else.
+
+        `judges` are jobs whose models judge the answers; scores are by the first one.
+        """
+        return self._ask(calls.report(job_ids, form, judges))
 
     def workers(self) -> list[WorkerStatus]:
         """The workers that announce themselves."""

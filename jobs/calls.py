@@ -276,6 +276,11 @@ class Calls:
         kept = await self._run("record", job_id, told, *(response.packed for response in responses))
         return [bool(one) for one in kept]
 
+    async def claim_search(self, job_id: str, search: str, before: str, asker: str) -> tuple[bytes | None, str]:
+        """Put `asker` in the place of who asked `before`; either may be ''. Returns the result and who asks."""
+        kept, asking = await self._run("claim_search", job_id, search, before, asker)
+        return kept, asking.decode()
+
     async def keep_search(self, job_id: str, search: str, packed: bytes) -> bytes | None:
         """Keep the first result of a search and return it; None where the job is gone."""
         kept: bytes | None = await self._run("keep_search", job_id, search, packed)

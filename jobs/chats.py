@@ -71,6 +71,10 @@ class Chats:
             message = f"{owner.name} may have {owner.queued_requests} requests in the queue, and has them"
             raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
+    def fits(self, bundle: Bundle) -> bool:
+        """Whether an empty queue has room for a chat."""
+        return len(bundle.requests) <= self._limit
+
     async def answers(
         self, chat_id: str, request_ids: Sequence[str]
     ) -> tuple[bool, Mapping[str, Response | UnreadableResponse]]:

@@ -185,6 +185,10 @@ class Keys:
         """Hash from the name of each search of a job's chats to what it came to, zstd JSON."""
         return f"{self.job(job_id)}:searches"
 
+    def searching(self, job_id: str) -> str:
+        """Hash from the name of each search that is being made to who makes it, and how often they said so."""
+        return f"{self.job(job_id)}:searching"
+
     def chats(self) -> str:
         """Sorted set of the chats by the time at which nobody waits for them any more, in seconds."""
         return f"{self.prefix}:chats"
@@ -240,7 +244,7 @@ class Keys:
     def parts_of_a_job(self) -> tuple[Callable[[str], str], ...]:
         """What makes the further keys of a job from its id, but for those of its responses."""
         queued = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
-        return (*queued, self.results, self.texts, self.parts, self.rasters, self.searches)
+        return (*queued, self.results, self.texts, self.parts, self.rasters, self.searches, self.searching)
 
     def of_job(self, job_id: str) -> list[str]:
         """Every key of a job but those of its responses."""

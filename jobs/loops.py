@@ -57,7 +57,8 @@ class Search(Contract):
 
     `source` is a name, of a corpus below the data root or of a source of the worker's operator; never an address. Where
     `source_version` says something, no other state of it is asked.
-    `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in.
+    `found` and `nothing` are whole messages, in which `{query}` and, where pages were found, `{result}` are filled in;
+    so is `unsummed`, where pages were found and the source's summarizer made nothing of them.
     """
 
     kind: Literal["search"] = "search"
@@ -70,6 +71,7 @@ class Search(Contract):
     top_k: PositiveInt = Field(default=3, le=MOST_PAGES)
     found: _Text
     nothing: _Text
+    unsummed: _Text = ""
 
 
 Tool = Annotated[Zoom | Given | Search, Field(discriminator="kind")]
@@ -112,7 +114,7 @@ class TaggedCall(Contract):
     """A name, and each argument's key and value between tags, as GLM's and Qwen3.5's templates have it.
 
     The name stands between `name_opening`, which may be nothing, and `name_closing`, the first key or the call's end.
-    Values are texts, without the white space around them; that of a box is JSON.
+    Values are texts, without a line break at either end; that of a box is JSON.
     """
 
     form: Literal["tagged"] = "tagged"
@@ -146,7 +148,9 @@ class ToolLoop(Contract):
         return self
 
 
-GRAMMARS: Mapping[str, Mapping[str, Any]] = {
+Grammar = Literal["qwen3", "glm4.5", "qwen3.5", "kimi"]
+
+GRAMMARS: Mapping[Grammar, Mapping[str, Any]] = {
     "qwen3": {},
     "glm4.5": {
         "call": TaggedCall(

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue, PositiveInt, model_validator
+from pydantic import FailFast, Field, JsonValue, PositiveInt, model_validator
 
 from catalogue.entry import Decoding
 from jobs.contract import Contract
@@ -17,6 +17,10 @@ Condition = Literal["V0", "V1", "V2", "V3", "V4"]
 Option = bool | int | float | str | None
 FORM: Literal[2] = 2
 """Version of the form in which bundles and responses are kept; `jobs.stored` reads those before."""
+MOST_JUDGED = 100
+"""Jobs at most whose answers one job judges."""
+JUDGE: Literal["judge"] = "judge"
+"""Protocol of the requests of a job that judges; no benchmark has one of that name."""
 
 
 def _is_none(value: object) -> bool:
@@ -96,6 +100,19 @@ class Sampling(Decoding):
     steering: Steering | None = Field(default=None, exclude_if=_is_none)
 
 
+class JudgeSpec(Contract):
+    """Whose answers the models of a job judge: those of finished jobs over the same data set, asked by a prompt."""
+
+    jobs: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,64}$")], ...], FailFast()] = Field(
+        min_length=1, max_length=MOST_JUDGED, description="ids of finished jobs"
+    )
+    prompt: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9._/-]{1,100}$",
+        description="name of a judge's prompt of the benchmark; its first one if omitted",
+    )
+
+
 class JobSpec(Contract):
     """What a client asks for. Fields left out of `sampling` take the model's own decoding from the catalogue."""
 
@@ -118,6 +135,9 @@ class JobSpec(Contract):
     )
     samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
     metadata: dict[str, str] = Field(default_factory=dict)
+    judge: JudgeSpec | None = Field(
+        default=None, exclude_if=_is_none, description="makes the models judges of what other jobs were answered"
+    )
 
 
 class SpecSummary(Contract):
@@ -135,6 +155,7 @@ class SpecSummary(Contract):
         default=None, description="how many samples are named; all are asked when it is null"
     )
     metadata: dict[str, str] = Field(default_factory=dict)
+    judge: JudgeSpec | None = Field(default=None, exclude_if=_is_none)
 
     @classmethod
     def of(cls, spec: JobSpec) -> "SpecSummary":

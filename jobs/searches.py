@@ -1,4 +1,4 @@
-"""What the chats of a job searched for, and what they were shown of it: each search has one result in a job."""
+"""What the chats of a job search for, and what they are shown of it: each search has one asker and one result."""
 
 import hashlib
 from typing import TYPE_CHECKING
@@ -31,14 +31,15 @@ class SearchStore:
     """The results of all jobs' searches; those of a job go with it."""
 
     def __init__(self, redis: "Redis", *, keys: Keys = KEYS) -> None:
-        self._redis = redis
-        self._keys = keys
         self._calls = Calls(redis, keys)
 
-    async def read(self, job_id: str, key: str) -> Found | None:
-        """What is kept of a search; None where it was not made yet."""
-        packed = await self._redis.hget(self._keys.searches(job_id), key)
-        return None if packed is None else unpack(Found, packed)
+    async def claim(self, job_id: str, key: str, before: str, asker: str) -> tuple[Found | None, str]:
+        """Put `asker` in the place of who asked `before`, either of whom may be ''; what is kept, and who asks now.
+
+        Of a job that was deleted everybody may ask.
+        """
+        packed, asking = await self._calls.claim_search(job_id, key, before, asker)
+        return None if packed is None else unpack(Found, packed), asking
 
     async def keep(self, job_id: str, key: str, found: Found) -> Found:
         """Keep the first result of a search, and return it; of a job that was deleted nothing is kept."""

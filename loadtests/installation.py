@@ -92,7 +92,7 @@ class Installation:
             return httpx.get(f"{self.url}{path}", timeout=seconds, headers=self._headers).raise_for_status().json()
 
     def submit(self, num_requests: int) -> str:
-        """Submit a job of so many requests, a multiple of `SAMPLES` or a part of it; asked again until it is taken."""
+        """Submit a job of so many requests, a multiple of `SAMPLES` or a part of it."""
         sample_ids = [f"q-{number:05d}" for number in range(min(num_requests, SAMPLES))]
         spec = {
             "dataset": DATASET,
@@ -102,12 +102,16 @@ class Installation:
             "samples": sample_ids,
             "seed": 7,
         }
+        return self.submit_spec(spec)
+
+    def submit_spec(self, spec: Mapping[str, Any]) -> str:
+        """Submit a job; asked again until it is taken."""
         named = {"Idempotency-Key": f"job-{time.monotonic_ns()}", **self._headers}
         told: list[httpx.Response] = []
 
         def taken() -> bool:
             with suppress(httpx.TransportError):
-                told[:] = [httpx.post(f"{self.url}/v1/jobs", json=spec, headers=named, timeout=60)]
+                told[:] = [httpx.post(f"{self.url}/v1/jobs", json=dict(spec), headers=named, timeout=60)]
                 if told[0].is_client_error:
                     raise RuntimeError(told[0].text)
             return bool(told) and told[0].is_success

@@ -33,6 +33,11 @@ class Process:
             )
 
     @property
+    def log(self) -> str:
+        """What it has written, in all its lives."""
+        return (self.folder / f"{self.name}.log").read_text(errors="replace")
+
+    @property
     def pid(self) -> int:
         assert self._popen is not None, f"{self.name} was not started"
         return self._popen.pid

@@ -1,13 +1,14 @@
 """Corpora as sources: below a data root by name, each opened once for what it holds."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
 from retrieval.documents import corpus_files
 from retrieval.errors import CorpusNotFoundError
 from retrieval.index import Index, open_index
-from retrieval.sources import Page, SummarizerName
+from retrieval.sources import Page, SummarizerName, write_result
 
 
 class CorpusSource:
@@ -30,6 +31,10 @@ class CorpusSource:
     async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
         """The best documents, best first. Raises IndexUnusableError."""
         return await asyncio.to_thread(self._index.search, query, top_k)
+
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """The text that a model is shown."""
+        return await asyncio.to_thread(write_result, query, pages, self._summarizer)
 
 
 class Corpora:

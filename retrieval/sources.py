@@ -44,8 +44,8 @@ class Source(Protocol):
         ...
 
     @property
-    def summarizer(self) -> SummarizerName:
-        """How its pages become the text that a model is shown."""
+    def summarizer(self) -> str:
+        """How its pages become the text that a model is shown: a name without white space."""
         ...
 
     async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
@@ -55,13 +55,24 @@ class Source(Protocol):
         """
         ...
 
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """The text that a model is shown of pages that were found, as `cut_off` has it. Raises RetrievalError.
+
+        Without pages it is empty, and may be so with them, where nothing could be made of them.
+        """
+        ...
+
 
 def write_result(query: str, pages: Sequence[Page], summarizer: SummarizerName = "extractive/1") -> str:
     """The text that a model is shown of pages, at most `MOST_RESULT` characters and a line that says what is missing.
 
     It goes into a template of the caller's as it is. Without pages it is empty.
     """
-    text = SUMMARIZERS[summarizer](query, pages)
+    return cut_off(SUMMARIZERS[summarizer](query, pages))
+
+
+def cut_off(text: str) -> str:
+    """A text of at most `MOST_RESULT` characters, and a line that says what is missing."""
     if len(text) <= MOST_RESULT:
         return text
     return f"{text[:MOST_RESULT].rstrip()}\n[cut off after {MOST_RESULT} of {len(text)} characters]"

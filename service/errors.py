@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
 from jobs.connection import is_server_away
 from jobs.errors import (
     IdempotencyConflictError,
@@ -218,6 +218,9 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     SubmissionInvalidError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     DatasetInvalidError: _RECORDS_WRONG,
     AnnotationInvalidError: _RECORDS_WRONG,
+    JudgesMixedError: ProblemKind(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "judges-mixed", "A job that judges is named among those that are judged"
+    ),
     EvaluationError: ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "submission-invalid", "The job cannot be run"),
     JobTooLargeError: ProblemKind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "job-too-large", "The job exceeds the queue's capacity"

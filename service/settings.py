@@ -31,6 +31,12 @@ class Settings(Listening):
     max_chat_bytes: PositiveInt = Field(
         default=256 << 20, description="largest body of a chat, pictures and all; without them `max_body_bytes` holds"
     )
+    chat_room_seconds: float = Field(
+        default=120.0,
+        ge=0,
+        le=3600,
+        description="how long a chat that is no stream waits where the queue is full, before it is refused",
+    )
     max_file_bytes: PositiveInt = Field(default=512 << 20, description="largest file that is uploaded")
     upload_bytes: PositiveInt = Field(
         default=32 << 30,

@@ -38,6 +38,12 @@ class Instruments:
             ["outcome"],
             registry=registry,
         )
+        self.searches = Counter(
+            "gigavqa_worker_searches",
+            "Searches by outcome: asked, asked_again (in place of a worker that is gone), known, or failed.",
+            ["outcome"],
+            registry=registry,
+        )
         self.renders = _Followed("gigavqa_worker_renders", "Rasters rendered from files.", registry)
         self.passes = _Followed(
             "gigavqa_worker_passes",

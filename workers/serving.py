@@ -15,6 +15,7 @@ from workers.engines.engine import Engine
 from workers.engines.remote.server import RemoteSettings
 from workers.engines.remote_engine import RemoteEngine
 from workers.engines.simulated_engine import SimulatedEngine
+from workers.engines.simulation.script import read_script
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.engines.vllm_engine import VllmEngine
 from workers.errors import ModelsAmbiguousError
@@ -25,7 +26,8 @@ from workers.stage import Served
 def served_models(settings: WorkerSettings) -> list[Served]:
     """Resolve the models in the order in which they are named; builds checkpoints that come as code.
 
-    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError, EndpointError.
+    Raises CatalogueError subclasses, ModelsAmbiguousError, CheckpointUnknownError, EngineArgumentError, EndpointError,
+    and SettingsInvalidError where a script cannot be read.
     """
     ids = list(dict.fromkeys(settings.models))
     names = _names(ids, settings.models_from, "--model-from")
@@ -62,8 +64,10 @@ def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry], chose
 
 
 def _simulated(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
+    script = read_script(settings.script) if settings.script else None
+
     def maker(entry: CatalogueEntry) -> Callable[[], Engine]:
-        return lambda: SimulatedEngine(entry, speed=settings.speed)
+        return lambda: SimulatedEngine(entry, speed=settings.speed, script=script)
 
     return [maker(entry) for entry in entries]
 

@@ -105,6 +105,11 @@ class WorkerSettings(Home):
         default=3600.0, description="an answer of the endpoint may take so long before it is asked for again"
     )
     speed: NonNegativeFloat = Field(default=1.0, description="of the simulated engine; 0 takes no time")
+    script: Annotated[Path | None, Spelt(metavar="FILE", default="letters of options")] = Field(
+        default=None,
+        description="what the simulated engine writes, which is called scripted then: a JSON list of lists of answers, "
+        "of which each chat goes through one",
+    )
     metrics_host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(
         default="127.0.0.1", description="address that metrics are shown at"
     )

@@ -20,7 +20,7 @@ from workers.leisure import Leisure
 from workers.preparation import Preparation
 from workers.settings import WorkerSettings
 from workers.shifts import Shift
-from workers.tools.searching import Searching, Sources
+from workers.tools.searching import LEASE_SECONDS, Searching, Sources
 from workers.tools.toolbox import Toolbox
 from workers.traces import Traces
 
@@ -77,6 +77,12 @@ class Stage:
             leisure=around.leisure,
             measured=True,
         )
+        searching = Searching(
+            around.sources,
+            SearchStore(around.redis),
+            min(LEASE_SECONDS, settings.lease_seconds),
+            lambda outcome: instruments.searches.labels(outcome).inc(),
+        )
         self._player = BundlePlayer(
             queue=queue,
             results=ResultStore(around.redis),
@@ -84,7 +90,7 @@ class Stage:
             teller=Teller(around.redis),
             preparation=self._preparation,
             rounds=self._rounds,
-            toolbox=Toolbox(served.entry.visual_budget, Searching(around.sources, SearchStore(around.redis))),
+            toolbox=Toolbox(served.entry.visual_budget, searching),
             instruments=instruments,
             traces=around.traces,
             max_requests=settings.max_requests,

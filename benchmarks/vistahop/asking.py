@@ -12,7 +12,7 @@ from benchmarks.vistahop.samples import Sample
 from benchmarks.vistahop.tools import Kind, Tool, chosen
 from evaluation.benchmark import Chat, Scene
 from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
-from jobs.loops import Given, Part, Search, ToolErrors, ToolLoop, Zoom
+from jobs.loops import GRAMMARS, Given, Grammar, Part, Search, ToolErrors, ToolLoop, Zoom
 from jobs.models import Cell, Turn
 from retrieval.sources import MOST_PAGES
 from tiling.views import View
@@ -48,6 +48,10 @@ class Options(BaseModel):
     pictures: Literal["fit", "native"] = Field(
         default="fit", description="sizes of the authors' runner, or the model family's own"
     )
+    grammar: Grammar = Field(
+        default="qwen3",
+        description="how calls are written: the authors' way, or that of another family's chat template",
+    )
 
     def sizing(self, crop: bool = False) -> str:
         """The sizing rule of a picture."""
@@ -60,19 +64,22 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
     views = (View(image=scene.images[0], sizing=options.sizing()),) if cell.condition != "V0" else ()
     if cell.protocol == DIRECT:
         return _direct(sample, views, beside)
+    marks = {name: read_texts("results")[name] for name in ("opening", "closing")}
     loop = ToolLoop(
-        opening=read_texts("results")["opening"],
-        closing=read_texts("results")["closing"],
+        **{**marks, **GRAMMARS[options.grammar]},
         tools=tuple(_declared(tool, sample, scene, options, beside) for tool in _told(cell, beside)),
         errors=ToolErrors(**{name: _message(text) for name, text in read_texts("results")["errors"].items()}),
         max_rounds=cell.rounds or PAPERS_ROUNDS,
     )
     task, version = _task("agent", "task", beside)
+    for name, mark in marks.items():
+        task = task if beside.system_prompt else task.replace(mark, getattr(loop, name))
+    versions = (version, _version_of(beside.tools), read_texts("results")["version"])
     return Chat(
         views,
         (Turn(parts=(sample.question,)),),
-        f"{version}+{_version_of(beside.tools)}+{read_texts('results')['version']}",
-        system=f"{task}\n\n{_tools_section(_told(cell, beside))}",
+        "+".join((*versions, *([] if options.grammar == "qwen3" else [f"calls:{options.grammar}"]))),
+        system=f"{task}\n\n{tools_section(_told(cell, beside), options.grammar)}",
         loop=loop,
     )
 
@@ -113,9 +120,10 @@ def require_tools(cells: Iterable[Cell], beside: Beside) -> None:
             raise ProtocolUnavailableError(f"{cell.protocol} needs a tool for {told}, and the data set declares none")
 
 
-def _tools_section(tools: tuple[Tool, ...]) -> str:
-    text: str = read_texts("agent")["tools"].strip()
-    return text.format(declarations="\n".join(tool.line for tool in tools))
+def tools_section(tools: tuple[Tool, ...], grammar: Grammar) -> str:
+    """What a model is told of tools and of how to call them."""
+    text: str = read_texts("agent")["tools"][grammar].strip()
+    return text.replace("{declarations}", "\n".join(tool.line for tool in tools))
 
 
 def _message(text: str) -> str:
@@ -138,6 +146,7 @@ def _declared(tool: Tool, sample: Sample, scene: Scene, options: Options, beside
         top_k=options.top_k,
         found=_message(texts["found"]),
         nothing=_message(texts["nothing"]),
+        unsummed=_message(texts["unsummed"]),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.vistahop.answers import READER_VERSION
+from benchmarks.vistahop.answers import READER_VERSION, read_answer
 from benchmarks.vistahop.asking import (
     DIRECT,
     LOOPS,
@@ -22,15 +22,21 @@ from benchmarks.vistahop.asking import (
 )
 from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, TOOL_FILES, Beside, read_beside, read_folder
 from benchmarks.vistahop.checks import check_sample, compare
+from benchmarks.vistahop.configuration import read_configuration
+from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
+from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
+from benchmarks.vistahop.judge import ask_judge, claims, read_judgement
 from benchmarks.vistahop.judging import Kept, SampleJudge
 from benchmarks.vistahop.reading import record_of, sample_fields
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
-from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene
+from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
+from evaluation.judgements import Claim, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
+from evaluation.replies import Reply
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -66,16 +72,25 @@ class VistaHop(Benchmark[Sample]):
     }  # fmt: skip
     beside = (*TOOL_FILES, JUDGEMENTS, FAILURES)
 
-    def __init__(self, beside: Beside | None = None) -> None:
+    judge_prompts = PROMPTS_OF_JUDGES
+    judge_decoding = DECODING_OF_JUDGES
+
+    def __init__(self, beside: Beside | None = None, panel: Panel | None = None) -> None:
         self._beside = beside or Beside()
+        self._panel = panel or Panel()
 
     def settled(self, texts: Mapping[str, str]) -> "VistaHop":
         """With the declarations of tools and the labels that lie beside the data set."""
-        return VistaHop(replace(self._beside, **read_beside(texts)))
+        return VistaHop(replace(self._beside, **read_beside(texts)), self._panel)
 
     def settled_in(self, folder: Path) -> "VistaHop":
         """With the prompts that `dataset.toml` holds, and the corpus."""
-        return VistaHop(replace(self._beside, **read_folder(folder)))
+        return VistaHop(replace(self._beside, **read_folder(folder)), self._panel)
+
+    @property
+    def content(self) -> str:
+        """The digest of the corpus."""
+        return self._beside.corpus.digest if self._beside.corpus else ""
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the question of a record, of any of its shapes."""
@@ -84,6 +99,10 @@ class VistaHop(Benchmark[Sample]):
     def record(self, sample: Sample) -> dict[str, Any]:
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
+
+    def described(self, path: Path, name: str) -> Described | None:
+        """Read the configuration of the authors' program, which holds data sets by name."""
+        return read_configuration(path, name)
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the authors' `results.jsonl` into the fields of a response."""
@@ -129,7 +148,23 @@ class VistaHop(Benchmark[Sample]):
 
     def judge(self, sample: Sample) -> Judge:
         """Make a question ready to judge chats about it."""
-        return SampleJudge(sample, self._beside)
+        return SampleJudge(sample, self._beside, self._panel)
+
+    def claims(self, sample: Sample, reply: Reply) -> Sequence[Claim]:
+        """That the answer means one of the truths, where it is none to the word."""
+        return () if reply.text is None else claims(sample, read_answer(reply.text).text)
+
+    def ask_judge(self, sample: Sample, claim: Claim, prompt: str, scene: Scene) -> Chat:
+        """Ask by the principles of the paper's judge, with the picture."""
+        return ask_judge(claim, sample.question, prompt, scene)
+
+    def read_judgement(self, text: str) -> bool | None:
+        """Read the verdict between its tags."""
+        return read_judgement(text)
+
+    def judged_with(self, panel: Panel) -> "VistaHop":
+        """Judging as the first of these models does, the others and the rules beside."""
+        return VistaHop(self._beside, panel)
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
         """Make again what is kept of a chat."""

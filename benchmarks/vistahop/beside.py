@@ -13,6 +13,8 @@ from retrieval.documents import corpus_digest, corpus_files, read_documents
 from retrieval.errors import BadLine, RetrievalError
 
 SETTINGS = "dataset.toml"
+LETTER = "letter"
+"""What `[answers] kind` says where answers are letters of options that stand in the question."""
 TOOL_FILES = ("tools.yaml", "tools.json")
 JUDGEMENTS = "judgements.jsonl"
 FAILURES = "failures.jsonl"
@@ -45,6 +47,8 @@ class Beside:
     tools: tuple[Tool, ...] = field(default_factory=own_tools)
     system_prompt: str = ""
     format_instruction: str = ""
+    lettered: bool = False
+    """Whether answers are letters, though the records may not list the options."""
     corpus: Corpus | None = None
     judgements: Mapping[Place, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
     """What annotators said of a chat, by job and request: name, and whether it is correct."""
@@ -105,7 +109,7 @@ def read_folder(folder: Path) -> dict[str, Any]:
     settings = tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
     if wrong := [*_wrong_settings(settings)]:
         raise ValueError(f"{SETTINGS}: {'; '.join(wrong)}")
-    found: dict[str, Any] = dict(settings.get("prompts", {}))
+    found: dict[str, Any] = {**settings.get("prompts", {}), "lettered": "answers" in settings}
     name = settings.get("search", {}).get("corpus", "corpus")
     if "corpus" in settings.get("search", {}) or (folder / name).is_dir():
         found["corpus"] = read_corpus(folder, name)
@@ -116,7 +120,10 @@ def read_folder(folder: Path) -> dict[str, Any]:
 
 
 def _wrong_settings(settings: Mapping[str, Any]) -> Iterator[str]:
-    known = {"prompts": ("system_prompt", "format_instruction"), "tools": ("file",), "search": ("corpus",)}
+    known = {
+        "prompts": ("system_prompt", "format_instruction"), "tools": ("file",), "search": ("corpus",),
+        "answers": ("kind",),
+    }  # fmt: skip
     for table, names in known.items():
         inner = settings.get(table, {})
         if not isinstance(inner, dict):
@@ -129,6 +136,8 @@ def _wrong_settings(settings: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{table}.{name}: must be a text"
             elif name == "file" and value not in TOOL_FILES:
                 yield f"tools.file: must be {' or '.join(TOOL_FILES)}, not '{value}'"
+            elif name == "kind" and value != LETTER:
+                yield f"answers.kind: must be {LETTER}, not '{value}'"
             elif name == "corpus" and ("/" in value or "\\" in value or value.startswith(".")):
                 yield f"search.corpus: must be the name of a folder beside it, not '{value}'"
 

@@ -1,15 +1,18 @@
-"""Judges a chat by `rules/1`, and keeps what the tables need of its rounds."""
+"""Judges a chat by `rules/1` or by what models said of it, and keeps what the tables need of its rounds."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchmarks.vistahop.answers import FinalAnswer, matches, read_answer
 from benchmarks.vistahop.beside import Beside
 from benchmarks.vistahop.evidence import documents_found, drifted, sees_anchor
+from benchmarks.vistahop.judge import claims
 from benchmarks.vistahop.rules import RULES, is_right
 from benchmarks.vistahop.samples import Sample
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
+from evaluation.judgements import UNREADABLE, Panel
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict
 from jobs.models import TurnResponse
@@ -22,6 +25,8 @@ RECORDED = "verdicts"
 """Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
 ROUNDS = "rounds"
 """Under which name there the number of rounds stands, where not every round was recorded."""
+_LETTERS = dict.fromkeys("ABCDEFGHIJ", "")
+"""Options of a lettered question that stand in its text alone."""
 _NO_ANSWER = FinalAnswer("", "empty")
 
 
@@ -55,37 +60,44 @@ class Kept(NamedTuple):
 class SampleJudge:
     """One question, made ready to judge any number of chats about it."""
 
-    def __init__(self, sample: Sample, beside: Beside) -> None:
+    def __init__(self, sample: Sample, beside: Beside, panel: Panel | None = None) -> None:
         self._sample = sample
         self._beside = beside
+        self._panel = panel or Panel()
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a chat; one without an answer is wrong, and no judge is asked about it."""
         answer = _NO_ANSWER if reply.text is None else read_answer(reply.text)
         stop = reply.stop or ("context" if reply.overflowed and reply.text is None else "answered")
-        right = bool(answer.text) and self._is_right(answer.text)
-        score = float(right) if self._sample.scored else None
+        said = self._said(reply, answer)
+        verdict = said.get(self._judge, UNREADABLE)
+        score = None if verdict == UNREADABLE else float(verdict)
         status = answer.status if stop == "answered" else stop
         return Verdict(
             value=answer.text or None,
             status=status,
             score=score,
-            kept=self._kept(reply, status, stop, score),
+            kept=self._kept(reply, status, stop, said),
             tags=(("stop", stop), *((("judged by", "exact match"),) if self._is_exact(answer.text) else ())),
             tell=lambda: tuple(_part(number, turn) for number, turn in enumerate(reply.rounds, start=1) if turn.call),
         )
+
+    @property
+    def _judge(self) -> str:
+        """The judge whose verdict is the score."""
+        return next(iter(self._panel.names), RULES)
 
     def _is_exact(self, answer: str) -> bool:
         return matches(answer, self._sample.answers)
 
     def _is_right(self, answer: str) -> bool:
-        options = self._sample.options
+        options = self._sample.options or (_LETTERS if self._beside.lettered else None)
         if options and not self._is_exact(answer):
             letter = parse_answer(answer, options).value
             return letter is not None and any(truth.strip().upper() == letter for truth in self._sample.answers)
         return is_right(answer, self._sample.answers)
 
-    def _kept(self, reply: Reply, status: str, stop: str, score: float | None) -> Kept:
+    def _kept(self, reply: Reply, status: str, stop: str, said: Mapping[str, int]) -> Kept:
         calls = [turn.call for turn in reply.rounds if turn.call]
         tools = Counter((call.name if call.status in _NAMED else "", call.status) for call in calls)
         later = reply.rounds[1:]
@@ -106,13 +118,21 @@ class SampleJudge:
             documents=documents,
             drift=drifted(self._sample, calls),
             label=self._beside.failures.get(place, ""),
-            judges=tuple(sorted(self._said(reply, score).items())),
+            judges=tuple(sorted(said.items())),
             sources=tuple(sorted({call.source for call in calls if call.source})),
         )
 
-    def _said(self, reply: Reply, score: float | None) -> dict[str, int]:
-        """What each judge says of the chat: the rules, those whose verdicts were recorded with it, and people."""
-        said = {} if score is None else {RULES: int(score)}
+    def _said(self, reply: Reply, answer: FinalAnswer) -> dict[str, int]:
+        """What each judge says of the chat: the rules, models, those whose verdicts were recorded with it, and people.
+
+        Of an answer that is a truth to the word, and of none, models say the same as rules, unasked.
+        """
+        said: dict[str, int] = {}
+        if self._sample.scored:
+            said[RULES] = int(bool(answer.text) and self._is_right(answer.text))
+            asked = claims(self._sample, answer.text) if self._panel.judges else ()
+            settled = dict.fromkeys(self._panel.names, int(self._is_exact(answer.text)))
+            said |= self._panel.of_claims(asked) if asked else settled
         recorded = reply.labels.details.get(RECORDED)
         if isinstance(recorded, dict):
             said |= {name: int(value) for name, value in recorded.items() if isinstance(value, int | float)}

@@ -80,9 +80,10 @@ class Setting:
         """Mean of what another judge said of each sample's chats; what it left unreadable is left out."""
         return self.by_sample(lambda chat: _said(chat, judge))
 
-    def unreadable_by(self, judge: str) -> int:
-        """How many chats a judge left without a verdict that could be read."""
-        return sum(dict(chat.kept.judges).get(judge) == -1 for chat in self.chats)
+    def missing_by(self, judge: str) -> int:
+        """How many chats about questions with a truth a judge was not asked about, or did not answer."""
+        known = (chat for chat in self.chats if self.samples[chat.sample].scored)
+        return sum(judge not in dict(chat.kept.judges) for chat in known)
 
     def mean(self, value: Callable[[Played], float]) -> Estimate:
         """The mean over chats, with the interval of a bootstrap over samples."""

@@ -115,22 +115,26 @@ def text_only(sheet: Sheet) -> Table:
 
 
 def _judges(sheet: Sheet) -> list[str]:
-    """All judges of any chat, the rules first."""
+    """All judges of any chat: the rules, models that judged in their order, then others."""
     found = {name for one in sheet.settings for chat in one.chats for name, _ in chat.kept.judges}
-    return sorted(found, key=lambda name: (name != RULES, name))
+    first = [name for name in (RULES, *sheet.verdicts.judges) if name != RULES or name in found]
+    return first + sorted(found - {*first})
 
 
 def by_judge(sheet: Sheet) -> Table:
-    """Pass@1 by every judge besides the rules."""
+    """Pass@1 by every judge, where there is one besides the rules."""
+    found = _judges(sheet)
+    verdicts = (count("judged", "judged"), count("unreadable", "unreadable"), count("missing", "missing"))
     return Table(
         name="by_judge",
-        title="Pass@1 by other judges",
-        caption="In %, over the chats that each judged; a verdict that cannot be read is left out, and counted.",
+        title="Pass@1 by judge",
+        caption="In %, over the chats that each judged; verdicts that cannot be read, and those that are missing, are "
+        "left out, and counted. Models are not asked about what is right to the word, nor about no answer.",
         groups=(
             Group(title="Answer", columns=sheet.level_columns()),
-            Group(title="Verdicts", columns=(count("judged", "judged"), count("unreadable", "unreadable"))),
+            Group(title="Verdicts", columns=verdicts),
         ),
-        rows=tuple(row for judge in _judges(sheet) if judge != RULES for row in _judged_rows(sheet, judge)),
+        rows=tuple(row for judge in found if found != [RULES] for row in _judged_rows(sheet, judge)),
     )
 
 
@@ -138,8 +142,8 @@ def _judged_rows(sheet: Sheet, judge: str) -> Iterator[Row]:
     for one in sheet.settings:
         said = Counter(dict(chat.kept.judges).get(judge) for chat in one.chats)
         judged = said[0] + said[1]
-        if judged or said[-1]:
-            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1])
+        if judged or said[-1] or judge in sheet.verdicts.judges:
+            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1], one.missing_by(judge))
             yield sheet.row(one, values, f"{sheet.title(one)} · {judge}", judge=judge)
 
 

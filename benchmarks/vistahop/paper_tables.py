@@ -36,7 +36,7 @@ def table4(sheet: Sheet) -> Table:
         title="Table 4: what tools add",
         caption="Pass@1 in %, over repeats first and over samples then, with Wilson's interval; gains are Search less "
         "No-Tool and Search+Crop less Search, over the samples that both have. L2 has 5 to 9 hops, L3 ten or more. "
-        "Judged by rules/1.",
+        f"Judged by {sheet.judge}.",
         groups=(
             Group(title="Answer", columns=columns[: -len(PROCESS)]),
             Group(title="Process", columns=PROCESS),
@@ -87,7 +87,7 @@ def table5(sheet: Sheet) -> Table:
     return Table(
         name="table5",
         title="Table 5: the limit of rounds",
-        caption="Search+Crop, in %. N bounds the rounds, the answer among them. Judged by rules/1.",
+        caption=f"Search+Crop, in %. N bounds the rounds, the answer among them. Judged by {sheet.judge}.",
         groups=(
             Group(title="Answer", columns=sheet.level_columns()),
             Group(title="Process", columns=(*PROCESS, count("chats", "chats"))),
@@ -171,7 +171,7 @@ def strata(sheet: Sheet) -> Table:
     return Table(
         name="strata",
         title="Pass@1 by stratum",
-        caption="In %, with the settings of Table 4.",
+        caption=f"In %, with the settings of Table 4. Judged by {sheet.judge}.",
         groups=(Group(title="Pass@1", columns=tuple(columns)), Group(title="", columns=(count("samples", "samples"),))),
         rows=tuple(rows),
         detail=True,

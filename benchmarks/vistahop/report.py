@@ -31,7 +31,7 @@ def report(verdicts: Verdicts) -> Contents:
 
 
 def _caveats(sheet: Sheet) -> Iterator[Caveat]:
-    if sheet.settings:
+    if sheet.settings and not sheet.verdicts.judges:
         text = f"answers are judged by {RULES}, without any model; the paper's numbers are by a model that judges"
         yield Caveat(
             scope="report", text=f"{text}, so compare them only where how judges agree is known ({JUDGEMENTS})"

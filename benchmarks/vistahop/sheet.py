@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
 from benchmarks.vistahop.metrics import Setting, pass_at_1, settings_of
+from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.samples import Sample
 from benchmarks.vistahop.taxonomy import LEVELS
 from evaluation.metrics.estimates import Estimate
@@ -32,6 +33,11 @@ class Sheet:
         """Take what tables need of verdicts."""
         samples = [sample for sample in verdicts.samples if isinstance(sample, Sample)]
         return cls(verdicts, samples, settings_of(verdicts))
+
+    @property
+    def judge(self) -> str:
+        """Whose verdicts the scores are."""
+        return next(iter(self.verdicts.judges), RULES)
 
     @cached_property
     def levels(self) -> dict[str, Indices]:

@@ -17,10 +17,11 @@ from catalogue.families import (
     openai,
     phi4,
     qwen,
+    texts,
 )
 from catalogue.families.family import Family
 
-_MODULES = (qwen, glm4v, internvl, gemma4, deepseek_vl2, minicpmv, phi4, kimi_vl, openai, anthropic, gemini)
+_MODULES = (qwen, glm4v, internvl, gemma4, deepseek_vl2, minicpmv, phi4, kimi_vl, openai, anthropic, gemini, texts)
 
 FAMILIES: Mapping[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 """By name."""
@@ -41,7 +42,8 @@ AnyBudget = Annotated[
     | openai.OpenAITileBudget
     | anthropic.AnthropicBudget
     | gemini.GeminiTileBudget
-    | gemini.GeminiSoftTokenBudget,
+    | gemini.GeminiSoftTokenBudget
+    | texts.TextBudget,
     Field(discriminator="kind"),
 ]
 """The visual budget of any family, told by its `kind`: as a catalogue entry holds it."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -21,6 +21,7 @@ from jobs.home import Home
 from tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
+    from evaluation.benchmark import Benchmark, Described
     from tiling.headers import Header
 
 app = typer.Typer(
@@ -146,12 +147,25 @@ def show(
 @app.command("import")
 def import_(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", exists=True, help="A file of records, or a folder of such files.")
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            exists=True,
+            help="A file of records, a folder of such files, or a configuration that names them.",
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="The data set's name in the data root.")],
     images: Annotated[
-        Path, typer.Option("--images", metavar="FOLDER", exists=True, file_okay=False, help="Where the images are.")
-    ],
+        Path | None,
+        typer.Option(
+            "--images",
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            help="Where the images are; a configuration says so itself.",
+            show_default=False,
+        ),
+    ] = None,
     benchmark: Annotated[
         str | None,
         typer.Option("--benchmark", "-b", metavar="NAME", help="Which reads the records; found out if omitted."),
@@ -178,20 +192,21 @@ def import_(
     gigavqa dataset check slides
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
-    from evaluation.datasets import reader_of, settings_beside
-    from evaluation.importing import Columns, Rendering, import_dataset
+    from evaluation.datasets import settings_beside
+    from evaluation.importing import Rendering, import_dataset
     from tiling.headers import read_header
 
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
-    reader = reader_of(source, benchmark, Columns(columns))
-    beside = settings_beside(reader, source if source.is_dir() else source.parent)
     try:
+        reader, found = _described(source, name, images, benchmark, columns)
+        beside = settings_beside(reader, found.records if found.records.is_dir() else found.records.parent)
         made = import_dataset(
-            reader, source, images, target, check_image=read_header, rendering=Rendering(_render, dpi), columns=columns,
-            copy=copy, leave_out_bad=leave_out_bad, settings={path.name: path for path in beside},
+            reader, found.records, found.images, target, check_image=read_header, rendering=Rendering(_render, dpi),
+            columns=columns, settings={path.name: path for path in beside}, described=found if found.stem else None,
+            copy=copy, leave_out_bad=leave_out_bad,
         )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
@@ -199,6 +214,22 @@ def import_(
     for line in lines_of(made.left_out):
         err.print(f"left out: {line}", markup=False)
     out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
+
+
+def _described(
+    source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
+) -> "tuple[Benchmark[Any], Described]":
+    """What is imported, and by whom it is read; without a configuration it has no stem of its own."""
+    from evaluation.benchmark import Described
+    from evaluation.datasets import reader_of
+    from evaluation.importing import Columns, describe
+
+    if source.is_file() and (known := describe(source, name, benchmark)):
+        reader, found = known
+        return reader, found._replace(images=images or found.images)
+    if images is None:
+        raise ArgumentError("name the folder of the images: --images FOLDER")
+    return reader_of(source, benchmark, Columns(columns)), Described(source, images, "")
 
 
 def _render(document: Path, folder: Path, dpi: int) -> list[Path]:

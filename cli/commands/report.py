@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from cli.arguments import FiguresOption, FormatOption, JobIds, OutputOption, ReportFormat, Url
+from cli.arguments import FiguresOption, FormatOption, JobIds, JudgeJobs, OutputOption, ReportFormat, Url
 from cli.client import Client
 from gigavqa import calls
 from gigavqa.places import DEFAULT_URL
@@ -13,6 +13,7 @@ def report(
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
     figures: FiguresOption = None,
+    judge: JudgeJobs = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.
@@ -26,6 +27,7 @@ def report(
     gigavqa report latest --format json | jq .
     gigavqa report latest --figures figures
     gigavqa report job_1 job_2 --format md
+    gigavqa report job_1 job_2 --judge job_3
     """
     # Half a second, which completion need not wait for.
     from cli.reporting import write_figures, write_report, write_text  # noqa: PLC0415
@@ -33,9 +35,11 @@ def report(
 
     with Client(url) as gateway:
         names = [gateway.named(name) for name in job_ids or ["latest"]]
+        judges = [gateway.named(name) for name in judge or ()]
         if figures:
-            write_figures(Report.model_validate_json(gateway.report(*names, form="json")), figures)
+            write_figures(Report.model_validate_json(gateway.report(*names, form="json", judges=judges)), figures)
         if format is ReportFormat.TABLE:
-            write_report(Report.model_validate_json(gateway.report(*names, form="json")), format, output)
+            report_ = Report.model_validate_json(gateway.report(*names, form="json", judges=judges))
+            write_report(report_, format, output)
         else:
-            write_text(gateway.report(*names, form=cast(calls.ReportFormat, format.value)), output)
+            write_text(gateway.report(*names, form=cast(calls.ReportFormat, format.value), judges=judges), output)

@@ -20,8 +20,7 @@ from cli.datasets import records_path
 from cli.errors import ArgumentError
 from cli.lookup import catalogue
 from cli.reporting import write_figures, write_report, write_text
-from evaluation.datasets import load_loose
-from evaluation.score import outcomes_of_files, page_of_files, score_files
+from evaluation.score import load_judged, outcomes_of_files, page_of_files, score_files
 from evaluation.writers.verdicts import Layout, write_verdicts
 from jobs.home import Home
 from jobs.previews import PreviewStore
@@ -63,6 +62,14 @@ def score(
             help="Also write there what became of every response: .csv, .jsonl or .parquet, as `gigavqa verdicts`.",
         ),
     ] = None,
+    judge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            help="Responses of a job that judges, as RESPONSES are: scores are by the first one (repeatable).",
+        ),
+    ] = None,
     parts: PartsOption = False,
     texts: TextsOption = False,
 ) -> None:
@@ -76,16 +83,17 @@ def score(
     gigavqa score demo responses.ndjson --format html -o report.html
     gigavqa score demo responses.ndjson --verdicts verdicts.parquet
     gigavqa score demo /data/results/job=JOB --format md
+    gigavqa score harbours responses.ndjson --judge verdicts.ndjson
     """
     if verdicts is None and (parts or texts):
         raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
     form = verdict_form(verdicts) if verdicts else None
-    records, known = records_path(samples), catalogue()
-    report = score_files(records, *responses, catalogue=known)
+    records, known, judges = records_path(samples), catalogue(), judge or ()
+    report = score_files(records, *responses, catalogue=known, judges=judges)
     if figures:
         write_figures(report, figures)
     if verdicts and form:
-        dataset = load_loose(records)
+        dataset = load_judged(records, judges)
         outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
         write_verdicts(outcomes, verdicts, form.value, Layout.of(dataset, parts=parts, texts=texts))
         err.print(f"verdicts written to {verdicts}", markup=False)
@@ -93,7 +101,7 @@ def score(
         write_report(report, format, output)
         return
     results = previews or _own_results()
-    page = page_of_files(report, records, *responses, catalogue=known, preview=_previews(results))
+    page = page_of_files(report, records, *responses, catalogue=known, preview=_previews(results), judges=judges)
     write_text(page, output)
     if "data:image/jpeg" not in page:
         err.print(

@@ -110,8 +110,13 @@ def submit(
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
     with Client(url) as gateway:
-        job = gateway.submit(fields, idempotency_key)
-        job = _watched(gateway, job) if watch else _told(gateway, job)
+        submitted(gateway, fields, idempotency_key, watch=watch, json=json)
+
+
+def submitted(gateway: Client, fields: dict[str, Any], key: str | None, *, watch: bool, json: bool) -> None:
+    """Submit a job by its fields, follow it where that is wanted, and print its id, or all of it."""
+    job = gateway.submit(fields, key)
+    job = _watched(gateway, job) if watch else _told(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
     else:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import JobIds, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
+from cli.arguments import JobIds, JudgeJobs, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
 from cli.client import Client
 from cli.console import err
 from cli.errors import ArgumentError
@@ -22,6 +22,7 @@ def verdicts(
     ] = None,
     parts: PartsOption = False,
     texts: TextsOption = False,
+    judge: JudgeJobs = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Write the verdicts on jobs, one row a response: what was asked, the truth, what was read, and its score.
@@ -40,7 +41,8 @@ def verdicts(
         raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
     with Client(url) as gateway, file_of(output or sys.stdout.buffer) as file:
         names = [gateway.named(name) for name in job_ids or ["latest"]]
-        for chunk in gateway.verdict_file(names, form.value, parts=parts, texts=texts):
+        judges = [gateway.named(name) for name in judge or ()]
+        for chunk in gateway.verdict_file(names, form.value, parts=parts, texts=texts, judges=judges):
             file.write(chunk)
     if output:
         err.print(f"verdicts written to {output}", markup=False)

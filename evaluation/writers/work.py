@@ -30,6 +30,8 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
 def job_line(job: JobFacts) -> str:
     """What a job asked for, and when, in a sentence."""
     asked = f"plan {job.plan}" if job.plan else f"cells {', '.join(job.cells)}"
+    if job.judges:
+        asked = f"judges {', '.join(job.judges)}"
     facts = [asked, "all samples" if job.samples is None else f"{job.samples:,} named samples", f"seed {job.seed}"]
     if job.rounds:
         facts.append(f"at most {job.rounds} rounds")

@@ -1,6 +1,6 @@
 """Hurts installations on this machine in every way that is known here, and requires that nothing is lost.
 
-    python -m loadtests.chaos [--requests 10000] [--minutes 30] [--only NAME ...]
+    python -m loadtests.chaos [--requests 10000] [--minutes 30] [--chats 1000] [--only NAME ...]
 
 Prints a table in Markdown. Ends with status 1 when something was lost, doubled, or failed without being to blame, and
 when a fault was not made or not told of.
@@ -8,9 +8,11 @@ when a fault was not made or not told of.
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from loadtests.chaos.kills import kills
 from loadtests.chaos.outcome import Outcome, table
+from loadtests.chaos.rounds import rounds
 from loadtests.chaos.scenarios import SCENARIOS
 
 
@@ -19,11 +21,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m loadtests.chaos")
     parser.add_argument("--requests", type=int, default=10_000, help="of the job under kills and freezes")
     parser.add_argument("--minutes", type=float, default=30.0, help="that kills and freezes go on at the most")
-    parser.add_argument("--only", nargs="+", choices=["kills", *SCENARIOS], help="these scenarios alone")
+    parser.add_argument(
+        "--chats", type=int, default=1000, help="of ten rounds each, while a worker is killed every 5 s"
+    )
+    parser.add_argument("--only", nargs="+", choices=["kills", "rounds", *SCENARIOS], help="these scenarios alone")
     asked = parser.parse_args()
+    chosen: dict[str, Callable[[], Outcome]] = {
+        "kills": lambda: kills(asked.requests, asked.minutes),
+        "rounds": lambda: rounds(asked.chats, kill_seconds=5.0),
+        **SCENARIOS,
+    }
     outcomes: list[Outcome] = []
-    for name in asked.only or ["kills", *SCENARIOS]:
-        outcomes.append(kills(asked.requests, asked.minutes) if name == "kills" else SCENARIOS[name]())
+    for name in asked.only or chosen:
+        outcomes.append(chosen[name]())
         print("\n".join([outcomes[-1].row(), *sorted(set(outcomes[-1].why))]), file=sys.stderr, flush=True)
     print("\n".join(table(outcomes)))
     return int(not all(outcome.sound for outcome in outcomes))

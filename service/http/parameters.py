@@ -99,6 +99,9 @@ JobId = Annotated[str, Depends(_job_id)]
 MOST_JOBS = 100
 """Most jobs that are read together."""
 
+MOST_JUDGES = 16
+"""Most jobs that judge for one report."""
+
 IfNoneMatch = Annotated[str | None, Header(description="ETags of the answers that are known, or *")]
 
 

@@ -96,7 +96,7 @@ async def create_chat_completion(
     instrumentation.submitted.labels(entry.id).inc(len(requests))
     told = Told(chat_id, int(time.time()), entry.id, with_usage=asked.includes_usage)
     if not asked.stream:
-        async with conversations.of(bundle, caller.as_owner) as waiting:
+        async with conversations.of(bundle, caller.as_owner, settings.chat_room_seconds) as waiting:
             return await _unless_left(request, _whole(waiting, told))
     chunks = _chunks(conversations, bundle, caller.as_owner, told, asked)
     first = asyncio.ensure_future(anext(chunks))

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from redis.asyncio import Redis
 
 from jobs.access import Owner
 from jobs.chats import Chats
-from jobs.errors import ServerUnavailableError
+from jobs.errors import QueueFullError, ServerUnavailableError
 from jobs.growth import Growth, heard
 from jobs.keys import KEYS
 from jobs.models import Bundle, Response, TokenLogprob, UnreadableResponse
@@ -21,6 +22,8 @@ from service.operations.background import Background
 
 _KEEP_SECONDS = 10.0
 _LISTENING_SECONDS = 5.0
+_ROOM_SECONDS = 0.5
+"""Between two looks whether a full queue has room."""
 
 
 @dataclass
@@ -153,6 +156,7 @@ class Conversations:
         self._background = background
         self._waiting: dict[str, Waiting] = {}
         self._listening = asyncio.Event()
+        self._ending = False
         self.channel = KEYS.listener(secrets.token_hex(8))
 
     async def run(self) -> None:
@@ -175,21 +179,34 @@ class Conversations:
         await self._chats.give_up()
 
     @asynccontextmanager
-    async def of(self, bundle: Bundle, owner: Owner) -> AsyncIterator[Waiting]:
-        """Queue a chat of an owner's, and wait for it; it is ended with the block. Raises QueueFullError."""
+    async def of(self, bundle: Bundle, owner: Owner, patience: float = 0.0) -> AsyncIterator[Waiting]:
+        """Queue a chat of an owner's, and wait for it; it is ended with the block.
+
+        Where the queue is full it waits for room, for `patience` seconds. Raises QueueFullError.
+        """
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._listening.wait(), _LISTENING_SECONDS)
         waiting = self._waiting[bundle.job_id] = Waiting(self._chats, bundle)
         try:
-            await self._chats.ask(bundle, self.channel, owner)
+            await self._queue(bundle, owner, time.monotonic() + patience)
             yield waiting
         finally:
             del self._waiting[bundle.job_id]
             self._background.once("chats", partial(self._chats.leave, bundle.job_id))
 
+    async def _queue(self, bundle: Bundle, owner: Owner, until: float) -> None:
+        while True:
+            try:
+                return await self._chats.ask(bundle, self.channel, owner)
+            except QueueFullError:
+                if not self._chats.fits(bundle) or time.monotonic() + _ROOM_SECONDS > until or self._ending:
+                    raise
+            await asyncio.sleep(_ROOM_SECONDS)
+
     async def end_with(self, stopping: asyncio.Event) -> None:
         """End all chats when the gateway begins to stop; their clients ask another one."""
         await stopping.wait()
+        self._ending = True
         for waiting in self._waiting.values():
             waiting.end()
 

@@ -8,6 +8,7 @@ import hashlib
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal
 
@@ -15,9 +16,12 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response as Answer
 
 from catalogue.load import Catalogue
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
+from evaluation.datasets import Dataset
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
+from evaluation.judgements import Panel
 from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.prompts import Prompts
+from evaluation.replies import reply_of
 from evaluation.report import JobFacts, Report, report_on_tally, versions_of
 from evaluation.tables import Caveat
 from evaluation.writers.exports import render_csv, render_json, render_latex
@@ -34,7 +38,7 @@ from service.http import examples
 from service.http.auth import CurrentCaller
 from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs, part
+from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs, part
 from service.operations.datasets import Datasets
 from service.results.tallies import Lacking, Tallies, recorded
 
@@ -48,8 +52,37 @@ _RENDERERS: dict[Format, Callable[[Report], str]] = {
     "tex": render_latex,
 }
 _KEPT_REPORTS = 16
+_KEPT_PANELS = 2  # a verdict for every different answer
 _BUILDS_AT_A_TIME = 2
 _MOST_REASONS = 5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The jobs of a report, and those whose models judge their answers."""
+
+    jobs: Sequence[Job]
+    judges: Sequence[Job] = ()
+
+    @property
+    def all(self) -> Sequence[Job]:
+        """Both, judges last."""
+        return [*self.jobs, *self.judges]
+
+    @property
+    def ids(self) -> tuple[tuple[str, ...], ...]:
+        """Which jobs they are."""
+        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges)
+
+    def require_roles(self) -> None:
+        """Raise JudgesMixedError where a job that judges is among those that are judged, or the reverse."""
+        if idle := [job.id for job in self.judges if not job.spec.judge]:
+            raise JudgesMixedError(f"judge: job {idle[0]} does not judge; `gigavqa judge` submits one that does")
+        judging = [job.id for job in self.jobs if job.spec.judge]
+        if judging and (self.judges or len(judging) < len(self.jobs)):
+            raise JudgesMixedError(
+                f"job: {judging[0]} judges; name it as `judge`, beside the jobs whose answers it judges"
+            )
 
 
 class Reports:
@@ -72,21 +105,22 @@ class Reports:
         self._previews = previews
         self._viewer = viewer
         self._kept = Kept[Report](_KEPT_REPORTS)
+        self._panels = Kept[Panel](_KEPT_PANELS)
         self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
 
-    async def render(self, jobs: Sequence[Job], form: Format) -> str:
+    async def render(self, asked: "Asked", form: Format) -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far."""
         loop = asyncio.get_running_loop()
         async with self._building:
-            return await asyncio.to_thread(self._render, jobs, form, loop)
+            return await asyncio.to_thread(self._render, asked, form, loop)
 
-    async def verdicts(self, jobs: Sequence[Job], form: Form, *, parts: bool, texts: bool) -> AsyncIterator[bytes]:
+    async def verdicts(self, asked: "Asked", form: Form, *, parts: bool, texts: bool) -> AsyncIterator[bytes]:
         """Yield a file of the verdicts on what the jobs have recorded so far, in the order of recording, job by job.
 
         Nothing comes before the first response is judged, so that what cannot be judged at all is refused.
         """
-        chunks = self._verdicts(jobs, form, parts, texts, asyncio.get_running_loop())
+        chunks = self._verdicts(asked, form, parts, texts, asyncio.get_running_loop())
         while True:
             async with self._building:
                 chunk = await asyncio.to_thread(next, chunks, None)
@@ -94,30 +128,31 @@ class Reports:
                 return
             yield chunk
 
-    def version(self, jobs: Sequence[Job]) -> str:
+    def version(self, asked: "Asked") -> str:
         """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
 
-        Raises DatasetsDifferError unless the jobs are over one data set.
+        Raises DatasetsDifferError unless the jobs are over one data set, and JudgesMixedError.
         """
-        names = sorted({job.spec.dataset for job in jobs})
+        names = sorted({job.spec.dataset for job in asked.all})
         if len(names) > 1:
             raise DatasetsDifferError(f"one report is over one data set; these jobs are over {', '.join(names)}")
-        states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in jobs]
-        if self._lacking.intersection(job.id for job in jobs):
+        asked.require_roles()
+        states = [f"{job.id} {job.status} {job.request_counts} {job.finished_at}" for job in asked.all]
+        states.append(f"{len(asked.judges)} judges")
+        if self._lacking.intersection(job.id for job in asked.all):
             states.append(secrets.token_hex(8))
         versions = versions_of(self._datasets.load(names[0])).values()
         state = " ".join([*states, str(self._viewer), self._datasets.version(names[0]), *versions])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
-    def _render(self, jobs: Sequence[Job], form: Format, loop: asyncio.AbstractEventLoop) -> str:
-        key = tuple(job.id for job in jobs)
-        report = self._kept.get(key, self.version(jobs), lambda: self._build(jobs, loop))
-        return self._page(jobs, report, loop) if form == "html" else _RENDERERS[form](report)
+    def _render(self, asked: "Asked", form: Format, loop: asyncio.AbstractEventLoop) -> str:
+        report = self._kept.get(asked.ids, self.version(asked), lambda: self._build(asked, loop))
+        return self._page(asked, report, loop) if form == "html" else _RENDERERS[form](report)
 
-    def _page(self, jobs: Sequence[Job], report: Report, loop: asyncio.AbstractEventLoop) -> str:
-        dataset = self._datasets.load(jobs[0].spec.dataset)
-        asked = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
-        shown = choose_samples(dataset, asked, most_samples(report))
+    def _page(self, asked: "Asked", report: Report, loop: asyncio.AbstractEventLoop) -> str:
+        dataset, jobs = self._dataset(asked, loop), asked.jobs
+        named = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
+        shown = choose_samples(dataset, named, most_samples(report))
         found = self._recorded(jobs, loop)
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
         prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
@@ -125,11 +160,11 @@ class Reports:
         return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
 
     def _verdicts(
-        self, jobs: Sequence[Job], form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
+        self, asked: "Asked", form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
     ) -> Iterator[bytes]:
-        dataset = self._datasets.load(jobs[0].spec.dataset)
-        self._lacking -= {job.id for job in jobs}
-        found = map(self._noted, self._recorded(jobs, loop))
+        dataset = self._dataset(asked, loop)
+        self._lacking -= {job.id for job in asked.jobs}
+        found = map(self._noted, self._recorded(asked.jobs, loop))
         outcomes = sample_outcomes(dataset, found, self._catalogue())
         first: list[SampleOutcome] = list(islice(outcomes, 1))
         yield from verdict_chunks(chain(first, outcomes), form, Layout.of(dataset, parts=parts, texts=texts))
@@ -139,13 +174,28 @@ class Reports:
             self._lacking.add(response.job_id)
         return response
 
-    def _build(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> Report:
-        dataset, catalogue = self._datasets.load(jobs[0].spec.dataset), self._catalogue()
+    def _dataset(self, asked: "Asked", loop: asyncio.AbstractEventLoop) -> Dataset:
+        """The jobs' data set, judged by what the judges' jobs have recorded so far."""
+        dataset = self._datasets.load(asked.jobs[0].spec.dataset)
+        if not asked.judges:
+            return dataset
+        judges = Asked(asked.judges)
+
+        def gather() -> Panel:
+            found = (self._noted(one) for one in self._recorded(judges.jobs, loop))
+            replies = (reply_of(one) for one in found if isinstance(one, Response))
+            return Panel.of(replies, dataset.benchmark.read_judgement)
+
+        self._lacking -= {job.id for job in judges.jobs}
+        return dataset.judged_with(self._panels.get(judges.ids, self.version(judges), gather))
+
+    def _build(self, asked: "Asked", loop: asyncio.AbstractEventLoop) -> Report:
+        dataset, catalogue, jobs = self._dataset(asked, loop), self._catalogue(), asked.jobs
         tally, lacking = self._tallies.count([job.id for job in jobs], dataset, catalogue, loop)
         report = report_on_tally(dataset, tally, catalogue, *(job.spec for job in jobs))
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
-        facts = tuple(JobFacts.of(job) for job in jobs)
+        facts = tuple(JobFacts.of(job) for job in asked.all)
         return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
 
     def _recorded(
@@ -203,29 +253,46 @@ _Form = Annotated[
     ),
 ]
 
+Judges = Annotated[
+    Sequence[str],
+    Query(
+        alias="judge",
+        max_length=MOST_JUDGES,
+        description="id of a job that judges (`judge` of its specification): scores are by the first one's first "
+        "model, and what others say stands beside; repeat it for each",
+    ),
+]
+
 
 @router.get(
     "/jobs/{job_id}/report",
     summary="Get a job's report",
     response_class=Answer,
-    responses={**_RESPONSES, **problems(*_PROBLEMS)},
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_report(
+    *,
     registry: Registry,
+    caller: CurrentCaller,
     reports: CurrentReports,
     job_id: JobId,
     form: _Form = "json",
+    judges: Judges = (),
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
-    """Score what is recorded so far, with the data set's records as they are now."""
-    return await _report([await registry.get(job_id)], reports, form, if_none_match)
+    """Score what is recorded so far, with the data set's records as they are now.
+
+    Of a job that judges, tell what its models said.
+    """
+    asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, judges))
+    return await _report(asked, reports, form, if_none_match)
 
 
 @router.get(
     "/reports",
     summary="Get one report over several jobs",
     response_class=Answer,
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_report(
     *,
@@ -242,18 +309,20 @@ async def get_joint_report(
             examples=[[examples.JOB_ID]],
         ),
     ],
+    judges: Judges = (),
     form: _Form = "json",
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await _report(await found_jobs(registry, caller, jobs), reports, form, if_none_match)
+    asked = Asked(await found_jobs(registry, caller, jobs), await found_jobs(registry, caller, judges))
+    return await _report(asked, reports, form, if_none_match)
 
 
-async def _report(jobs: Sequence[Job], reports: Reports, form: Format, known: str | None) -> Answer:
-    version = await asyncio.to_thread(reports.version, jobs)
+async def _report(asked: Asked, reports: Reports, form: Format, known: str | None) -> Answer:
+    version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-{form}"'
     headers = validators(tag)
     if is_known(tag, known):
         return Answer(status_code=304, headers=headers)
-    text = await reports.render(jobs, form)
+    text = await reports.render(asked, form)
     return Answer(text, headers=headers, media_type=MEDIA_TYPES[form])

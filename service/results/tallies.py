@@ -97,6 +97,8 @@ class _Counting:
         self._parts = parts
         self._benchmark = dataset.benchmark
         self._judged_by = judged_by(dataset, catalogue)
+        # Beside a part is room for one tally: that without models that judge, whose verdicts come and go.
+        self._keeps = not dataset.panel.judges
         self._loop = loop
         self.tally = tally_of(dataset, (), catalogue)
         self.lacking: Lacking = Counter()
@@ -165,12 +167,16 @@ class _Counting:
             if not response.ok
         ]
         made = _PartTally(len(answers), plain_tally(tally), failed)
+        if self._keeps:
+            self._keep(job_id, part, seal, made)
+        return made._replace(tally=json.loads(json.dumps(made.tally)))
+
+    def _keep(self, job_id: str, part: str, seal: str, made: _PartTally) -> None:
         body = compress(json.dumps(made._asdict(), separators=(",", ":")).encode())
         try:
             self._parts.write_tally(job_id, part, self._header(seal, body) + b"\n" + body)
         except OSError as error:
             log.warning("the tally of %s is not kept, and is made again for the next report: %s", part, error)
-        return made._replace(tally=json.loads(json.dumps(made.tally)))
 
     def _header(self, seal: str, body: bytes) -> bytes:
         return f"{self._judged_by} {seal} {hashlib.sha256(body).hexdigest()}".encode()

@@ -1,25 +1,24 @@
 """Verdicts, one row a response or a judged part: computed as reports are, and sent as they are computed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 from starlette.responses import StreamingResponse
 
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError
+from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
 from evaluation.writers.verdicts import Form, Kind, Layout
 from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
-from jobs.models import Job
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
 from service.http.auth import CurrentCaller, StreamPlace
 from service.http.freshness import is_known, validators
 from service.http.openapi import problems
-from service.http.parameters import MOST_JOBS, IfNoneMatch, JobId, Registry, found_jobs
+from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs
 from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
-from service.results.reports import CurrentReports, Reports
+from service.results.reports import Asked, CurrentReports, Reports
 from service.results.responses import NDJSONResponse
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -52,6 +51,9 @@ class VerdictQuery(BaseModel):
     format: Form = Field(default="csv", description="csv, jsonl (one JSON object a line) or parquet")
     parts: bool = Field(default=False, description="one row a judged part (step, hop, sub-question), not a response")
     texts: bool = Field(default=False, description="the raw texts, too")
+    judge: list[str] = Field(
+        default=[], max_length=MOST_JUDGES, description="id of a job that judges, as reports take them"
+    )
 
 
 class JointQuery(VerdictQuery):
@@ -93,19 +95,21 @@ _PROBLEMS = (
     summary="Get the verdicts on a job's responses",
     response_class=NDJSONResponse,
     dependencies=[StreamPlace],
-    responses={**_RESPONSES, **problems(*_PROBLEMS)},
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_verdicts(
+    *,
     registry: Registry,
+    caller: CurrentCaller,
     reports: CurrentReports,
     instrumentation: CurrentInstrumentation,
-    *,
     job_id: JobId,
     query: Annotated[VerdictQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
-    return await _answer([await registry.get(job_id)], reports, instrumentation, query, if_none_match)
+    asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, query.judge))
+    return await _answer(asked, reports, instrumentation, query, if_none_match)
 
 
 @router.get(
@@ -113,7 +117,7 @@ async def get_verdicts(
     summary="Get the verdicts on the responses of several jobs",
     response_class=NDJSONResponse,
     dependencies=[StreamPlace],
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError)},
+    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_verdicts(
     *,
@@ -125,18 +129,20 @@ async def get_joint_verdicts(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
-    return await _answer(await found_jobs(registry, caller, query.job), reports, instrumentation, query, if_none_match)
+    asked = Asked(await found_jobs(registry, caller, query.job), await found_jobs(registry, caller, query.judge))
+    return await _answer(asked, reports, instrumentation, query, if_none_match)
 
 
 async def _answer(
-    jobs: Sequence[Job], reports: Reports, counted: Instrumentation, query: VerdictQuery, known: str | None
+    asked: Asked, reports: Reports, counted: Instrumentation, query: VerdictQuery, known: str | None
 ) -> Response:
-    version = await asyncio.to_thread(reports.version, jobs)
+    version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
     if is_known(tag, known):
         return Response(status_code=304, headers=validators(tag))
-    chunks = reports.verdicts(jobs, query.format, parts=query.parts, texts=query.texts)
+    chunks = reports.verdicts(asked, query.format, parts=query.parts, texts=query.texts)
     first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
+    jobs = asked.jobs
     name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"
     headers = {**validators(tag), "Content-Disposition": f'attachment; filename="{name}"'}
     stream = counted.open_stream("verdicts", _behind(first, chunks))

@@ -16,7 +16,9 @@ from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
+from evaluation.judging import Judging, judge_of, prepare_judging
 from evaluation.order import ORDER
+from evaluation.replies import Reply
 from jobs.errors import JobTooLargeError
 from jobs.loops import Search
 from jobs.models import Bundle, InferenceRequest, Job, JobSpec
@@ -78,13 +80,18 @@ class Images:
 class Draft:
     """A job whose names all exist, and how much it asks for."""
 
-    expansion: Expansion
+    expansion: Expansion | Judging
     catalogue: Mapping[str, CatalogueEntry]
 
     @property
     def dataset(self) -> Dataset:
         """The data set that it asks about."""
         return self.expansion.dataset
+
+    @property
+    def digest(self) -> str:
+        """Changes with what the requests are made from: the data set's records, and the answers that are judged."""
+        return self.expansion.digest
 
     @property
     def num_requests(self) -> int:
@@ -121,25 +128,48 @@ class Admission:
         self._catalogue = catalogue
         self._max_requests = max_requests
 
-    def draft(self, spec: JobSpec) -> Draft:
+    def named(self, spec: JobSpec) -> JobSpec:
+        """The specification with its models by their ids; names that nobody knows stay as they are."""
+        catalogue = self._catalogue()
+        return spec.model_copy(update={"models": tuple(map(catalogue.id_of, spec.models))})
+
+    def draft(self, spec: JobSpec, judged: Iterable[Reply] = ()) -> Draft:
         """Check everything but images: data set and its samples, models, plan, sampling, evidence.
+
+        `judged` are the replies that a job judges.
 
         Raises SubmissionInvalidError, DatasetInvalidError (bad samples by file and line) and JobTooLargeError.
         """
         catalogue = self._catalogue()
         _require_models(spec, catalogue)
+        dataset = self._load(spec)
         try:
-            dataset = self._datasets.load(spec.dataset)
-        except DatasetNotFoundError as error:
-            raise SubmissionInvalidError(str(error), [Finding(detail=str(error), pointer="#/dataset")]) from error
-        try:
-            expansion = prepare(dataset, spec, catalogue)
+            if spec.judge is None:
+                expansion: Expansion | Judging = prepare(dataset, spec, catalogue)
+            else:
+                expansion = prepare_judging(dataset, spec, catalogue, judged, self._max_requests)
         except EvaluationError as error:
             raise _invalid(Finding(detail=line) for line in str(error).splitlines()) from error
         num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
         return Draft(expansion, catalogue)
+
+    def require_judge(self, spec: JobSpec) -> None:
+        """Check what can be of a job that judges without its replies; raises as `draft` does."""
+        assert spec.judge is not None
+        _require_models(spec, self._catalogue())
+        dataset = self._load(spec)
+        try:
+            judge_of(dataset, spec.judge)
+        except EvaluationError as error:
+            raise _invalid([Finding(detail=str(error), pointer="#/judge")]) from error
+
+    def _load(self, spec: JobSpec) -> Dataset:
+        try:
+            return self._datasets.load(spec.dataset)
+        except DatasetNotFoundError as error:
+            raise SubmissionInvalidError(str(error), [Finding(detail=str(error), pointer="#/dataset")]) from error
 
     def check(self, draft: Draft) -> CheckedDraft:
         """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
@@ -163,7 +193,7 @@ class Admission:
             raise _invalid(findings)
         return CheckedDraft(draft, sizes, kept, sources)
 
-    def _sizes(self, expansion: Expansion) -> Mapping[str, Size]:
+    def _sizes(self, expansion: Expansion | Judging) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
         users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
         survey = self._images.survey(users)

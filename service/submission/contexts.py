@@ -54,6 +54,10 @@ class Contexts:
         if len(request.views) > MOST_PICTURES:
             self._refuse(request, _too_many(request))
             return False
+        if request.views and not self._catalogue[request.model].takes_pictures:
+            shown = f"{request.condition} shows pictures; ask it under V0, or ask a model with a visual budget"
+            self._refuse(request, f"{request.model} takes texts alone, and {shown}")
+            return False
         try:
             visual = sum(self._visual_tokens(request.model, view, len(request.views)) for view in request.views)
         except TilingError as error:

@@ -137,7 +137,7 @@ async def submit_job(
     checked. Everything that is wrong is named in the problem document's `errors`, samples by file and line. Jobs over
     large data sets come back as `validating` and are checked further in the background.
     """
-    job, created = await submissions.submit(spec.spec(), idempotency_key, caller.as_owner)
+    job, created = await submissions.submit(spec.spec(), idempotency_key, caller.as_owner, caller.may_see)
     if created:
         note_job(request, job.id)
     response.status_code = HTTPStatus.CREATED if created else HTTPStatus.OK

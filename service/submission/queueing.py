@@ -30,6 +30,7 @@ from service.submission.admission import (
     require_sources,
     retry_generation,
 )
+from service.submission.judged import JudgedJobs, MaySee
 
 _CHECKS_AT_A_TIME = 2
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
@@ -57,6 +58,7 @@ class Submissions:
         self._queue = queue
         self._results = results
         self._fleet = fleet
+        self._judged = JudgedJobs(registry, results, stopping)
         self._background = background
         self._submitted = instrumentation.submitted
         self._stopping = stopping
@@ -65,24 +67,31 @@ class Submissions:
         self._in_hand: set[str] = set()
         self._resumed_once = False
 
-    async def submit(self, spec: JobSpec, idempotency_key: str | None, owner: Owner = NOBODY) -> tuple[Job, bool]:
+    async def submit(
+        self,
+        spec: JobSpec,
+        idempotency_key: str | None,
+        owner: Owner = NOBODY,
+        may_see: MaySee = lambda owner: True,
+    ) -> tuple[Job, bool]:
         """Accept a job of an owner's; the flag tells a new one from the one that the key already belongs to.
+
+        Of jobs that are judged, those that are not the caller's to see are not there.
 
         A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
+        spec = await asyncio.to_thread(self._admission.named, spec)
         if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key, owner.name)):
             return earlier, False
-        draft = await asyncio.to_thread(self._admission.draft, spec)
+        if spec.judge and await self._judged.require(spec, may_see) > self._settings.inline_requests:
+            await asyncio.to_thread(self._admission.require_judge, spec)
+            return await self._take(spec, idempotency_key, owner)
+        draft = await self._draft(spec)
         if not self._is_small(draft):
             _require_possible(draft, owner)
-            job, created = await self._registry.create(
-                spec, idempotency_key, owner, waiting_limit=self._settings.waiting_jobs
-            )
-            if created:
-                self._take_up(job.id)
-            return job, created
+            return await self._take(spec, idempotency_key, owner)
         await self._queue.require_room(draft.num_requests, owner)
         checked = await self._check(draft)
         job, created = await self._registry.create(spec, idempotency_key, owner)
@@ -101,15 +110,15 @@ class Submissions:
         answered, failed = await self._recorded(job_id)
         if job.status is JobStatus.COMPLETED and not failed:
             raise JobNotRetryableError(f"job {job_id} has no failed request")
-        draft = await asyncio.to_thread(self._admission.draft, job.spec)
-        if job.dataset_digest and draft.dataset.digest != job.dataset_digest:
-            raise DatasetChangedError(f"the records of data set '{draft.dataset.name}' changed since job {job_id}")
+        draft = await self._draft(job.spec)
+        if job.dataset_digest and draft.digest != job.dataset_digest:
+            raise DatasetChangedError(f"{_asked_of(draft)} changed since job {job_id}")
         if len(answered) >= draft.num_requests:
             raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
         checked = await self._check(draft)
         generation = retry_generation(failed, str(job.finished_at))
         bundles = self._bundles(job, checked.requests(without=answered), generation)
-        return await self._queue.reopen(job_id, bundles, draft.dataset.digest)
+        return await self._queue.reopen(job_id, bundles, draft.digest)
 
     async def resume(self) -> None:
         """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
@@ -120,6 +129,22 @@ class Submissions:
             if datetime.now(UTC) - created_at >= age:
                 self._take_up(job_id)
         self._resumed_once = True
+
+    async def _draft(self, spec: JobSpec) -> Draft:
+        if spec.judge is None:
+            return await asyncio.to_thread(self._admission.draft, spec)
+        await self._judged.require(spec)
+        replies = self._judged.replies(spec, asyncio.get_running_loop())
+        return await asyncio.to_thread(self._admission.draft, spec, replies)
+
+    async def _take(self, spec: JobSpec, idempotency_key: str | None, owner: Owner) -> tuple[Job, bool]:
+        """Register a job that is checked further in the background."""
+        job, created = await self._registry.create(
+            spec, idempotency_key, owner, waiting_limit=self._settings.waiting_jobs
+        )
+        if created:
+            self._take_up(job.id)
+        return job, created
 
     def _is_small(self, draft: Draft) -> bool:
         settings = self._settings
@@ -137,7 +162,7 @@ class Submissions:
     async def _enqueue_or_forget(self, job: Job, checked: CheckedDraft) -> Job:
         self._in_hand.add(job.id)
         try:
-            await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.dataset.digest)
+            await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.digest)
             return await self._queue.append(job.id, self._bundles(job, checked.requests()))
         except QueueFullError as error:
             # Refused is refused: the key must be free for the client's next try.
@@ -168,10 +193,11 @@ class Submissions:
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
             return None
-        draft = await asyncio.to_thread(self._admission.draft, job.spec)
+        draft = await self._draft(job.spec)
+        _require_possible(draft, await self._queue.owner_of(job_id))
         _require_same_records(job, draft)
         try:
-            await self._queue.reserve(job_id, draft.num_requests, draft.dataset.digest)
+            await self._queue.reserve(job_id, draft.num_requests, draft.digest)
         except QueueFullError as error:
             return _Full(job_id, draft.num_requests, error.retry_after)
         checked = await self._check(draft)
@@ -224,10 +250,14 @@ def _require_possible(draft: Draft, owner: Owner) -> None:
 
 def _require_same_records(job: Job, draft: Draft) -> None:
     # Some of its bundles may be queued already, and further ones would be numbered anew.
-    if job.dataset_digest and job.dataset_digest != draft.dataset.digest:
-        raise DatasetChangedError(
-            f"the records of data set '{draft.dataset.name}' changed while the job was queued; submit it again"
-        )
+    if job.dataset_digest and job.dataset_digest != draft.digest:
+        raise DatasetChangedError(f"{_asked_of(draft)} changed while the job was queued; submit it again")
+
+
+def _asked_of(draft: Draft) -> str:
+    """What a job's requests are made from, in words."""
+    judged = ", or the answers that it judges," if draft.expansion.spec.judge else ""
+    return f"the records of data set '{draft.dataset.name}'{judged}"
 
 
 def _lines(error: Exception) -> list[str]:

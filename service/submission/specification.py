@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
 
-from jobs.models import Cell, JobSpec, Option
+from jobs.models import Cell, JobSpec, JudgeSpec, Option
 from jobs.stored import spec_fields
 
 
@@ -78,6 +78,11 @@ class SubmittedSpec(JobSpec):
         dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[str, _Whole, Field(max_length=512)]],
         BeforeValidator(_at_most(16)),
     ] = Field(default_factory=dict, max_length=16, description="up to 16 pairs of your own, as OpenAI's batches have")
+    judge: Annotated[JudgeSpec | None, BeforeValidator(_at_most(4))] = Field(
+        default=None,
+        description="makes the models judges of what finished jobs over the data set were answered: one request for "
+        "every different answer; the job then has no plan, cells, samples or repeats",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -93,6 +93,19 @@ def test_unpinned_remote_code_is_refused(tmp_path: Path) -> None:
         load_catalogue(tmp_path)
 
 
+def test_a_name_is_one_models(tmp_path: Path) -> None:
+    """An alias that is another entry's, or its id in whatever case, is refused by file."""
+    text = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    for alias in ("Judge", "Qwen3.5-27B"):
+        for name, said in (("first", "judge"), ("second", alias)):
+            entry = text.replace('id = "qwen3-vl-8b"', f'id = "{name}"\naliases = ["{said}"]')
+            (tmp_path / f"{name}.toml").write_text(entry)
+        with pytest.raises(
+            EntryInvalidError, match=rf"second.toml: aliases: '{alias.lower()}' is '(first|qwen3.5-27b)'"
+        ):
+            load_catalogue(tmp_path)
+
+
 def test_an_unknown_id_names_what_there_is() -> None:
     """The error helps with a misspelt id."""
     with pytest.raises(ModelUnknownError, match="demo-qwen3-vl"):

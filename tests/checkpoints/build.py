@@ -11,6 +11,7 @@ from tests.checkpoints.kimi_vl import KIMI_VL
 from tests.checkpoints.minicpmv import MINICPM_V
 from tests.checkpoints.phi4 import PHI4_VISION
 from tests.checkpoints.qwen2_5_vl import QWEN2_5_VL
+from tests.checkpoints.qwen3 import QWEN3
 from tests.checkpoints.qwen3_5 import QWEN3_5
 from workers.checkpoints import build
 from workers.checkpoints.writing import Design
@@ -19,6 +20,7 @@ DESIGNS: Mapping[str, Design] = {
     **build.DESIGNS,
     "qwen2.5-vl": QWEN2_5_VL,
     "qwen3.5": QWEN3_5,
+    "qwen3": QWEN3,
     "internvl3.5-hf": INTERNVL_HF,
     "glm-4.5v": GLM4V,
     "gemma-4": GEMMA4,

@@ -30,7 +30,7 @@ def offered(installation: Installation, *words: str) -> list[str]:
         (("gigavqa", "submit", "-m", "demo"), [MODEL]),
         (("gigavqa", "up", "-m", "demo"), [MODEL]),
         (("gigavqa", "submit", "-d", "t"), ["tiny"]),
-        (("gigavqa", "submit", "-p", "table"), ["table1", "table2", "table3"]),
+        (("gigavqa", "submit", "-p", "table"), [f"table{number}" for number in range(1, 6)]),
         (("gigavqa", "submit", "--priority", "b"), ["batch"]),
     ],
 )
@@ -59,7 +59,7 @@ def test_without_a_gateway_nothing_is_offered_and_nothing_said(installation: Ins
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        ("gigavqa budget qwen3-", ["qwen3-vl-8b"]),
+        ("gigavqa budget qwen3-", ["qwen3-32b", "qwen3-vl-32b", "qwen3-vl-8b"]),
         ("gigavqa view x.png --model demo-", [MODEL]),
         ("gigavqa prompt x --dataset ti", ["tiny"]),
         ("gigavqa dataset check t", ["tiny"]),

@@ -6,16 +6,26 @@ import pytest
 
 from benchmarks.ultravr.samples import Sample
 from demo.ultravr.dataset import build_demo_dataset
+from demo.vistahop.dataset import build_dataset
 from evaluation.datasets import load_dataset
 
 SEED = 7
 SCALE = 0.1
+HOP_SCALE = 0.25
+"""Of the sides of VistaHop's large pictures: their letters are as high in what is shown as at full size."""
 
 
 @pytest.fixture(scope="session")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo data set at a tenth of its size."""
     return build_demo_dataset(tmp_path_factory.mktemp("data") / "demo", seed=SEED, scale=SCALE, progress=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def hop_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """VistaHop's demo data set, at a quarter of its size."""
+    folder = tmp_path_factory.mktemp("hop") / "data" / "signs"
+    return build_dataset(folder, seed=SEED, scale=HOP_SCALE, progress=lambda _: None)
 
 
 @pytest.fixture(scope="session")

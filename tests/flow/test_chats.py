@@ -2,27 +2,36 @@
 
 import asyncio
 import importlib.util
+import io
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import openai
 import pytest
+from PIL import Image
 
 from jobs.models import Sampling, TurnResponse
 from jobs.server import start_server
 from tests.checkpoints.build import ensure_checkpoint
 from tests.service.datasets import NAME, write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
-from tests.service.openai.pictures import asking
+from tests.service.openai.pictures import asking, data_url
 from tests.service.openai.workers import ENTRY, RunningWorker, working
 from tests.waiting import wait_until
+from tests.workers.examples import draw_images
+from tests.workers.loops import in_order, looping, rounds_of, zoom
+from tiling.library import Library
 from tiling.rendering import render
+from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.engines.engine import Message, PromptRaster
+from workers.engines.engine import Engine, Message, PromptRaster
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.engines.vllm_engine import VllmEngine
+from workers.preparation import Preparation
 
+Result = TypeVar("Result")
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.timeout(300),
@@ -33,6 +42,21 @@ SHOWN = f"gigavqa:{IMAGE}"
 TEXT = "Which quadrant holds more people?"
 COMPACT = 'structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": true}'
 """What an operator may add: without it, random weights fill the room between the fields of an object with spaces."""
+
+
+GREEDY = Sampling(**{**ENTRY.decoding.model_dump(), "temperature": 0.0, "max_tokens": 16})
+LOOKS = (*(zoom(100 * number, 0, 100 * number + 100, 500) for number in range(9)), "1911")
+"""What is said for the model in each round: random weights would never look closer."""
+Counts = tuple[int, int, int]
+"""Rasters that were rendered, made ready for the vision encoder, and encoded."""
+
+
+class Round(NamedTuple):
+    """What the model itself wrote in a round, and the tokens that it was told in."""
+
+    text: str
+    prompt_tokens: int
+    cached_tokens: int
 
 
 class Served:
@@ -54,10 +78,76 @@ class Served:
         if image:
             raster = render(self.data / image, View(image=image), ENTRY.visual_budget)
             parts = (PromptRaster(raster.key, raster.pixels), TEXT)
-        sampling = Sampling(**{**ENTRY.decoding.model_dump(), "temperature": 0.0, "max_tokens": 24})
+        sampling = GREEDY.model_copy(update={"max_tokens": 24})
+        asked = self._engine.generate([Message("user", parts)], sampling, f"alone-{image}")
+        return self._await(asked)
+
+    def in_a_loop(self, folder: Path) -> tuple[list[Round], Sequence[Message], Counts]:
+        """Ten rounds on the same engine, as a job's request plays them: each round, the last chat, and the work."""
+        before = self._work()
+        rounds, chat, renders = self._await(self._loop(folder))
+        return rounds, chat, (renders, *_less(self._work(), before)[1:])
+
+    def as_a_client(self, chat: Sequence[Message]) -> tuple[list[Round], Counts]:
+        """The same chat asked round by round, each time with all that was said and shown: each round, and the work."""
+        before, rounds, said = self._work(), [], [_as_sent(message) for message in chat]
+        ends = [at for at, message in enumerate(chat) if message.role == "assistant"] + [len(chat)]
+        for end in ends:
+            body = {"temperature": 0, "max_tokens": GREEDY.max_tokens}
+            answer = self.client.chat.completions.create(model=MODEL, messages=said[:end], **body)
+            usage, text = answer.usage, answer.choices[0].message.content
+            rounds.append(Round(text, usage.prompt_tokens, usage.prompt_tokens_details.cached_tokens))
+        return rounds, _less(self._work(), before)
+
+    async def _loop(self, folder: Path) -> tuple[list[Round], Sequence[Message], int]:
+        library = Library(ImageRoot(draw_images(folder / "data")), folder / "pyramids", 2**26)
+        preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+        rounds, chats, written = list[Round](), list[Sequence[Message]](), in_order(*LOOKS)
+
+        async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+            answer = await self._engine.generate(chat, sampling, turn_id)
+            chats.append(chat)
+            rounds.append(Round(answer.text, answer.usage.prompt_tokens, answer.usage.cached_tokens))
+            return answer.model_copy(update={"text": written(chat)})
+
+        request = looping("twin", sampling=GREEDY)
+        async with preparation.rasters(request.views) as prepared:
+            await rounds_of(request, prepared, preparation, generate).play()
+        preparation.close()
+        return rounds, chats[-1], library.stats().renders
+
+    @property
+    def _engine(self) -> Engine:
         (engine,) = self._worker.engines
-        asked = engine.generate([Message("user", parts)], sampling, f"alone-{image}")
-        return asyncio.run_coroutine_threadsafe(asked, self._worker.loop).result(timeout=120)
+        return engine
+
+    def _work(self) -> Counts:
+        stats = self._await(self._engine.stats())
+        return self._worker.renders, stats.processed_rasters, stats.encoder_runs
+
+    def _await(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._worker.loop).result(timeout=240)
+
+
+def _less(after: Counts, before: Counts) -> Counts:
+    return (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+
+
+def _as_sent(message: Message) -> dict[str, Any]:
+    """A message as a client sends it, its pictures as PNG."""
+    parts = [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": data_url(_png(part))}}
+        for part in message.parts
+    ]
+    return {"role": message.role, "content": message.text if message.role != "user" else parts}
+
+
+def _png(raster: PromptRaster) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(raster.pixels).save(file, "png")
+    return file.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +257,18 @@ def test_what_the_engine_refuses_is_the_client_s_to_mend(served: Served) -> None
     assert raised.value.code == "context_length_exceeded"
     with pytest.raises(openai.BadRequestError):
         served.ask(extra_body={"structured_outputs": {"regex": "(("}})
+
+
+def test_a_chat_that_resends_its_pictures_costs_what_a_loop_costs(served: Served, tmp_path: Path) -> None:
+    """Ten rounds with nine zooms: the same texts and tokens, and each raster rendered, made ready and encoded once.
+
+    Of all prompts together no more is prefilled than the last one has, and a block a round.
+    """
+    looped, chat, in_loop = served.in_a_loop(tmp_path)
+    asked, by_client = served.as_a_client(chat)
+    assert in_loop == by_client == (10, 10, 10)
+    assert [(each.text, each.prompt_tokens) for each in asked] == [(each.text, each.prompt_tokens) for each in looped]
+    assert len(asked) == len(LOOKS) == 10
+    for rounds in (looped, asked):
+        prefilled = sum(each.prompt_tokens - each.cached_tokens for each in rounds)
+        assert prefilled <= rounds[-1].prompt_tokens + ENTRY.engine["block_size"] * len(rounds)

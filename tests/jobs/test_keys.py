@@ -62,6 +62,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     await queue.begin_probation(lease, "r0")
     await results.record(answer(cancelled.id, lease.bundle.requests[0]), lease)
     await SearchStore(redis).keep(cancelled.id, "search", Found(text="pages"))
+    await SearchStore(redis).claim(cancelled.id, "another", "", "w")
     await registry.cancel(cancelled.id)
     await queue.hand_back(lease)
     failed, _ = await registry.create(SPEC)

@@ -146,6 +146,12 @@ def test_unknown_models_are_pointed_at(gateway: RunningGateway) -> None:
     assert [error["pointer"] for error in problem["errors"]] == ["#/models/1", "#/models/2"]
 
 
+def test_a_model_may_be_named_as_chats_name_it(gateway: RunningGateway) -> None:
+    """By its title or weights, in whatever case; the job has its id."""
+    reply = gateway.submit(models=["DEMO (Qwen3-VL architecture, random weights)"])
+    assert reply.json()["spec"]["models"] == [MODEL]
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

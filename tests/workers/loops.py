@@ -9,7 +9,7 @@ from typing import Any
 from jobs.loops import Given, Search, ToolErrors, ToolLoop, Zoom
 from jobs.models import Grow, InferenceRequest, Sampling, Turn, TurnResponse
 from retrieval.corpora import Corpora
-from retrieval.sources import Page, SummarizerName
+from retrieval.sources import Page
 from tests.workers.examples import ENTRY, image, make_request
 from tiling.views import View
 from workers.engines.engine import Message
@@ -25,7 +25,11 @@ SHOWN = View(image=image(0), sizing="longest:200")
 THUMB = View(image=image(1), sizing="longest:64")
 CLOSER = Zoom(name="closer", sizing="fit:32:4096:65536:28", before="<r>\nCloser:", after="\n</r>")
 LOOK_UP = Search(
-    name="look_up", source="pages/corpus", found="<r>\n{query}: {result}\n</r>", nothing="<r>\nno {query}\n</r>"
+    name="look_up",
+    source="pages/corpus",
+    found="<r>\n{query}: {result}\n</r>",
+    nothing="<r>\nno {query}\n</r>",
+    unsummed="<r>\n{query} is not summed up\n</r>",
 )
 ALIKE = Given(name="alike", parts=("<r>\nTitle 1: Quay 4\n", THUMB, "\n</r>"))
 ERRORS = ToolErrors(arguments="not so", unknown="no {name}", box="no box", query="no query")
@@ -71,6 +75,7 @@ class CountingSource:
         self._source = Corpora(root, indexes).open("pages/corpus")
         self.asked: list[str] = []
         self.error: Exception | None = None
+        self.says_nothing = False
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
@@ -80,7 +85,7 @@ class CountingSource:
         return self._source.version
 
     @property
-    def summarizer(self) -> SummarizerName:
+    def summarizer(self) -> str:
         """That of the corpus."""
         return self._source.summarizer
 
@@ -91,6 +96,10 @@ class CountingSource:
         if self.error:
             raise self.error
         return await self._source.search(query, top_k)
+
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """As the corpus does, or nothing."""
+        return "" if self.says_nothing else await self._source.write(query, pages)
 
     @property
     def sources(self) -> Sources:

@@ -9,6 +9,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
+from catalogue.entry import CatalogueEntry
 from jobs.models import Grow, Sampling, TurnResponse
 from jobs.previews import PreviewStore
 from tests.waiting import async_wait_until
@@ -63,6 +64,7 @@ class Rig:
         traces: Traces | None = None,
         *,
         sources: Sources | None = None,
+        entry: CatalogueEntry = ENTRY,
         previews: Path | None = None,
         **settings: Any,
     ) -> None:
@@ -72,7 +74,7 @@ class Rig:
         self.library = Library(ImageRoot(data), pyramids, 2**28)
         self._make = make
         chosen = SETTINGS.model_copy(update=settings)
-        served = Served(ENTRY, self._engine, chosen.max_requests)
+        served = Served(entry, self._engine, chosen.max_requests)
         instruments = Instruments(self.registry)
         self.leisure: Leisure | None = None
         if previews:
@@ -107,6 +109,7 @@ async def running_worker(
     traces: Traces | None = None,
     *,
     sources: Sources | None = None,
+    entry: CatalogueEntry = ENTRY,
     previews: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Rig]:
@@ -115,7 +118,7 @@ async def running_worker(
     It keeps small pictures of what was shown below `previews`.
     """
     engine = make or (lambda: SimulatedEngine(ENTRY, speed=0))
-    rig = Rig(redis, data, pyramids, engine, traces, sources=sources, previews=previews, **settings)
+    rig = Rig(redis, data, pyramids, engine, traces, sources=sources, entry=entry, previews=previews, **settings)
     running = asyncio.create_task(rig.worker.run())
     try:
         yield rig

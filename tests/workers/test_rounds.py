@@ -219,6 +219,31 @@ async def test_a_source_that_is_down_is_a_failure_and_no_answer(
     assert (response.failure.type, response.failure.retryable) == ("SourceChangedError", False)
 
 
+@pytest.mark.parametrize(
+    ("query", "says_nothing", "told", "pages"),
+    [("起", False, "no 起", 0), ("cranes", True, "cranes is not summed up", 1), ("{result}", True, "no {result}", 0)],
+)
+async def test_a_search_without_a_text_says_why(
+    redis: Redis,
+    data: Path,
+    tmp_path: Path,
+    source: CountingSource,
+    *,
+    query: str,
+    says_nothing: bool,
+    told: str,
+    pages: int,
+) -> None:
+    """No page was found, or nothing could be made of those that were; both are answers, and the chat goes on."""
+    source.says_nothing = says_nothing
+    engine = WritingEngine(in_order(call("look_up", query=query), "1911"))
+    response = await played(redis, data, tmp_path, engine, source)
+    made = response.turns[0].call
+    assert made is not None
+    assert (made.status, made.result, len(made.documents)) == ("ok", f"<r>\n{told}\n</r>", pages)
+    assert response.stop == "answered"
+
+
 async def test_a_job_searches_once_for_the_same(
     redis: Redis, data: Path, tmp_path: Path, source: CountingSource
 ) -> None:

@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from catalogue.load import load_catalogue
+from jobs.errors import SettingsInvalidError
 from jobs.models import Sampling
 from tests.workers.examples import ENTRY
 from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from workers.engines.simulation.script import read_script
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
 
@@ -157,3 +160,32 @@ async def test_a_hybrid_family_is_simulated_as_one() -> None:
     assert hybrid.model.state_blocks > 0
     assert other.model.state_blocks == 0
     assert hybrid.batched_tokens == 32_768
+
+
+async def test_a_scripted_engine_says_what_was_declared(tmp_path: Path) -> None:
+    """Each chat goes through one list in order, by its first question alone, and the engine is called scripted."""
+    file = tmp_path / "script.json"
+    file.write_text('[["one {chat}", "two"], ["eins {chat}", "zwei"]]')
+    engine = SimulatedEngine(ENTRY, speed=0, script=read_script(file))
+    await engine.start()
+    said = set()
+    for number in range(20):
+        chat = question("k", f"Which? {number}")
+        for _ in range(3):
+            answer = await engine.generate(chat, Sampling(seed=number), "r")
+            chat = [*chat, Message("assistant", (answer.text,)), Message("user", ("Go on.",))]
+        first, *others = [message.text for message in chat if message.role == "assistant"]
+        said.add((first.partition(" ")[0], *others))
+    await engine.stop()
+    assert said == {("one", "two", "two"), ("eins", "zwei", "zwei")}
+    assert (engine.info.name, engine.info.simulated) == ("scripted", True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[[]]", '["one"]', '{"a": 1}'])
+def test_what_is_no_script_is_refused(tmp_path: Path, text: str) -> None:
+    """With the name of the file; so is one that is not there."""
+    file = tmp_path / "script.json"
+    file.write_text(text)
+    for path in (file, tmp_path / "other.json"):
+        with pytest.raises(SettingsInvalidError, match=f"the script {path}"):
+            read_script(path)

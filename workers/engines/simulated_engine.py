@@ -24,6 +24,7 @@ from workers.engines.simulation.prompts import Prompt, count_tokens, first_token
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
 from workers.engines.simulation.scheduler import Counts, Scheduler
 from workers.engines.simulation.scheduler import Sequence as Scheduled
+from workers.engines.simulation.script import Script
 from workers.engines.vllm_arguments import RECURRENT
 
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
@@ -74,7 +75,8 @@ class SimulatedEngine:
     """Answers a random option's letter after as long as a real engine would take, divided by `speed`.
 
     Text is a function of the sampling seed and the prompt alone. `speed` 0 takes no time at all. An answer is preceded
-    by `thought_tokens` that take time and room, and are not told.
+    by `thought_tokens` that take time and room, and are not told. With a `script` its texts are those, and it is called
+    scripted.
     """
 
     def __init__(
@@ -84,11 +86,13 @@ class SimulatedEngine:
         speed: float = 1.0,
         roofline: Roofline | None = None,
         thought_tokens: int = 0,
+        script: Script | None = None,
     ) -> None:
         self._entry = entry
         self._speed = speed
         self._roofline = roofline or roofline_of(entry)
         self._thought_tokens = thought_tokens
+        self._script = script
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
         self._primers = Primers.of(entry, self._roofline.batched_tokens, self._prefill)
@@ -99,8 +103,9 @@ class SimulatedEngine:
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is: simulated, in so many words."""
-        return EngineInfo(name="simulated", version="2", device="simulated", simulated=True)
+        """What this engine is: simulated or scripted, in so many words."""
+        name = "scripted" if self._script else "simulated"
+        return EngineInfo(name=name, version="2", device="simulated", simulated=True)
 
     @property
     def phase(self) -> EnginePhase | None:
@@ -140,7 +145,8 @@ class SimulatedEngine:
             context = self._entry.max_model_len
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        answer = first_tokens(_cut(_answer(chat, sampling, prompt.digest), sampling), sampling.max_tokens)
+        written = self._script.write(chat) if self._script else _answer(chat, sampling, prompt.digest)
+        answer = first_tokens(_cut(written, sampling), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
         async with self._primers.primed(chat, priority) as primed:
             generation = self._generation(prompt, primed.priority, tokens, answer)

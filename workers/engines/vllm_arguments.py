@@ -52,9 +52,7 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
         "enable_prefix_caching": True,
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
-        "limit_mm_per_prompt": {"image": MOST_PICTURES, "video": 0},
-        # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
-        "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
+        **(_pictures(entry) if entry.takes_pictures else {}),
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
         **(RECURRENT if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
@@ -66,6 +64,14 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
     asked = int(arguments.get("max_num_batched_tokens", 0))
     needed = entry.visual_budget.max_visual_tokens + _TEXT_TOKENS
     return arguments | {"max_num_batched_tokens": max(asked, whole, needed)}
+
+
+def _pictures(entry: CatalogueEntry) -> dict[str, Any]:
+    return {
+        "limit_mm_per_prompt": {"image": MOST_PICTURES, "video": 0},
+        # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
+        "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
+    }
 
 
 def engine_environment(weights: str) -> dict[str, str]:

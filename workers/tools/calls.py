@@ -178,7 +178,8 @@ def _pairs(content: str, at: int, form: TaggedCall) -> dict[str, str]:
     while (begin := content.find(form.key_opening, at)) >= 0:
         key, at = _until(content, begin + len(form.key_opening), form.key_closing)
         _, at = _until(content, at, form.value_opening)
-        values[key], at = _until(content, at, form.value_closing)
+        value, at = _until(content, at, form.value_closing)
+        values[key.strip()] = value.removeprefix("\n").removesuffix("\n")
     return values
 
 
@@ -187,7 +188,7 @@ def _until(content: str, at: int, mark: str) -> tuple[str, int]:
     end = content.find(mark, at)
     if end < 0:
         raise _MalformedError
-    return content[at:end].strip(), end + len(mark)
+    return content[at:end], end + len(mark)
 
 
 def _from_json(text: str) -> Any:

@@ -8,12 +8,22 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    Tag,
+    ValidationError,
+)
 from pydantic_core import PydanticCustomError
 
 from jobs.errors import SettingsInvalidError
 from retrieval.sources import SummarizerName
+from workers.tools.summarizing import ModelSummarizer
 from workers.tools.web import WebSource
+from workers.tools.wire import Bounds
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PATH = Field(min_length=1, max_length=200)
@@ -50,14 +60,40 @@ def _address(given: str) -> str:
     return given
 
 
-class SourceSettings(BaseModel):
-    """One source. A path leads through an answer's JSON, such as `data.results`; numbers count in lists."""
+class SummarizerSettings(Bounds):
+    """A model that sums pages up, behind OpenAI's API; `template` goes to its chat template."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model: str = Field(pattern=r"^[!-~]{1,200}$")
+    address: Annotated[str, AfterValidator(_address)]
+    key_env: str | None = None
+
+    temperature: float = Field(0.0, ge=0, le=2)
+    tokens: PositiveInt = 1024
+    template: Mapping[str, str | int | float | bool] = {"enable_thinking": False}
+
+    try_seconds: PositiveFloat = 120.0
+    seconds: PositiveFloat = 300.0
+
+    @property
+    def endpoint(self) -> str:
+        """Where chats are completed; an address without a path gets the one of OpenAI's API."""
+        version = "" if urlsplit(self.address).path.strip("/") else "/v1"
+        return f"{self.address.rstrip('/')}{version}/chat/completions"
+
+
+def _kind_of_summarizer(given: object) -> str:
+    return "name" if isinstance(given, str) else "model"
+
+
+class SourceSettings(Bounds):
+    """One source. A path leads through an answer's JSON, such as `data.results`; numbers count in lists."""
 
     address: Annotated[str, AfterValidator(_address)]
     version: str = Field(min_length=1, max_length=200)
-    summarizer: SummarizerName = "extractive/1"
+    summarizer: Annotated[
+        Annotated[SummarizerName, Tag("name")] | Annotated[SummarizerSettings, Tag("model")],
+        Discriminator(_kind_of_summarizer),
+    ] = "extractive/1"
     shape: Literal["serper", "adapter"] | None = None
 
     method: Literal["GET", "POST"] = "POST"
@@ -75,16 +111,10 @@ class SourceSettings(BaseModel):
     text: str | None = None
 
     pages: bool = False
-    private: bool = False
     private_page_hosts: tuple[str, ...] = ()
 
-    tries: int = Field(3, ge=1, le=10)
-    pause_seconds: PositiveFloat = 1.0
-    try_seconds: PositiveFloat = 20.0
     search_seconds: PositiveFloat = 60.0
     page_seconds: PositiveFloat = 20.0
-    concurrency: PositiveInt = 8
-    answer_bytes: PositiveInt = 2**21
     page_bytes: PositiveInt = 2**20
     page_characters: PositiveInt = 30_000
 
@@ -115,16 +145,19 @@ def _source(name: str, table: object, environ: Mapping[str, str]) -> WebSource:
         raise ValueError("a name has small letters, digits, '-', '_' and '.', and begins with a letter or digit")
     usual = SHAPES.get(str(table.get("shape")), {})
     settings = SourceSettings.model_validate({**usual, **table})
-    return WebSource(name, settings, _key(settings, environ))
+    model = None
+    if isinstance(settings.summarizer, SummarizerSettings):
+        model = ModelSummarizer(name, settings.summarizer, _key(settings.summarizer.key_env, environ))
+    return WebSource(name, settings, _key(settings.key_env, environ), model)
 
 
-def _key(settings: SourceSettings, environ: Mapping[str, str]) -> str | None:
-    if not settings.key_env:
+def _key(variable: str | None, environ: Mapping[str, str]) -> str | None:
+    if not variable:
         return None
-    key = environ.get(settings.key_env, "").strip()
+    key = environ.get(variable, "").strip()
     if not key:
-        raise ValueError(f"key_env: the variable {settings.key_env} is not set")
+        raise ValueError(f"key_env: the variable {variable} is not set")
     # Whatever else is refused later would stand in an error, as it is.
     if not (key.isascii() and key.isprintable()):
-        raise ValueError(f"key_env: the variable {settings.key_env} holds what cannot be sent in a header")
+        raise ValueError(f"key_env: the variable {variable} holds what cannot be sent in a header")
     return key

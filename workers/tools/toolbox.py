@@ -63,7 +63,7 @@ class Toolbox:
 
     async def _search(self, call: Call, tool: Search, job_id: str) -> Result:
         found, cached, source = await self._searching.search(job_id, tool, call.query)
-        template = tool.found if found.documents else tool.nothing
+        template = tool.found if found.text else tool.unsummed if found.documents else tool.nothing
         text = fill(template, query=call.query, result=found.text)
         return Result((text,), found.documents, source, cached)
 

@@ -1,22 +1,20 @@
 """Asks a source on the network, and reads the pages that it names, within the bounds of its operator."""
 
 import asyncio
-import json
 import logging
-import ssl
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
-from jobs.outgoing import AddressRefusedError, AddressUnknownError, is_public, pinned, resolve
-from retrieval.errors import SourceFailedError
-from retrieval.sources import MOST_PAGES, Page, SummarizerName
+from jobs.outgoing import AddressRefusedError
+from retrieval.sources import MOST_PAGES, Page, write_result
 from workers.tools.markup import plain_text
+from workers.tools.summarizing import ModelSummarizer
+from workers.tools.wire import Server, at, client, content, is_packed, looked_at
 
 if TYPE_CHECKING:
     from workers.tools.sources import SourceSettings
@@ -28,26 +26,19 @@ _MOST_TITLE = 1_000
 _MOST_SNIPPET = 2_000
 _MOST_LINK = 2_000
 _MOST_REDIRECTS = 3
-_LONGEST_PAUSE = 20.0
 _HTML = ("text/html", "application/xhtml+xml")
-_AGAIN = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
-
-
-class _AgainError(Exception):
-    """The source may answer when it is asked again, in `seconds` where it says so."""
-
-    def __init__(self, message: str, seconds: float = 0.0) -> None:
-        super().__init__(message)
-        self.seconds = seconds
 
 
 class WebSource:
     """A `Source` behind HTTP. What a model writes is sent as a text, and decides no address."""
 
-    def __init__(self, name: str, settings: "SourceSettings", key: str | None) -> None:
+    def __init__(
+        self, name: str, settings: "SourceSettings", key: str | None, model: ModelSummarizer | None = None
+    ) -> None:
         self.name = name
         self._settings = settings
-        self._key = key
+        self._server = Server(f"source {name}", settings.address, _key_header(settings.key_header, key), settings)
+        self._model = model
         self._places = asyncio.Semaphore(settings.concurrency)
 
     @property
@@ -56,9 +47,9 @@ class WebSource:
         return self._settings.version
 
     @property
-    def summarizer(self) -> SummarizerName:
+    def summarizer(self) -> str:
         """How its pages are summed up."""
-        return self._settings.summarizer
+        return self._model.name if self._model else str(self._settings.summarizer)
 
     async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
         """The first pages that it names. Raises SourceFailedError when its tries or its seconds are spent."""
@@ -66,24 +57,17 @@ class WebSource:
         async with self._places:
             try:
                 async with asyncio.timeout(self._settings.search_seconds):
-                    pages = await self._patiently(sent, min(top_k, MOST_PAGES))
+                    pages = await self._ask(sent, min(top_k, MOST_PAGES))
                     return await self._read_pages(pages) if self._settings.pages else pages
             except TimeoutError as error:
-                raise self._failed(f"no result within {self._settings.search_seconds:g} s") from error
+                raise self._server.failed(f"no result within {self._settings.search_seconds:g} s") from error
 
-    async def _patiently(self, query: str, top_k: int) -> tuple[Page, ...]:
-        tries = self._settings.tries
-        for number in range(tries):
-            try:
-                return await self._ask(query, top_k)
-            except (_AgainError, httpx.HTTPError, TimeoutError) as error:
-                told = str(error) or type(error).__name__
-                if number == tries - 1:
-                    raise self._failed(f"{told}, asked {tries} time(s)") from error
-                pause = max(self._settings.pause_seconds * 2**number, getattr(error, "seconds", 0.0))
-                log.info("source %s: %s; it is asked again in %g s", self.name, told, pause)
-                await asyncio.sleep(min(pause, _LONGEST_PAUSE))
-        raise AssertionError("a source is asked once at least")
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """The text that a model is shown. Raises SourceFailedError where the model that sums up does not answer."""
+        if isinstance(self._settings.summarizer, str):
+            return await asyncio.to_thread(write_result, query, pages, self._settings.summarizer)
+        assert self._model is not None, "settings with a model come with one"
+        return await self._model.write(query, pages)
 
     async def _ask(self, query: str, top_k: int) -> tuple[Page, ...]:
         settings = self._settings
@@ -91,51 +75,15 @@ class WebSource:
         if settings.top_k_field:
             said[settings.top_k_field] = top_k
         sent: dict[str, Any] = {"params": said} if settings.method == "GET" else {"json": said}
-        try:
-            call = await _call(urlsplit(settings.address), allowed=settings.private)
-        except AddressUnknownError as error:
-            raise _AgainError(str(error)) from error
-        except AddressRefusedError as error:
-            raise self._failed(f"{error}; `private = true` allows it") from error
-        call["headers"] |= self._key_header()
-        async with (
-            asyncio.timeout(settings.try_seconds),
-            _client(settings.try_seconds) as client,
-            client.stream(settings.method, **call, **sent) as response,
-        ):
-            self._check(response)
-            content = await _content(response, settings.answer_bytes)
-        if len(content) > settings.answer_bytes:
-            raise self._failed(f"the answer has more than {settings.answer_bytes} bytes")
-        return self._pages(content, top_k)
+        return self._pages(await self._server.ask(settings.method, **sent), top_k)
 
-    def _key_header(self) -> dict[str, str]:
-        if not self._key:
-            return {}
-        header = self._settings.key_header
-        return {header: f"Bearer {self._key}" if header.lower() == "authorization" else self._key}
-
-    def _check(self, response: httpx.Response) -> None:
-        status = response.status_code
-        if status in _AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            after = response.headers.get("Retry-After", "")
-            raise _AgainError(f"answers {status}", float(after) if after.isdecimal() else 0.0)
-        if status != HTTPStatus.OK:
-            raise self._failed(f"answers {status}")
-        if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise self._failed("sends compressed answers, which were not asked for")
-
-    def _pages(self, content: bytes, top_k: int) -> tuple[Page, ...]:
+    def _pages(self, answer: Any, top_k: int) -> tuple[Page, ...]:
         settings = self._settings
-        try:
-            answer = json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise self._failed("its answer is no JSON") from error
-        if settings.status and _at(answer, settings.status) not in (0, None):
-            raise self._failed(f"its answer has `{settings.status}` {str(_at(answer, settings.status))[:100]!r}")
-        results = _at(answer, settings.results)
+        if settings.status and at(answer, settings.status) not in (0, None):
+            raise self._server.failed(f"its answer has `{settings.status}` {str(at(answer, settings.status))[:100]!r}")
+        results = at(answer, settings.results)
         if not isinstance(results, list):
-            raise self._failed(f"its answer has no list at `{settings.results}`")
+            raise self._server.failed(f"its answer has no list at `{settings.results}`")
         return tuple(filter(None, map(self._page, results)))[:top_k]
 
     def _page(self, result: object) -> Page | None:
@@ -167,10 +115,10 @@ class WebSource:
             parts = urlsplit(link)
             if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
                 raise ValueError("is no address")
-            call = await _call(parts, allowed=parts.hostname in settings.private_page_hosts)
+            call = await looked_at(parts, allowed=parts.hostname in settings.private_page_hosts)
             async with (
-                _client(settings.page_seconds) as client,
-                client.stream("GET", **call) as response,
+                client(settings.page_seconds) as asking,
+                asking.stream("GET", **call) as response,
             ):
                 if response.has_redirect_location:
                     link = str(httpx.URL(link).join(response.headers["Location"]))
@@ -178,56 +126,21 @@ class WebSource:
                 kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
                 if response.status_code != HTTPStatus.OK or kind not in _HTML:
                     raise ValueError(f"answers {response.status_code} with {kind[:100] or 'no type'}")
-                if response.headers.get("Content-Encoding", "identity") != "identity":
+                if is_packed(response):
                     raise ValueError("is compressed, which was not asked for")
-                content = await _content(response, settings.page_bytes)
-            text = await asyncio.to_thread(plain_text, content[: settings.page_bytes], response.charset_encoding)
+                body = await content(response, settings.page_bytes)
+            text = await asyncio.to_thread(plain_text, body[: settings.page_bytes], response.charset_encoding)
             return text[: settings.page_characters]
         raise ValueError(f"leads on more than {_MOST_REDIRECTS} times")
 
-    def _failed(self, told: str) -> SourceFailedError:
-        return SourceFailedError(f"source {self.name}: {told}")
-
-
-async def _call(parts: SplitResult, *, allowed: bool) -> dict[str, Any]:
-    """What httpx calls an address with that was looked at. Raises AddressRefusedError."""
-    call = pinned(parts, await resolve(parts, (lambda _: True) if allowed else is_public))
-    call["headers"]["Accept-Encoding"] = "identity"  # what is small on the way would not be bounded here
-    return call
-
-
-def _client(seconds: float) -> httpx.AsyncClient:
-    # One for each call: connections are pinned to addresses, and are not to be shared between names.
-    return httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=False, verify=_trusted())
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
-
-
-async def _content(response: httpx.Response, most: int) -> bytes:
-    """The body, or so much of it that it is longer than `most`."""
-    content = bytearray()
-    async for piece in response.aiter_raw():
-        content += piece
-        if len(content) > most:
-            break
-    return bytes(content)
-
-
-def _at(value: Any, path: str) -> Any:
-    for step in path.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
-
 
 def _text(result: object, path: str) -> str:
-    found = _at(result, path)
+    found = at(result, path)
     # Whatever cannot be written as UTF-8 could not be stored either.
     return found.encode("utf-8", "replace").decode() if isinstance(found, str) else ""
+
+
+def _key_header(name: str, key: str | None) -> dict[str, str]:
+    if not key:
+        return {}
+    return {name: f"Bearer {key}" if name.lower() == "authorization" else key}

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.vistahop.asking import tools_section
 from benchmarks.vistahop.benchmark import VistaHop
+from benchmarks.vistahop.tools import own_tools
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
 from evaluation.expansion import expand
-from jobs.loops import Given, Search, ToolLoop, Zoom
+from jobs.loops import GRAMMARS, Given, Grammar, Search, ToolLoop, Zoom
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tests.benchmarks.vistahop.examples import PICTURE
 from tests.benchmarks.vistahop.files import OURS, QUESTION, write
 from tests.evaluation.responses import MODEL
+from tests.workers.tools.test_templates import TEMPLATES, each_family, rendered
 from tiling.views import View
 from workers.engines.remote.dialects import DIALECTS
 
@@ -169,3 +172,24 @@ def test_chats_are_decoded_as_the_authors_program_decodes(harbours: Dataset) -> 
     assert sent["presence_penalty"] == 1.5
     other = asked(harbours, sampling={"presence_penalty": 0})["search_crop-V2-n10"].sampling
     assert "presence_penalty" not in other.model_dump()
+
+
+@each_family
+def test_models_are_told_of_tools_as_their_template_tells_them(family: str) -> None:
+    """To the letter, each declaration on a line, whichever family's way of calling a job chooses."""
+    tools = own_tools()
+    declared = [dict(tool.declaration) for tool in tools]
+    text = rendered(family, {"role": "assistant", "content": "1911"}, tools=declared)
+    assert tools_section(tools, TEMPLATES[family][1]) in text
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_a_job_may_choose_how_calls_are_written(harbours: Dataset, grammar: Grammar) -> None:
+    """The loop reads what the system message asks for; the version says so where it is not the authors' way."""
+    request = asked(harbours, options={"grammar": grammar})["search_crop-V2-n10"]
+    loop, system = loop_of(request), request.system or ""
+    declared = ToolLoop.model_validate({**loop.model_dump(), **GRAMMARS[grammar]})
+    assert loop == declared
+    assert f"between {loop.opening} and {loop.closing}" in system.partition("# Tools")[0]
+    assert loop.opening in system.partition("# Tools")[2]
+    assert ((request.prompt_version or "").endswith(f"+calls:{grammar}")) is (grammar != "qwen3")

@@ -1,152 +1,280 @@
 """Agents whose every word is scripted go the whole way of a worker, and every number of the report is known beforehand.
 
-The engine is the simulated one, and says so in every response; what it says is scripted here.
+Pictures, crops, corpus, index, worker and server are real; the engine is the simulated one, whose words are scripted
+here, and says so in every response.
 """
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from PIL import Image
-from redis.asyncio import Redis
+import pytest
 
+from benchmarks.vistahop.samples import Sample
+from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
 from evaluation.outcomes import sample_outcomes
 from evaluation.prompts import Prompts
 from evaluation.report import Report, build_report
+from evaluation.score import score_files
 from evaluation.writers.page.page import render_html
+from jobs.connection import connect
 from jobs.models import JobSpec, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
+from jobs.server import ServerProcess
 from retrieval.corpora import Corpora
 from service.submission.admission import bundle_requests
-from tests.benchmarks.vistahop.files import OURS, write
-from tests.evaluation.tables import caveats_of, value_of, values_of
-from tests.workers.conftest import redis, server  # noqa: F401 - fixtures
+from tests.benchmarks.vistahop.agents import Script, ScriptedEngine, blind, erring, walker
+from tests.demo.conftest import hop_folder  # noqa: F401 - a fixture
+from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
+from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
-from tests.workers.loops import WritingEngine
 from tests.workers.rig import running_worker
 from tiling.headers import read_header
-from workers.engines.engine import Message
 from workers.tools.searching import Sources
 
-SIZE = (1200, 800)
-REPEATS = 2
-ANCHOR = {"label": "mark", "kind": "logo", "box": [0.4, 0.4, 0.5, 0.5]}
+REPEATS = 5
+AGENTS: Mapping[str, tuple[Script, str]] = {
+    "walker": (walker, "vistahop"),
+    "blind": (blind, "table4"),
+    "erring": (erring, "table4"),
+}
+"""What each agent is asked."""
+COLUMNS = "p1 L1 L2 L3 calls rounds utilization"
 
 
-def call(name: str, **arguments: Any) -> str:
-    """A turn that calls a tool."""
-    return f"<thinking>Hm.</thinking><tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
+class Played(NamedTuple):
+    """All that came of the agents' jobs."""
+
+    dataset: Dataset
+    entries: Mapping[str, CatalogueEntry]
+    specs: Mapping[str, JobSpec]
+    responses: Sequence[Response]
+    renders: int
+
+    @property
+    def report(self) -> Report:
+        """The report of all of them."""
+        return build_report(self.dataset, self.responses, self.entries, next(iter(self.specs.values())))
 
 
-def answer(text: str) -> str:
-    """A turn that answers."""
-    return f"<thinking>Now.</thinking><answer>{text}</answer>"
+@pytest.fixture(scope="module")
+def played(
+    server: ServerProcess,  # noqa: F811
+    hop_folder: Path,  # noqa: F811
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Played:
+    """The three agents, each played by a worker of its own over the same pictures."""
+    return asyncio.run(_played(server.url, hop_folder, tmp_path_factory.mktemp("agents")))
 
 
-ZOOM = call("image_zoom_in_tool", bbox_2d=[350, 350, 550, 550], label="mark", img_idx=0)
-FIND = call("text_search_tool", query="who owns Ansel Hoist")
-AGENTS: tuple[Sequence[str], ...] = (
-    (ZOOM, FIND, answer("In 1911")),
-    (call("image_search_tool"), answer("1911")),
-    (
-        "<tool_call>[1]</tool_call>",
-        call("fly"),
-        call("text_search_tool"),
-        call("image_zoom_in_tool", label="mark"),
-        call("image_zoom_in_tool", bbox_2d=[500, 500, 100, 100]),
-        "<tool_call>{broken</tool_call>",
-    ),
-    (FIND,) * 20,
+async def _played(url: str, folder: Path, own: Path) -> Played:
+    dataset, root, redis = load_dataset(folder), folder.parent, connect(url)
+    samples = [sample for sample in dataset.samples if isinstance(sample, Sample)]
+    entries = {name: ENTRY.model_copy(update={"id": name, "title": name.capitalize()}) for name in AGENTS}
+    sources = Sources(Corpora(root, own / "indexes"))
+    specs, found, renders = {}, [], 0
+    await redis.flushall()
+    for name, (script, plan) in AGENTS.items():
+        spec = JobSpec(dataset=dataset.name, models=(name,), plan=plan, repeats=REPEATS)
+        requests = [*expand(dataset, spec, entries, lambda image: read_header(root / image).size)]
+        job, _ = await JobRegistry(redis).create(spec)
+        await JobQueue(redis).enqueue(job.id, [*bundle_requests(job, requests, 50)], "digest")
+
+        def make(name: str = name, script: Script = script) -> ScriptedEngine:
+            return ScriptedEngine(entries[name], samples, script)
+
+        async with running_worker(redis, root, own / "pyramids", make, sources=sources, entry=entries[name]) as rig:
+            await rig.until_final(job.id)
+            renders += rig.library.stats().renders if name == "walker" else 0
+        specs[job.id] = spec
+        found += await responses_of(redis, job.id)
+    await redis.aclose()
+    return Played(dataset, entries, specs, found, renders)
+
+
+@pytest.fixture(scope="module")
+def report(played: Played) -> Report:
+    """The report of all agents."""
+    return played.report
+
+
+def numbers(report: Report, table: str, columns: str, **keys: str) -> list[float | None]:
+    """Values of columns of a row."""
+    return [value_of(report, table, column, **keys).value for column in columns.split()]
+
+
+def row(p1: Fraction, levels: Sequence[float], calls: int, rounds: int, limit: int = 10) -> list[Any]:
+    """What a row has to say of eighty chats with so many calls and rounds in all."""
+    return [pytest.approx(value) for value in (float(p1), *levels, calls / 80, rounds / 80, calls / 80 / limit)]
+
+
+def test_nothing_fails_and_every_response_says_that_it_is_scripted(played: Played) -> None:
+    """Seven cells of the plan, and twice three; all of sixteen questions, five times each."""
+    assert [response.failure for response in played.responses] == [None] * ((7 + 3 + 3) * 16 * REPEATS)
+    assert {response.engine.name for response in played.responses if response.engine} == {"scripted"}
+    assert any("simulated engine" in told for told in caveats_of(played.report))
+
+
+def test_the_walkers_table_4_is_known_to_the_last_digit(report: Report) -> None:
+    """Fifteen questions have a truth: two of L1, eight of L2, five of L3.
+
+    A question of one chain is a look, its hops and an answer: four rounds in L1, seven in L2, eight in one of them. Of
+    the fused ones two repeats of five have two looks, two hops and an answer; the others would need thirteen or
+    fourteen rounds, and end in the tenth with a call.
+    """
+    calls, rounds = 2 * 5 * 3 + 5 * (7 * 6 + 7) + 6 * 2 * 4 + 6 * 3 * 10, 2 * 5 * 4 + 5 * (7 * 7 + 8) + 6 * 2 * 5 + 180
+    assert numbers(report, "table4", COLUMNS, model="walker", protocol="direct") == row(
+        Fraction(2 * 2, 5 * 15), [0.4, 0, 0], 0, 80
+    )
+    assert numbers(report, "table4", COLUMNS, model="walker", protocol="search") == row(
+        Fraction(2 * 5 + 8, 5 * 15), [1, 0.2, 0], calls, rounds
+    )
+    assert numbers(report, "table4", COLUMNS, model="walker", protocol="search_crop") == row(
+        Fraction(2 * 5 + 8 * 3 + 5, 5 * 15), [1, 0.6, 0.2], calls, rounds
+    )
+    assert numbers(report, "table4", "gain", model="walker", protocol="search_crop") == [pytest.approx(21 / 75)]
+    stops = numbers(report, "process", "answered rounds context", model="walker", protocol="search_crop", rounds="10")
+    assert stops == [62 / 80, 18 / 80, 0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "right", "levels", "told"),
+    [
+        # All of L2 and of the whole ways of L3 end in the sixth round.
+        (6, 10 + 5, [1, 0, 0.2], (30 + 240 + 48 + 108, 40 + 240 + 60 + 108)),
+        (8, 10 + 24 + 5, [1, 0.6, 0.2], (30 + 245 + 48 + 144, 40 + 285 + 60 + 144)),
+        (10, 10 + 24 + 5, [1, 0.6, 0.2], (30 + 245 + 48 + 180, 40 + 285 + 60 + 180)),
+        (12, 10 + 24 + 5, [1, 0.6, 0.2], (30 + 245 + 48 + 216, 40 + 285 + 60 + 216)),
+        # Four questions of ten hops need thirteen rounds, two of eleven hops fourteen.
+        (14, 10 + 24 + 20, [1, 0.6, 0.8], (30 + 245 + 48 + 3 * (5 * 12 + 13), 40 + 285 + 60 + 3 * (5 * 13 + 14))),
+    ],
 )
-"""What is said about each of four questions, by rounds: two are answered, one errs in every way, one never ends."""
+def test_table_5_is_known_to_the_last_digit(
+    report: Report, limit: int, right: int, levels: Sequence[float], told: tuple[int, int]
+) -> None:
+    """The more rounds, the more of the whole ways are walked to their end."""
+    assert numbers(report, "table5", COLUMNS, model="walker", rounds=str(limit)) == row(
+        Fraction(right, 5 * 15), levels, *told, limit
+    )
 
 
-def says(chat: Sequence[Message]) -> str:
-    """The next turn of the agent that the question names; without tools only the first one knows the answer."""
-    number = int(chat[1].text.partition("crane ")[2][0])
-    if "<tools>" not in chat[0].text:
-        return answer("1911" if number == 0 else "1850")
-    return AGENTS[number][sum(message.role == "assistant" for message in chat)]
+def test_the_one_that_never_zooms_is_right_where_letters_are_large(report: Report) -> None:
+    """Two calls and an answer; no anchor is seen, and no page of a chain is found but by chance."""
+    for protocol in ("search", "search_crop"):
+        expected = row(Fraction(2, 15), [1, 0, 0], 2 * 80, 3 * 80)
+        assert numbers(report, "table4", COLUMNS, model="blind", protocol=protocol) == expected
+    assert numbers(report, "evidence", "anchor", model="blind", protocol="search_crop") == [0]
+    assert numbers(report, "table9", "anchor", model="blind", source="rules of ours") == [1]
 
 
-def drawn(root: Path) -> Dataset:
-    """Four questions about four pictures, two of each level, with a corpus of one page."""
-    records = [
-        {
-            **OURS,
-            "id": f"q{at}",
-            "images": [f"images/{at}.jpg"],
-            "question": f"When was the firm of crane {at} founded?",
-            "hops": 7 if at < 2 else 12,
-            "anchors": [ANCHOR],
-            "image_search": [{"title": "Quay 4", "thumbnail": "thumbs/quay.jpg"}],
-        }
-        for at in range(len(AGENTS))
-    ]
-    folder = write(root / "harbours", records)
-    for name in (*(f"images/{at}.jpg" for at in range(len(AGENTS))), "thumbs/quay.jpg"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        Image.new("RGB", SIZE, (len(name), 9, int(name[-5], 36))).save(folder / name)
-    return load_dataset(folder)
-
-
-async def played(redis: Redis, tmp_path: Path) -> tuple[Report, list[Response], int, str]:  # noqa: F811
-    """Report and responses of Table 4's plan, how many pictures were rendered, and the page."""
-    root = tmp_path / "data"
-    root.mkdir()
-    dataset = drawn(root)
-    spec = JobSpec(dataset="harbours", models=(ENTRY.id,), plan="table4", repeats=REPEATS)
-    requests = [*expand(dataset, spec, {ENTRY.id: ENTRY}, lambda image: read_header(root / image).size)]
-    job, _ = await JobRegistry(redis).create(spec)
-    await JobQueue(redis).enqueue(job.id, [*bundle_requests(job, requests, 50)], "digest")
-    sources = Sources(Corpora(root, tmp_path / "indexes"))
-    async with running_worker(redis, root, tmp_path / "pyramids", lambda: WritingEngine(says), sources=sources) as rig:
-        await rig.until_final(job.id)
-    responses = await responses_of(redis, job.id)
-    report = build_report(dataset, responses, {ENTRY.id: ENTRY}, spec)
-    outcomes = sample_outcomes(dataset, responses, {ENTRY.id: ENTRY}, Prompts(dataset, {job.id: spec}))
-    return report, responses, rig.library.stats().renders, render_html(report, outcomes)
-
-
-async def test_tables_of_scripted_agents_are_known_to_the_last_digit(redis: Redis, tmp_path: Path) -> None:  # noqa: F811
-    """Pass@1, calls, rounds, utilization, stops, statuses, anchors and documents."""
-    report, responses, renders, page = await played(redis, tmp_path)
-    assert [response.failure for response in responses] == [None] * (3 * 4 * REPEATS)
-    assert renders == 4 + 1 + 1, "four pictures, one thumbnail and one zoom, whoever asks for them"
-
-    def numbers(table: str, columns: str, protocol: str) -> list[float | None]:
-        return [value_of(report, table, column, protocol=protocol).value for column in columns.split()]
-
-    columns = "p1 L2 L3 calls rounds utilization"
-    assert numbers("table4", columns, "direct") == [0.25, 0.5, 0, 0, 1, 0]
-    # Without a zoom the first agent's is an unknown tool; the last one calls in each of ten rounds.
-    assert numbers("table4", columns, "search") == [0.5, 1, 0, 3.0, 5.25, 0.3]
-    assert numbers("table4", columns, "search_crop") == [0.5, 1, 0, 3.25, 5.25, 0.325]
-    assert numbers("process", "answered rounds context strict", "search_crop") == [0.75, 0.25, 0, 0.5]
+def test_every_error_is_counted_as_what_it_is(report: Report) -> None:
+    """Of sixteen questions one is right behind a box that is none, four search for ever, four fill the context."""
+    # Seven questions err six times, one answers in its second round, four have ten calls, four one call in one round.
+    expected = row(Fraction(1, 15), [0.5, 0, 0], 5 * (4 * 10 + 4), 5 * (7 * 6 + 2 + 4 * 10 + 4))
+    assert numbers(report, "table4", COLUMNS, model="erring", protocol="search_crop") == expected
+    stops = numbers(report, "process", "answered rounds context strict", model="erring", protocol="search_crop")
+    assert stops == [8 / 16, 4 / 16, 4 / 16, 0]
     found = {
-        (row.keys["tool"], row.keys["status"]): row.values[0]
-        for row in next(table for table in report.tables if table.name == "calls").rows
-        if row.keys["protocol"] == "search_crop"
+        (one.keys["tool"], one.keys["status"]): one.values[0]
+        for one in table_of(report, "calls").rows
+        if one.keys["model"] == "erring" and one.keys["protocol"] == "search_crop"
     }
     assert found == {
-        ("none", "bad_arguments"): 2,
-        ("none", "malformed"): 2,
-        ("none", "unknown_tool"): 2,
-        ("image_zoom_in_tool", "bad_box"): 2,
-        ("image_zoom_in_tool", "empty"): 2,
-        ("image_zoom_in_tool", "ok"): 2,
-        ("image_search_tool", "ok"): 2,
-        ("text_search_tool", "empty"): 2,
-        ("text_search_tool", "not_run"): 2,
-        ("text_search_tool", "ok"): 2 * (1 + 9),
+        ("none", "bad_arguments"): 35,
+        ("none", "malformed"): 35,
+        ("none", "unknown_tool"): 35,
+        ("image_zoom_in_tool", "bad_box"): 35 + 5,
+        ("image_zoom_in_tool", "empty"): 35,
+        ("image_search_tool", "ok"): 20,
+        ("text_search_tool", "empty"): 35,
+        ("text_search_tool", "not_run"): 20,
+        ("text_search_tool", "ok"): 20 * 9,
     }
-    assert numbers("evidence", "anchor documents", "search_crop") == [0.25, 0.5]
-    # Of two wrong questions neither saw its anchor.
-    assert values_of(report, "table9", source="rules of ours")["chats"] == 2 * REPEATS
-    assert value_of(report, "table9", "anchor", source="rules of ours").value == 1
-    assert "who owns Ansel Hoist" in page and "Table 4: what tools add" in page
-    assert any("simulated engine" in told for told in caveats_of(report))
+
+
+def test_identities_of_the_paper_hold_on_these_tables(report: Report) -> None:
+    """Levels weigh as their samples do; utilization follows from calls, and answers bound Pass@1."""
+    rows = [
+        (one.keys, table)
+        for table in ("table4", "table5")
+        for one in table_of(report, table).rows
+        if not one.summary and one.keys["protocol"] != "direct"
+    ]
+    assert len(rows) == 2 * 3 + 5
+    for keys, table in rows:
+        named = {name: keys[name] for name in ("model", "protocol", "rounds")}
+        p1, first, second, third, calls, rounds, used = (
+            value or 0 for value in numbers(report, table, COLUMNS, **named)
+        )
+        answered, strict = (value or 0 for value in numbers(report, "process", "answered strict", **named))
+        assert p1 == pytest.approx((2 * first + 8 * second + 5 * third) / 15)
+        assert used == pytest.approx(calls / int(keys["rounds"]))
+        assert strict <= p1 <= answered <= rounds - calls + 1e-9
+        if keys["model"] != "erring":
+            assert answered == pytest.approx(rounds - calls)
+
+
+def test_every_picture_is_rendered_once(played: Played, report: Report) -> None:
+    """Six pictures, their thumbnails, and a crop of every anchor, whoever asks for them in whatever round."""
+    assert played.renders == 6 + (5 + 2 + 1 + 2 + 1 + 1) + 10
+    seen = numbers(report, "evidence", "anchor documents", model="walker", protocol="search_crop", rounds="14")
+    # Whole ways find all their pages, and those who know the way one of a chain's five or six.
+    known = [Fraction(2, 10)] * 2 + [Fraction(2, 10)] * 2 + [Fraction(2, 10)] + [Fraction(2, 11)]
+    assert seen == [1, pytest.approx(float((80 - 12 + 2 * sum(known)) / 80))]
+
+
+def test_pages_of_chats_show_what_was_searched(played: Played, report: Report) -> None:
+    """The page tells queries and pages in words."""
+    page = render_html(
+        report, sample_outcomes(played.dataset, played.responses, played.entries, Prompts(played.dataset, played.specs))
+    )
+    assert "firm that trades under the mark" in page and "Table 4: what tools add" in page
+
+
+def lines_of(responses: Sequence[Response]) -> Iterator[str]:
+    """Chats as the authors' program writes them: turns and results joined by chat marks."""
+    system = '<tools>\n{"name": "image_zoom_in_tool"}\n</tools>'
+    for response in responses:
+        said = []
+        for turn in response.turns:
+            said.append(f"<|im_start|>assistant\n{turn.text}<|im_end|>\n")
+            if turn.call and turn.call.result:
+                said.append(f"<|im_start|>user\n{turn.call.result}<|im_end|>\n")
+        yield json.dumps(
+            {
+                "sample_id": response.sample_id,
+                "dataset": "signs",
+                "input": [{"role": "system", "content": system}],
+                "output": "".join(said).removeprefix("<|im_start|>assistant\n"),
+                "finish_reason": "max_turns" if response.stop == "rounds" else "no_tool_calls",
+                "num_round": len(response.turns),
+            }
+        )
+
+
+def test_results_in_the_authors_form_give_the_same_numbers(
+    played: Played,
+    report: Report,
+    hop_folder: Path,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """One file a run; Pass@1 of every level, calls, rounds and utilization are those of our own responses."""
+    for limit in (6, 10):
+        chats = [one for one in played.responses if one.model == "walker" and one.max_rounds == limit]
+        chats = [one for one in chats if one.protocol == "search_crop"]
+        assert len(chats) == 16 * REPEATS
+        files = [tmp_path / f"{limit}" / f"run{repeat}" / "results.jsonl" for repeat in range(REPEATS)]
+        for repeat, file in enumerate(files):
+            file.parent.mkdir(parents=True)
+            file.write_text("\n".join(lines_of([one for one in chats if one.repeat == repeat])))
+        theirs = score_files(hop_folder, *files)
+        for column in COLUMNS.split():
+            ours = value_of(report, "table5", column, model="walker", rounds=str(limit)).value
+            assert value_of(theirs, "table4", column, protocol="search_crop").value == pytest.approx(ours)
+        assert values_of(theirs, "table4", protocol="search_crop")["chats"] == 80

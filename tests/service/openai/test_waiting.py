@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from service.settings import Settings
-from tests.service.gateways import MODEL, RunningGateway
+from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.workers import ENTRY, RunningWorker, folder_of_uploads, working
@@ -107,6 +107,24 @@ def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], setti
             events = [line.removeprefix("data: ") for line in told if line.startswith("data: ")]
     assert events[-1] == "[DONE]"
     assert json.loads(events[-2])["error"]["code"] == "server_unavailable"
+
+
+def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGateway], settings: Settings) -> None:
+    """It is answered once there is some; a stream is refused at once, and so is a chat where nobody has time."""
+    patient, hasty = start(queue_requests=1), start(queue_requests=1, chat_room_seconds=0)
+    body = {"model": MODEL, "messages": MESSAGES, "max_tokens": 4}
+
+    def ask(gateway: RunningGateway, **more: Any) -> httpx.Response:
+        return httpx.post(f"{gateway.url}/v1/chat/completions", json={**body, **more}, timeout=120)
+
+    with working(settings, slow) as worker, ThreadPoolExecutor() as pool:
+        wait_for_worker(patient)
+        first = pool.submit(ask, patient)
+        wait_until(lambda: worker.running == 1, timeout=20, what="the beginning")
+        second = pool.submit(ask, patient)
+        for refused in (ask(hasty), ask(patient, stream=True)):
+            openai_error_of(refused, 429, "queue_full")
+        assert [first.result().status_code, second.result().status_code] == [200, 200]
 
 
 def test_64_loops_that_resend_their_pictures_every_round(

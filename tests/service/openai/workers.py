@@ -21,6 +21,7 @@ from workers.engines.engine import Engine
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.instrumentation import Instruments
 from workers.stage import Served, Surroundings
+from workers.tools.searching import Sources
 from workers.worker import Worker
 
 ENTRY = load_catalogue()[MODEL]
@@ -32,9 +33,10 @@ _DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where 
 class RunningWorker:
     """A worker that claims; `engines` are those that it made."""
 
-    def __init__(self, settings: Settings, make: Make) -> None:
+    def __init__(self, settings: Settings, make: Make, sources: Sources | None = None) -> None:
         self.engines: list[Engine] = []
         self._make = make
+        self._sources = sources or Sources()
         self._library = Library(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
         self._ready = threading.Event()
         self.loop = asyncio.new_event_loop()
@@ -77,7 +79,7 @@ class RunningWorker:
     async def _run(self, settings: Settings) -> None:
         redis = connect(settings.redis_url or "")
         served = Served(ENTRY, self._engine, _SETTINGS.max_requests)
-        around = Surroundings(redis, self._library)
+        around = Surroundings(redis, self._library, sources=self._sources)
         self._worker = Worker([served], around, _SETTINGS, Instruments(CollectorRegistry()))
         self._ready.set()
         await self._worker.run()
@@ -89,9 +91,11 @@ class RunningWorker:
 
 
 @contextmanager
-def working(settings: Settings, make: Make = lambda: SimulatedEngine(ENTRY, speed=0)) -> Iterator[RunningWorker]:
+def working(
+    settings: Settings, make: Make = lambda: SimulatedEngine(ENTRY, speed=0), sources: Sources | None = None
+) -> Iterator[RunningWorker]:
     """Run a worker for the length of a block."""
-    worker = RunningWorker(settings, make)
+    worker = RunningWorker(settings, make, sources)
     try:
         wait_until(lambda: bool(worker.engines), timeout=20, what="the worker's engine")
         yield worker

@@ -1,5 +1,6 @@
 """A server that answers searches and has pages, on a port of this machine."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -8,15 +9,21 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from retrieval.sources import Source
+
 Answer = tuple[int, Mapping[str, str], bytes]
 
 
 @dataclass
 class Server:
-    """What was asked of it, and what it answers by path; a path's answers go one after the other, the last for ever."""
+    """What was asked of it, and what it answers by path; a path's answers go one after the other, the last for ever.
+
+    A path of `made` is answered by what is made of each body.
+    """
 
     port: int = 0
     answers: dict[str, list[Answer]] = field(default_factory=dict)
+    made: dict[str, Callable[[Mapping[str, Any]], Answer]] = field(default_factory=dict)
     asked: list[dict[str, Any]] = field(default_factory=list)
     wait: Callable[[], object] = lambda: None
 
@@ -39,6 +46,17 @@ def shown(html: str | bytes, kind: str = "text/html", status: int = 200, **heade
     return status, {"Content-Type": kind, **headers}, html.encode() if isinstance(html, str) else html
 
 
+def adapter_of(source: Source) -> Callable[[Mapping[str, Any]], Answer]:
+    """Answers searches from another source, a corpus say, as servers of the shape `adapter` do."""
+
+    def answer(asked: Mapping[str, Any]) -> Answer:
+        pages = asyncio.run(source.search(asked["query"], asked.get("topK", 20)))
+        results = [{"title": page.title, "snippet": page.snippet, "url": page.link} for page in pages]
+        return told({"status": 0, "data": {"results": results}})
+
+    return answer
+
+
 @contextmanager
 def serving() -> Iterator[Server]:
     """Run a server in a thread."""
@@ -56,8 +74,11 @@ def serving() -> Iterator[Server]:
             path, _, query = self.path.partition("?")
             state.asked.append({"path": path, "query": query, "headers": dict(self.headers), **more})
             state.wait()
-            answers = state.answers.get(path, [shown("gone", status=404)])
-            status, headers, content = answers.pop(0) if len(answers) > 1 else answers[0]
+            if path in state.made:
+                status, headers, content = state.made[path](more["body"])
+            else:
+                answers = state.answers.get(path, [shown("gone", status=404)])
+                status, headers, content = answers.pop(0) if len(answers) > 1 else answers[0]
             self.send_response(status)
             for name, value in {"Content-Length": str(len(content)), **headers}.items():
                 self.send_header(name.replace("_", "-"), value)

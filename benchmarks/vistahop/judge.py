@@ -1,0 +1,48 @@
+"""A model as the judge: what it is asked about an answer, how, and what its reply says."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from benchmarks.vistahop.answers import matches
+from benchmarks.vistahop.asking import Options
+from benchmarks.vistahop.prompts import read_texts
+from benchmarks.vistahop.samples import Sample
+from evaluation.benchmark import Chat, Scene
+from evaluation.judgements import Claim
+from jobs.models import Turn
+from tiling.views import View
+
+PROMPTS: Mapping[str, str] = {
+    "vistahop-judge/1": "the text, then the picture, as the authors ask",
+    "vistahop-judge/2": "the picture, then the text, so that all answers about a picture share its prefill",
+}
+DECODING: Mapping[str, float | int] = {
+    "temperature": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "max_tokens": 8192,
+}  # fmt: skip
+_LONGEST = 20_000
+"""Characters of an answer that a judge is shown; four thousand tokens have fewer."""
+_VERDICT = re.compile(r"<judge>\s*(yes|no)\s*</judge>", re.IGNORECASE)
+_FILLED = re.compile(r"\{(question|truth|answer)\}")
+
+
+def claims(sample: Sample, answer: str) -> Sequence[Claim]:
+    """That an answer means one of the truths, each in turn; nothing where it is empty, or one of them to the word."""
+    if not answer or matches(answer, sample.answers):
+        return ()
+    return tuple(Claim(sample.id, truth, answer[:_LONGEST]) for truth in dict.fromkeys(sample.answers))
+
+
+def ask_judge(claim: Claim, question: str, prompt: str, scene: Scene) -> Chat:
+    """Ask about one truth and one answer; neither thoughts nor results of tools are shown."""
+    texts = read_texts("judge")
+    told = {"question": question, "truth": claim.truth, "answer": claim.answer}
+    text = _FILLED.sub(lambda found: told[found[1]], texts["question"].strip())
+    view = View(image=scene.images[0], sizing=(scene.shared or Options()).sizing())
+    parts = (text, view) if texts["pictures"][prompt] == "behind" else (view, text)
+    return Chat((), (Turn(parts=parts),), prompt, system=texts["system"].strip())
+
+
+def read_judgement(text: str) -> bool | None:
+    """What the first verdict that stands between its tags says; None where there is none."""
+    found = _VERDICT.search(text)
+    return found[1].lower() == "yes" if found else None

@@ -1,0 +1,48 @@
+"""Language models that take texts alone, such as summarizers of what a search finds."""
+
+from typing import Literal
+
+from catalogue.families.family import CHATML_ENDS, THINK, TOOL_CALLS, Config, Family, Marks
+from tiling.budgets.base import NativeBudget
+from tiling.budgets.resolver import Decision
+from tiling.errors import BudgetError
+from tiling.geometry import Size
+
+
+class TextBudget(NativeBudget):
+    """The visual budget of a model that is shown no picture."""
+
+    kind: Literal["text"] = "text"
+
+    @property
+    def max_visual_tokens(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def max_pixels_kept(self) -> int:
+        """None."""
+        return 0
+
+    def decide(self, size: Size, num_images: int = 1) -> Decision:
+        """Refuse every picture by a BudgetError."""
+        raise BudgetError("the model takes texts alone, and is shown no picture; its entry has no visual budget")
+
+    def count_tokens(self, decision: Decision) -> int:
+        """None."""
+        return 0
+
+
+def _declared(config: Config, processing: Config) -> TextBudget:
+    return TextBudget()
+
+
+QWEN3 = Family(
+    "qwen3",
+    model_types=("qwen3", "qwen3_moe"),
+    box_convention="unit",
+    budget=_declared,
+    marks=Marks(thought=THINK, calls=TOOL_CALLS, ends=CHATML_ENDS),
+    has_processing=False,
+)
+FAMILIES = (QWEN3,)

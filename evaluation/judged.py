@@ -1,0 +1,63 @@
+"""What reports say of models that judge: whose verdicts the scores are, and what a judge said."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from catalogue.entry import CatalogueEntry
+from evaluation.judgements import Panel
+from evaluation.metrics.estimates import NOTHING
+from evaluation.metrics.intervals import wilson
+from evaluation.tables import Caveat, Column, Contents, Group, Row, Table
+from evaluation.verdicts import CellKey, Verdicts
+
+_SAID = ("yes", "no", "unreadable")
+
+
+def judge_caveats(
+    panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, CatalogueEntry]
+) -> tuple[Caveat, ...]:
+    """Say whose verdicts the scores are, and what must be known of those who gave them to the models `judged`."""
+    return tuple(Caveat(scope="report", text=text) for text in _on_judges(panel, judged, catalogue))
+
+
+def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+    if panel.judges:
+        first, *others = panel.names
+        yield f"right and wrong are by {first}{'; beside it ' if others else ''}{', '.join(others)}"
+    for one in panel.judges:
+        if one.model in judged:
+            yield f"{one.name} judges answers of its own, too, which models may favour"
+        if one.model in catalogue and catalogue[one.model].random_weights:
+            yield f"{one.name}: its weights are random; its verdicts mean nothing"
+        if one.simulated:
+            yield f"{one.name}: {one.simulated} verdicts come from the simulated engine; no model judged"
+        if one.failed:
+            yield f"{one.name}: {one.failed} requests brought no verdict"
+
+
+def judgements(verdicts: Verdicts) -> Contents:
+    """What models said of the claims that they were asked about, where nothing else is reported."""
+    columns = (
+        Column(key="share", title="yes", keys={"metric": "yes_rate"}, note="of the verdicts that can be read"),
+        *(Column(key=name, title=name, unit="count", keys={"metric": name}) for name in (*_SAID, "failed")),
+    )
+    table = Table(
+        name="judgements",
+        title="What judges said",
+        caption="Verdicts on different answers, each with each truth once, however many replies gave it. Reports over "
+        "the judged jobs join them where they name this job as `judge`.",
+        groups=(Group(title="", columns=columns),),
+        rows=tuple(_row(verdicts, key) for key in verdicts.cells),
+    )
+    return Contents(tables=(table,))
+
+
+def _row(verdicts: Verdicts, key: CellKey) -> Row:
+    cell = verdicts.tally.cells[key]
+    said = Counter(verdict.status for verdict in cell.answered)
+    read = said["yes"] + said["no"]
+    share = wilson(said["yes"] / read, read) if read else NOTHING
+    failed = sum(bool(verdict.failure) for verdict in cell.all)
+    values = (share, *(said[name] for name in _SAID), failed)
+    return Row(title=verdicts.title_of(key.model), keys=key._asdict(), values=values)

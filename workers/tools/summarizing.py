@@ -1,0 +1,91 @@
+"""Summaries of pages by a model elsewhere: of each page, and then one of all that was found."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from retrieval.errors import SourceFailedError
+from retrieval.sources import Page, cut_off
+from workers.tools.wire import Server, at
+
+if TYPE_CHECKING:
+    from workers.tools.sources import SummarizerSettings
+
+_FORM = "model/1"
+_MOST_QUERY = 4_000
+_KEEP = (
+    "Write at most five sentences, in general terms, but leave nothing out that answers the query or leads towards its "
+    "answer: names, dates, numbers and places stay as they are. Write the summary alone."
+)
+_PAGE = f"A search for the query below has found the page below it. Sum the page up. {_KEEP}"
+_ALL = f"A search for the query below has found the pages below it. Sum up what they say together. {_KEEP}"
+
+
+class ModelSummarizer:
+    """A model behind OpenAI's API that writes what is shown of pages. Its failures are those of the source."""
+
+    def __init__(self, source: str, settings: "SummarizerSettings", key: str | None) -> None:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._server = Server(f"source {source}: its summarizer", settings.endpoint, headers, settings)
+        self._settings = settings
+        self._places = asyncio.Semaphore(settings.concurrency)
+
+    @property
+    def name(self) -> str:
+        """Model, temperature, and the form in which it is asked."""
+        return f"{_FORM}:{self._settings.model}:t{self._settings.temperature:g}"
+
+    async def write(self, query: str, pages: Sequence[Page]) -> str:
+        """One summary of the pages, which may be empty. Raises SourceFailedError."""
+        if not pages:
+            return ""
+        asked = query[:_MOST_QUERY].encode("utf-8", "replace").decode()
+        try:
+            async with asyncio.timeout(self._settings.seconds):
+                return cut_off(await self._of_all(asked, pages, await self._of_each(asked, pages)))
+        except TimeoutError as error:
+            raise self._server.failed(f"no summary within {self._settings.seconds:g} s") from error
+
+    async def _of_each(self, query: str, pages: Sequence[Page]) -> list[str]:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._of_page(query, page)) for page in pages]
+        except* SourceFailedError as failed:
+            raise failed.exceptions[0] from None
+        return [task.result() for task in tasks]
+
+    async def _of_page(self, query: str, page: Page) -> str:
+        if not page.text:
+            return ""
+        return await self._ask(f"{_PAGE}\n\nQuery: {query}\n\nTitle: {page.title}\n\n{page.text}")
+
+    async def _of_all(self, query: str, pages: Sequence[Page], summaries: Sequence[str]) -> str:
+        told = (
+            "\n".join(filter(None, [page.title, page.snippet, page.link, summary]))
+            for page, summary in zip(pages, summaries, strict=True)
+        )
+        return await self._ask(f"{_ALL}\n\nQuery: {query}\n\n" + "\n\n".join(told))
+
+    async def _ask(self, text: str) -> str:
+        settings = self._settings
+        body = {
+            "model": settings.model,
+            "messages": [{"role": "user", "content": text}],
+            "temperature": settings.temperature,
+            "max_tokens": settings.tokens,
+        }
+        if settings.template:
+            body["chat_template_kwargs"] = settings.template
+        async with self._places:
+            answer = await self._server.ask("POST", json=body)
+        choice = at(answer, "choices.0.message")
+        if not isinstance(choice, Mapping):
+            raise self._server.failed("its answer has no message at `choices.0.message`")
+        return _without_thought(str(choice.get("content") or ""))
+
+
+def _without_thought(text: str) -> str:
+    """What stands behind a thought, for models that think although they were asked not to; nothing of an open one."""
+    _, closed, behind = text.rpartition("</think>")
+    said = behind if closed else "" if "<think>" in text else text
+    return said.encode("utf-8", "replace").decode().strip()

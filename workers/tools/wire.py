@@ -1,0 +1,152 @@
+"""Asks servers that the operator names, again where that may help, and takes no more of an answer than is allowed."""
+
+import asyncio
+import json
+import logging
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+from jobs.outgoing import AddressRefusedError, AddressUnknownError, is_public, pinned, resolve
+from retrieval.errors import SourceFailedError
+
+log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE = 20.0
+_AGAIN = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+class Bounds(BaseModel):
+    """How often, for how long and by how many a server is asked, and how much it may answer.
+
+    It may be inside of a network where it is `private`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    private: bool = False
+    tries: int = Field(3, ge=1, le=10)
+    pause_seconds: PositiveFloat = 1.0
+    try_seconds: PositiveFloat = 20.0
+    concurrency: PositiveInt = 8
+    answer_bytes: PositiveInt = 2**21
+
+
+class _AgainError(Exception):
+    """The server may answer when it is asked again, in `seconds` where it says so."""
+
+    def __init__(self, message: str, seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class Server:
+    """One address that answers in JSON; `name` stands in every error, and `headers`, which may hold a key, in none."""
+
+    def __init__(self, name: str, address: str, headers: Mapping[str, str], bounds: Bounds) -> None:
+        self._name = name
+        self._address = urlsplit(address)
+        self._headers = headers
+        self._bounds = bounds
+
+    async def ask(self, method: str, **sent: Any) -> Any:
+        """What it answers to what httpx sends. Raises SourceFailedError when its tries are spent, or it is wrong."""
+        tries = self._bounds.tries
+        for number in range(tries):
+            try:
+                return await self._ask(method, sent)
+            except (_AgainError, httpx.HTTPError, TimeoutError) as error:
+                told = str(error) or type(error).__name__
+                if number == tries - 1:
+                    raise self.failed(f"{told}, asked {tries} time(s)") from error
+                pause = max(self._bounds.pause_seconds * 2**number, getattr(error, "seconds", 0.0))
+                log.info("%s: %s; it is asked again in %g s", self._name, told, pause)
+                await asyncio.sleep(min(pause, _LONGEST_PAUSE))
+        raise AssertionError("a server is asked once at least")
+
+    def failed(self, told: str) -> SourceFailedError:
+        """An error with the server's name."""
+        return SourceFailedError(f"{self._name}: {told}")
+
+    async def _ask(self, method: str, sent: Mapping[str, Any]) -> Any:
+        bounds = self._bounds
+        try:
+            call = await looked_at(self._address, allowed=bounds.private)
+        except AddressUnknownError as error:
+            raise _AgainError(str(error)) from error
+        except AddressRefusedError as error:
+            raise self.failed(f"{error}; `private = true` allows it") from error
+        call["headers"] |= self._headers
+        async with (
+            asyncio.timeout(bounds.try_seconds),
+            client(bounds.try_seconds) as asking,
+            asking.stream(method, **call, **sent) as response,
+        ):
+            self._check(response)
+            body = await content(response, bounds.answer_bytes)
+        if len(body) > bounds.answer_bytes:
+            raise self.failed(f"the answer has more than {bounds.answer_bytes} bytes")
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self.failed("its answer is no JSON") from error
+
+    def _check(self, response: httpx.Response) -> None:
+        status = response.status_code
+        if status in _AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            after = response.headers.get("Retry-After", "")
+            raise _AgainError(f"answers {status}", float(after) if after.isdecimal() else 0.0)
+        if status != HTTPStatus.OK:
+            raise self.failed(f"answers {status}")
+        if is_packed(response):
+            raise self.failed("sends compressed answers, which were not asked for")
+
+
+async def looked_at(parts: SplitResult, *, allowed: bool) -> dict[str, Any]:
+    """What httpx calls an address with that was looked at. Raises AddressRefusedError."""
+    call = pinned(parts, await resolve(parts, (lambda _: True) if allowed else is_public))
+    call["headers"]["Accept-Encoding"] = "identity"  # what is small on the way would not be bounded here
+    return call
+
+
+def client(seconds: float) -> httpx.AsyncClient:
+    """A client of one call's: connections are pinned to addresses, and are not to be shared between names."""
+    return httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=False, verify=_trusted())
+
+
+def is_packed(response: httpx.Response) -> bool:
+    """Whether it came compressed although that was not asked for."""
+    return bool(response.headers.get("Content-Encoding", "identity") != "identity")
+
+
+async def content(response: httpx.Response, most: int) -> bytes:
+    """The body, or so much of it that it is longer than `most`."""
+    found = bytearray()
+    async for piece in response.aiter_raw():
+        found += piece
+        if len(found) > most:
+            break
+    return bytes(found)
+
+
+def at(value: Any, path: str) -> Any:
+    """What a path such as `a.b.0` leads to in JSON; None where it leads nowhere."""
+    for step in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)
