@@ -123,8 +123,9 @@ def test_a_tally_that_was_stored_reports_the_same() -> None:
     fresh = Tally(samples, Judges(samples, VistaHop().judge, {}), map(reply_of, chats))
     merged = Tally(samples, Judges(samples, VistaHop().judge, {}), [])
     merge_tally(merged, "job", plain(plain_tally(fresh)), VistaHop())
-    first, second = (tally.cells[key].by_repeat() for tally in (fresh, merged) for key in fresh.cells)
+    first, second = ({key: cell.by_repeat() for key, cell in tally.cells.items()} for tally in (fresh, merged))
     assert first == second
+    assert [key.rounds for key in first] == [10, 1]
     assert values_of(reported(samples, chats), "process", rounds="1")["cut_off"] == 0
 
 
