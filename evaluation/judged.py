@@ -60,4 +60,4 @@ def _row(verdicts: Verdicts, key: CellKey) -> Row:
     share = wilson(said["yes"] / read, read) if read else NOTHING
     failed = sum(bool(verdict.failure) for verdict in cell.all)
     values = (share, *(said[name] for name in _SAID), failed)
-    return Row(title=verdicts.title_of(key.model), keys=key._asdict(), values=values)
+    return Row(title=verdicts.title_of(key.model), keys=key.keys, values=values)

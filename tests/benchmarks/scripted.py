@@ -33,7 +33,7 @@ class ScriptedEngine(SimulatedEngine):
 
     def __init__(self, script: Script) -> None:
         super().__init__(ENTRY, speed=0)
-        self._script = script
+        self._says = script
 
     async def generate(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
@@ -42,7 +42,7 @@ class ScriptedEngine(SimulatedEngine):
         turn = await super().generate(chat, sampling, request_id, priority, grow)
         _, request, number = request_id.split("/")
         sample, cell, _, _ = request.rsplit(":", 3)
-        said = self._script(Asked(sample, cell.partition("-")[0], int(number)))
+        said = self._says(Asked(sample, cell.partition("-")[0], int(number)))
         return turn.model_copy(update={"text": said})
 
 

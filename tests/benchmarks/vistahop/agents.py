@@ -129,7 +129,7 @@ class ScriptedEngine(SimulatedEngine):
     def __init__(self, entry: CatalogueEntry, samples: Sequence[Sample], script: Script) -> None:
         super().__init__(entry, speed=0)
         self._samples: Mapping[str, tuple[int, Sample]] = {one.id: (at, one) for at, one in enumerate(samples)}
-        self._script = script
+        self._says = script
 
     @property
     def info(self) -> EngineInfo:
@@ -142,7 +142,7 @@ class ScriptedEngine(SimulatedEngine):
         """Take part in the simulation, and say what the script says."""
         name, cell, _, repeat = request_id.split("/")[1].split(":")
         number, sample = self._samples[name]
-        turns = self._script(Asked(sample, number, cell.partition("-")[0], int(repeat)))
+        turns = self._says(Asked(sample, number, cell.partition("-")[0], int(repeat)))
         said = turns[min(sum(message.role == "assistant" for message in chat), len(turns) - 1)]
         answer = await super().generate(chat, sampling, request_id, priority, grow)
         return answer.model_copy(update={"text": said})
