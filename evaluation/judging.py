@@ -18,7 +18,7 @@ from evaluation.samples import Sample
 from jobs.errors import JobTooLargeError
 from jobs.models import JUDGE, InferenceRequest, JobSpec, JudgeSpec, Sampling
 
-_LEFT_TO_JUDGES = ("plan", "cells", "repeats", "samples")
+_LEFT_TO_JUDGES = ("plan", "cells", "rounds", "repeats", "samples")
 """What a job that judges does not choose: it asks about whatever the judged jobs were answered."""
 
 

@@ -274,6 +274,7 @@ VERDICT: dict[str, Any] = {
     "model": MODEL,
     "protocol": "S0",
     "condition": "V2",
+    "max_rounds": None,
     "repeat": 0,
     "group_domain": "cctv",
     "group_category": "comparison",
@@ -293,6 +294,6 @@ VERDICT: dict[str, Any] = {
     "parts": [],
 }
 VERDICTS_CSV = (
-    '"job_id","request_id","sample_id","model","protocol","condition","repeat","group_domain", ...\n'
-    f'"{JOB_ID}","cctv-0007:S0-V2:{MODEL}:0","cctv-0007","{MODEL}","S0","V2",0,"cctv", ...\n'
+    '"job_id","request_id","sample_id","model","protocol","condition","max_rounds","repeat","group_domain", ...\n'
+    f'"{JOB_ID}","cctv-0007:S0-V2:{MODEL}:0","cctv-0007","{MODEL}","S0","V2",,0,"cctv", ...\n'
 )

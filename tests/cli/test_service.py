@@ -57,6 +57,22 @@ def test_results_are_filtered_and_taken_up_behind_a_cursor(service: Service, job
     assert {json.loads(line)["condition"] for line in everything} == {"V2"}
 
 
+def test_chats_are_written_for_people(service: Service, job: str) -> None:
+    """Sample, model and cell, and below them what was answered."""
+    told = service.installation.ok("results", job, "--chat", "-c", "V2", "--limit", "1").splitlines()
+    sample_id, asked = told[0].split("  ")
+    assert sample_id and asked == f"{MODEL} S0 V2"
+    assert told[1] == "  turn 1:"
+    assert told[2].startswith("    ")
+
+
+def test_rounds_that_no_protocol_has_are_refused(service: Service) -> None:
+    """With the protocols that the job names."""
+    run = service.installation.run("submit", "-d", "tiny", "-m", MODEL, "--rounds", "6")
+    assert run.returncode == 2
+    assert "the job names 6 rounds, and protocol S0 has no rounds" in " ".join(run.stderr.split())
+
+
 def test_results_go_into_a_file(service: Service, job: str, tmp_path: Path) -> None:
     """The count is said on standard error, so that standard output stays clean."""
     run = service.installation.run("results", job, "-o", str(tmp_path / "responses.ndjson"))

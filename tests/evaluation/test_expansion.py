@@ -1,11 +1,13 @@
 """A job expands into the same requests every time: their ids, seeds, sampling, prompts and order."""
 
 import re
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from pydantic import ValidationError
 
 from catalogue.errors import ModelUnknownError
 from catalogue.load import load_catalogue
@@ -95,6 +97,27 @@ def test_rounds_are_for_protocols_that_have_them() -> None:
     rounds = Cell(protocol="S1", condition="V2", rounds=3)
     assert cells_of(Looping(), JobSpec(dataset="t", models=(DEMO,), cells=(rounds,))) == (rounds,)
     assert request_id("a", rounds, DEMO, 0) == f"a:S1-V2-n3:{DEMO}:0"
+
+
+def test_a_job_may_name_the_rounds_of_all_its_loops() -> None:
+    """In place of those of the plan or of its cells, each cell once; other cells have none, and one must have some."""
+    six, ten = (Cell(protocol="S1", condition="V2", rounds=number) for number in (6, 10))
+    plain, bare = Cell(protocol="S0", condition="V2"), Cell(protocol="S1", condition="V2")
+
+    class Looping(type(ULTRAVR)):  # type: ignore[misc]
+        loops = ("S1",)
+        plans: ClassVar[Mapping[str, tuple[Cell, ...]]] = {"first": (ten,), "many": (plain, six, ten)}
+
+    def cells(**asked: Any) -> tuple[Cell, ...]:
+        return cells_of(Looping(), JobSpec(dataset="t", models=(DEMO,), **asked))
+
+    assert cells(plan="many", rounds=6) == (plain, six)
+    assert cells(rounds=6) == cells(cells=(bare,), rounds=6) == cells(cells=(ten,), rounds=6) == (six,)
+    assert cells(plan="many") == (plain, six, ten)
+    with pytest.raises(ProtocolUnavailableError, match="the job names 6 rounds, and protocol S0 has no rounds"):
+        cells(cells=(plain,), rounds=6)
+    with pytest.raises(ValidationError, match="less than or equal to 64"):
+        cells(rounds=65)
 
 
 def test_ids_say_what_a_request_is(dataset: Dataset) -> None:

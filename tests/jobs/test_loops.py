@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from jobs.leases import Lease
 from jobs.loops import Given, NamedCall, Search, ToolCall, ToolErrors, ToolLoop, Zoom
-from jobs.models import Bundle, Cell, InferenceRequest, Response, Sampling, Turn, TurnResponse
+from jobs.models import Bundle, Cell, Failure, InferenceRequest, Response, Sampling, Turn, TurnResponse
 from jobs.stored import read_bundle, read_response
 from tests.jobs.examples import NOW
 from tiling.views import View
@@ -91,3 +92,12 @@ def test_a_cell_without_rounds_is_written_as_before() -> None:
     """So that stored specifications stay what they are."""
     assert Cell(protocol="direct", condition="V2").model_dump() == {"protocol": "direct", "condition": "V2"}
     assert Cell(protocol="search", condition="V2", rounds=10).model_dump()["rounds"] == 10
+
+
+def test_every_response_to_a_loop_tells_its_rounds() -> None:
+    """Also one of a chat that nobody could play, so that it counts where it was asked."""
+    requests = (request_of(), request_of(request_id="n", loop=None))
+    bundle = Bundle(id="b", job_id="j", model="m", image=SHOWN.image, requests=requests)
+    lease = Lease(bundle, 2, False, 0.0, "w", "stream", "0-1", 2)
+    failure = Failure(type="WorkerCrashedError", message="gone")
+    assert [lease.respond(one, failure=failure).max_rounds for one in requests] == [10, None]

@@ -78,6 +78,7 @@ def test_a_short_page_reads_no_more_than_it_sends(
         ({"condition": "V0"}, 4),
         ({"protocol": "S0"}, 8),
         ({"protocol": "S1"}, 0),
+        ({"max_rounds": 10}, 0),
         ({"model": "another"}, 0),
         ({"sample_id": "cctv-0002"}, 2),
         ({"status": "failed"}, 2),

@@ -68,6 +68,12 @@ class Visit:
         """How many boxes of a kind can be seen over the full picture."""
         return self.tab.locator(f"#full rect.{kind}:not(.halo):visible").count()
 
+    @property
+    def shown(self) -> list[int]:
+        """Left, top, width and height of what is shown, as the page says it."""
+        told = self.tab.locator("#status").inner_text().partition(":")[2].partition(".")[0]
+        return [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", told)]
+
     def place(self, pane: str) -> list[float]:
         """Where boxes are drawn in a pane: its viewport, in numbers."""
         told = self.tab.locator(f"#{pane} svg g").get_attribute("transform") or ""
@@ -105,16 +111,28 @@ def test_choosing_a_box_goes_to_it(visit: Visit) -> None:
     """The picture is shown around it at its own resolution, and the box is marked."""
     visit.tab.locator("#boxes button").first.click()
     expect(visit.tab.locator("#status")).not_to_contain_text("0, 0, 1,5")
-    left, top, width, height = (
-        int(number.replace(",", ""))
-        for number in re.findall(r"[\d,]*\d", visit.tab.locator("#status").inner_text().partition(":")[2])
-    )
+    left, top, width, height = visit.shown
     assert left < 300
     assert left + width > 400
     assert top < 200
     assert top + height > 280
     assert width < 700
     expect(visit.tab.locator("#full rect.true.pointed:not(.halo)")).to_have_count(1)
+
+
+def test_an_address_may_name_the_region_that_is_shown_first(browser: Browser, viewer: Viewing) -> None:
+    """It is shown with little around it; what is no region is passed over."""
+    visit = Visit(browser, viewer, WISH | {"at": [300, 200, 400, 300]}).opened()
+    left, top, width, height = visit.shown
+    assert 0 < left < 300
+    assert left + width > 700
+    assert 0 < top < 200 or top == 0
+    assert top + height > 500
+    assert width < 900
+    visit.tab.close()
+    visit = Visit(browser, viewer, WISH | {"at": [300, 200, "x", 300]}).opened()
+    assert visit.shown[0] == 0
+    visit.tab.close()
 
 
 def test_what_the_model_saw_stands_beside_it_and_moves_with_it(visit: Visit) -> None:

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from jobs.keys import KEYS
 from jobs.models import Response, Turn
+from jobs.previews import PreviewStore
 from jobs.registry import JobRegistry
 from retrieval.errors import SourceFailedError
 from tests.waiting import async_wait_until
@@ -92,6 +93,22 @@ async def test_a_response_tells_what_was_asked_for_and_shown(
     crop = View(image=image(0), region="200,300,200,75", sizing="fit:32:4096:65536:28")
     assert [(raster.turn, raster.view) for raster in response.rasters] == [(0, SHOWN), (1, crop), (3, THUMB)]
     assert all(raster.visual_tokens > 0 for raster in response.rasters)
+
+
+async def test_pictures_of_rounds_are_kept_small_as_others_are(
+    redis: Redis, data: Path, tmp_path: Path, source: CountingSource
+) -> None:
+    """A preview of each raster that the response names: the request's own, a zoom's and a given one."""
+    engine = WritingEngine(in_order(zoom(250, 500, 500, 625), call("alike"), "It is 1911."))
+    job_id = await submit_requests(redis, looping("r"))
+    async with running_worker(
+        redis, data, tmp_path, lambda: engine, sources=source.sources, previews=tmp_path / "results"
+    ) as rig:
+        await rig.until_final(job_id)
+    (response,) = await responses_of(redis, job_id)
+    assert [raster.turn for raster in response.rasters] == [0, 1, 2]
+    keys = PreviewStore(str(tmp_path / "results")).keys()
+    assert keys == sorted(raster.key for raster in response.rasters)
 
 
 async def test_rounds_go_on_from_the_last_turn(
