@@ -49,9 +49,9 @@ class Bob:
 
     def _aim(self, case: Any) -> None:
         for names in (case.path_parameters, case.query):
-            for name in ("job_id", "job", "after"):
+            for name in ("job_id", "job", "judge", "after"):
                 if names and name in names:
-                    names[name] = [self.adas] if name == "job" else self.adas
+                    names[name] = [self.adas] if name in ("job", "judge") else self.adas
 
     def _check(self, case: Any, response: httpx.Response) -> None:
         self.statuses[response.status_code] = self.statuses.get(response.status_code, 0) + 1
