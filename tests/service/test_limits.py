@@ -8,11 +8,12 @@ import pytest
 from pydantic import BaseModel
 
 from jobs.access import Limits
+from jobs.models import MOST_JUDGED
 from jobs.registry import IDEMPOTENCY_SECONDS
 from jobs.settings import Place
 from service.errors import MAX_FINDINGS
 from service.http.auth import OPEN_PATHS, RECHECK_SECONDS
-from service.http.parameters import MOST_JOBS
+from service.http.parameters import MOST_JOBS, MOST_JUDGES
 from service.openai.asked import ChatAsked
 from service.openai.batch_input import MOST_LINES
 from service.server import MAX_HEAD_BYTES
@@ -94,7 +95,8 @@ def test_the_sizes_that_cannot_be_set_are_those_of_the_code() -> None:
     schema, chat = (kind.model_json_schema()["properties"] for kind in (SubmittedSpec, ChatAsked))
     assert number(told["a request's line and headers"]) == MAX_HEAD_BYTES
     assert number(told["findings of one problem document"]) == MAX_FINDINGS
-    assert number(told["jobs of a page of a list; of one report"]) == MOST_JOBS
+    assert number(told["jobs of a page of a list; of one report; that one job judges"]) == MOST_JOBS == MOST_JUDGED
+    assert number(told["jobs that judge for one report"]) == MOST_JUDGES
     assert number(told["how long an `Idempotency-Key` is kept"]) * 3600 == IDEMPOTENCY_SECONDS
     assert number(told["sample ids of a specification"]) == schema["samples"]["maxItems"]
     assert number(told["repeats; `top_k`"]) == schema["repeats"]["maximum"]
