@@ -17,7 +17,9 @@ from tests.jobs.test_loops import LOOP
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.tools.calls import Call, find_call
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="transformers is not installed"
+)
 
 HERE = Path(__file__).parent / "templates"
 VLLM = importlib.util.find_spec("vllm")
