@@ -21,6 +21,8 @@ COUNTED = frozenset({"ok", "not_run"})
 """Statuses of valid calls."""
 _VOIDS = frozenset({"bad_arguments", "bad_box"})
 """Statuses of calls by which the authors' runner loses the whole sample."""
+ANNOTATOR = "annotator "
+"""What stands before a person's name where judges are named."""
 RECORDED = "verdicts"
 """Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
 ROUNDS = "rounds"
@@ -137,7 +139,7 @@ class SampleJudge:
         if isinstance(recorded, dict):
             said |= {name: int(value) for name, value in recorded.items() if isinstance(value, int | float)}
         people = self._beside.judgements.get(reply.identity, ())
-        return said | {f"annotator {name}": int(correct) for name, correct in people}
+        return said | {f"{ANNOTATOR}{name}": int(correct) for name, correct in people}
 
 
 _NAMED = frozenset({"ok", "not_run", "empty", "bad_box"})

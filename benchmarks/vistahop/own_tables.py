@@ -1,10 +1,11 @@
 """Tables that the paper has none of: how chats went, what evidence they had, and how judges agree."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from benchmarks.vistahop.asking import DIRECT
+from benchmarks.vistahop.judging import ANNOTATOR
 from benchmarks.vistahop.metrics import Setting, agreement, pass_at_1, share
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.sheet import Sheet, count, number
@@ -147,21 +148,30 @@ def _judged_rows(sheet: Sheet, judge: str) -> Iterator[Row]:
             yield sheet.row(one, values, f"{sheet.title(one)} · {judge}", judge=judge)
 
 
+def _agreeing(title: str, ones: Sequence[str], other: str, said: Sequence[Mapping[str, int]]) -> Iterator[Row]:
+    """How every verdict of some judges agrees with that of another one on the same chat."""
+    found = agreement([(row[one], row[other]) for row in said for one in ones if one in row and other in row])
+    if found.both or found.unreadable:
+        kappa = NOTHING if found.kappa is None else Estimate(value=found.kappa, count=found.both)
+        values = (found.rate, kappa, found.both, found.unreadable)
+        yield Row(title=f"{title} · {other}", keys={"judge": title, "other": other}, values=values)
+
+
 def judges(sheet: Sheet) -> Table:
     """How every two judges of the same chats agree."""
-    rows = []
-    for one, other in combinations(_judges(sheet), 2):
-        said = [dict(chat.kept.judges) for setting in sheet.settings for chat in setting.chats]
-        found = agreement([(row[one], row[other]) for row in said if one in row and other in row])
-        kappa = NOTHING if found.kappa is None else Estimate(value=found.kappa, count=found.both)
-        if found.both or found.unreadable:
-            values = (found.rate, kappa, found.both, found.unreadable)
-            rows.append(Row(title=f"{one} · {other}", keys={"judge": one, "other": other}, values=values))
+    said = [dict(chat.kept.judges) for setting in sheet.settings for chat in setting.chats]
+    names = _judges(sheet)
+    people = [name for name in names if name.startswith(ANNOTATOR)]
+    rows = [row for one, other in combinations(names, 2) for row in _agreeing(one, [one], other, said)]
+    if len(people) > 1:
+        others = (name for name in names if name not in people)
+        rows += [row for other in others for row in _agreeing("all annotators", people, other, said)]
     return Table(
         name="judges",
         title="How judges agree",
         caption="Over the chats that both judged, of all models and settings: the share on which both say the same, in "
-        "%, and Cohen's kappa, which has no value where both always say one thing.",
+        "%, and Cohen's kappa, which has no value where both always say one thing. All annotators: each of their "
+        "verdicts by itself.",
         groups=(
             Group(
                 title="",

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.vistahop.benchmark import VistaHop
 from benchmarks.vistahop.beside import Beside
 from benchmarks.vistahop.metrics import agreement
+from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.samples import Sample
 from evaluation.report import Report
 from jobs.models import Response
@@ -157,6 +158,23 @@ def test_other_judges_stand_beside_the_rules() -> None:
     assert (found["judged"], found["unreadable"]) == (49, 1)
     pair = values_of(report, "judges", judge="rules/1", other="llm_score")
     assert (pair["both"], pair["unreadable"]) == (49, 1)
+
+
+def test_people_stand_beside_every_judge() -> None:
+    """One by one, and all of them together, as the paper's human check has it: 210 outputs, three annotators."""
+    chats = [*asked("search", 1)]
+    said = {("job", one.request_id): one.sample_id in ("s0", "f0") for one in chats}
+    unlike = [*said][:5]
+    labels = {place: (("ann", right), ("bob", right != (place in unlike))) for place, right in said.items()}
+    report = reported(SAMPLES, chats, VistaHop(Beside(judgements=labels)))
+    found = [
+        values_of(report, "judges", judge=judge, other=other)
+        for judge, other in ((RULES, "annotator ann"), (RULES, "annotator bob"), ("all annotators", RULES))
+    ]
+    assert [values["both"] for values in found] == [50, 50, 100]
+    ann, bob, everybody = (values["agreement"].value or 0 for values in found)
+    assert bob < ann
+    assert everybody == pytest.approx((ann + bob) / 2)
 
 
 @pytest.mark.parametrize(
