@@ -3,7 +3,7 @@
 from typing import Any
 
 from catalogue.families import deepseek_vl2
-from tests.checkpoints.language_mla import mla_config, mla_decoder
+from tests.checkpoints.language_mla import SOFTMAX, mla_config, mla_decoder
 from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
 from workers.checkpoints.writing import Design
 
@@ -28,7 +28,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
         "tile_tag": "2D",
         "global_view_pos": "head",
         "candidate_resolutions": _resolutions(),
-        "language_config": mla_config(token_ids),
+        "language_config": mla_config(token_ids, SOFTMAX),
         "projector_config": {
             "model_type": "mlp_projector",
             "projector_type": "downsample_mlp_gelu",
@@ -52,7 +52,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 
 
 def _shapes() -> Shapes:
-    yield from mla_decoder("language")
+    yield from mla_decoder("language", SOFTMAX)
     yield "image_newline", (HIDDEN,)
     yield "view_seperator", (HIDDEN,)
     yield "vision.pos_embed", (1, _POSITIONS, _VISION)

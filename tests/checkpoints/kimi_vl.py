@@ -3,7 +3,7 @@
 from typing import Any
 
 from catalogue.families import kimi_vl
-from tests.checkpoints.language_mla import mla_config, mla_decoder
+from tests.checkpoints.language_mla import SIGMOID, mla_config, mla_decoder
 from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
 from workers.checkpoints.writing import Design
 
@@ -20,7 +20,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
         "dtype": "float32",
         "tie_word_embeddings": False,
         "media_placeholder_token_id": token_ids["<|media_pad|>"],
-        "text_config": mla_config(token_ids),
+        "text_config": mla_config(token_ids, SIGMOID),
         "vision_config": {
             "model_type": "moonvit",
             "hidden_size": _VISION,
@@ -36,7 +36,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 
 
 def _shapes() -> Shapes:
-    yield from mla_decoder("language_model")
+    yield from mla_decoder("language_model", SIGMOID)
     yield from prefixed("vision_tower.patch_embed.proj", linear(_VISION, 3, _PATCH, _PATCH))
     yield "vision_tower.patch_embed.pos_emb.weight", (_POSITIONS, _POSITIONS, _VISION)
     for layer in range(_VISION_LAYERS):

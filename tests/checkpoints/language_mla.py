@@ -3,6 +3,7 @@
 Tensor names: vLLM, models/deepseek_v2.py, as published checkpoints of both families have them.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from workers.checkpoints.tensors import (
@@ -23,12 +24,30 @@ from workers.checkpoints.tensors import (
 _LATENT, _PLAIN, _TURNED, _VALUE = 512, 16, 64, 16
 _EXPERTS, _EXPERT_MLP = 4, 64
 
+SOFTMAX = {
+    "model_type": "deepseek_v2",
+    "topk_method": "greedy",
+    "scoring_func": "softmax",
+    "norm_topk_prob": False,
+    "routed_scaling_factor": 1.0,
+}
+"""How DeepSeek-V2 chooses experts, which DeepSeek-VL2 has for its language model."""
 
-def mla_config(token_ids: TokenIds) -> dict[str, Any]:
+SIGMOID = {
+    "model_type": "deepseek_v3",
+    "topk_method": "noaux_tc",
+    "scoring_func": "sigmoid",
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 2.446,
+}
+"""How DeepSeek-V3 chooses them, as Kimi-VL does: with a correction for each expert."""
+
+
+def mla_config(token_ids: TokenIds, routing: Mapping[str, Any]) -> dict[str, Any]:
     """Configuration of the decoder."""
     return text_config(
-        "deepseek_v2",
-        token_ids,
+        token_ids=token_ids,
+        **routing,
         architectures=["DeepseekV2ForCausalLM"],
         num_key_value_heads=HEADS,
         head_dim=_TURNED,
@@ -45,17 +64,13 @@ def mla_config(token_ids: TokenIds) -> dict[str, Any]:
         moe_intermediate_size=_EXPERT_MLP,
         n_group=1,
         topk_group=1,
-        topk_method="greedy",
-        scoring_func="softmax",
-        norm_topk_prob=True,
-        routed_scaling_factor=1.0,
     )
 
 
-def mla_decoder(prefix: str) -> Shapes:
+def mla_decoder(prefix: str, routing: Mapping[str, Any]) -> Shapes:
     """Tensors of the decoder, its head included."""
     yield f"{prefix}.lm_head.weight", (NUM_TOKENS, HIDDEN)
-    yield from decoder(f"{prefix}.model", _layer(_dense()), _layer(_experts()))
+    yield from decoder(f"{prefix}.model", _layer(_dense()), _layer(_experts(corrected=routing is SIGMOID)))
 
 
 def _layer(mlp: Shapes) -> Shapes:
@@ -72,8 +87,10 @@ def _dense() -> Shapes:
     return gated_mlp(HIDDEN, MLP)
 
 
-def _experts() -> Shapes:
+def _experts(*, corrected: bool) -> Shapes:
     yield "gate.weight", (_EXPERTS, HIDDEN)
+    if corrected:
+        yield "gate.e_score_correction_bias", (_EXPERTS,)
     yield from prefixed("shared_experts", gated_mlp(HIDDEN, _EXPERT_MLP))
     for expert in range(_EXPERTS):
         yield from prefixed(f"experts.{expert}", gated_mlp(HIDDEN, _EXPERT_MLP))

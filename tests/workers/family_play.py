@@ -7,17 +7,20 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 from tokenizers import Tokenizer
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import read_entry
-from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse
+from jobs.models import InferenceRequest, Sampling, Steering, Turn, TurnResponse
 from tests.checkpoints.build import ensure_checkpoint
+from tests.workers.references.families import reference_of
+from tests.workers.references.reference import Answer, Reference, Step
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -30,8 +33,9 @@ from workers.script import FixedTurns
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
-GREEDY = Sampling(temperature=0.0, max_tokens=8)
+GREEDY = Sampling(temperature=0.0, max_tokens=8, steering=Steering(logprobs=2))
 SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
+QUESTION = "How many? A. one B. two"
 LONG = " How many people are there, and where do they all stand?" * 6
 """Text of several blocks of the prefix cache, so that prompts end far behind what they share."""
 DICTATION = "dictation.json"
@@ -63,6 +67,34 @@ def text_with_marks(marks: Sequence[str]) -> str:
     return "".join(f"{mark} two " for mark in marks) + "".join(marks) + "A"
 
 
+@dataclass(frozen=True)
+class Greedy:
+    """A question that was asked greedily: the pictures as they were shown, in their order, and the engine's answer."""
+
+    name: str
+    pictures: list[Image.Image]
+    answer: Answer
+
+    def of(self, reference: Reference) -> dict[str, Any]:
+        """What the engine and the reference answer."""
+        return {"engine": asdict(self.answer), "reference": asdict(self._answered(reference, self.pictures))}
+
+    def gone_wrong(self, reference: Reference) -> dict[str, Any]:
+        """What the reference answers when it is shown something else."""
+        shown = {
+            "mirrored": [ImageOps.mirror(picture) for picture in self.pictures],
+            "blue for red": [Image.merge("RGB", picture.split()[::-1]) for picture in self.pictures],
+            "in another order": self.pictures[::-1],
+        }
+        return {
+            fault: {"engine": asdict(self.answer), "reference": asdict(self._answered(reference, pictures))}
+            for fault, pictures in shown.items()
+        }
+
+    def _answered(self, reference: Reference, pictures: list[Image.Image]) -> Answer:
+        return reference.answer((*pictures, QUESTION), GREEDY.max_tokens)
+
+
 class Play:
     """An engine, and what is needed to show it pictures."""
 
@@ -70,8 +102,10 @@ class Play:
         family = entry.known_family
         assert family is not None
         self._marks = family.marks
-        checkpoint = ensure_checkpoint(entry.weights, folder)
+        self._entry = entry
+        self._checkpoint = checkpoint = ensure_checkpoint(entry.weights, folder)
         self._dictate(checkpoint)
+        self._greedy: dict[tuple[View, ...], Greedy] = {}
         engine = entry.engine | {"logits_processors": ["tests.workers.dictation:Dictation"]}
         entry = entry.model_copy(update={"engine": engine})
         draw_pictures(folder / "data")
@@ -99,7 +133,7 @@ class Play:
         dictated = [await self._take_dictation(number) for number, _ in enumerate(self._marks.ends)]
         await self._engine.stop()
         self._preparation.close()
-        return {
+        return self._beside_the_reference() | {
             "conditions": played,
             "processed_again": after - before,
             "same_text": again["text"] == played["V2"]["text"],
@@ -111,6 +145,15 @@ class Play:
             "encoded": stats.encoder_runs,
             "dictated": dictated,
             "marked": text_with_marks(self._marks.written),
+        }
+
+    def _beside_the_reference(self) -> dict[str, Any]:
+        """Ask the family's reference what the engine was asked, and once more with pictures gone wrong."""
+        reference = reference_of(self._entry, self._checkpoint)
+        asked = {greedy.name: greedy for greedy in self._greedy.values()}
+        return {
+            "asked": {name: greedy.of(reference) for name, greedy in asked.items()},
+            "gone_wrong": asked["V3"].gone_wrong(reference),
         }
 
     def _dictate(self, checkpoint: Path) -> None:
@@ -154,7 +197,7 @@ class Play:
         return {"text": turn.text, "finish_reason": turn.finish_reason}
 
     async def _ask(
-        self, views: Sequence[View], name: str, sampling: Sampling = GREEDY, text: str = "How many? A. one B. two"
+        self, views: Sequence[View], name: str, sampling: Sampling = GREEDY, text: str = QUESTION
     ) -> dict[str, Any]:
         turns = (Turn(parts=(*views, text)),)
         request = self._request(name, turns, sampling)
@@ -162,6 +205,9 @@ class Play:
             player = Player(request, FixedTurns(request.turns), prepared.rasters, self._generate)
             (turn,) = await player.play()
             records = raster_records(request, Outcome(rasters=prepared.rasters, turns=(turn,)))
+            if sampling == GREEDY:
+                shown = {raster.view: Image.fromarray(raster.pixels.copy()) for raster in prepared.rasters}
+                self._greedy.setdefault(tuple(views), Greedy(name, [shown[view] for view in views], _told(turn)))
         return {
             "text": turn.text,
             "prompt_tokens": turn.usage.prompt_tokens,
@@ -176,6 +222,15 @@ class Play:
 
     async def _generate(self, chat: Sequence[Message], sampling: Sampling, request_id: str) -> TurnResponse:
         return await self._engine.generate(chat, sampling, request_id)
+
+
+def _told(turn: TurnResponse) -> Answer:
+    """An answer of the engine, as a reference's is told."""
+    steps = []
+    for one in turn.logprobs or ():
+        first, second = one.top_logprobs or ()
+        steps.append(Step(one.token, one.logprob, second.token, first.logprob - second.logprob))
+    return Answer(turn.usage.prompt_tokens, tuple(steps))
 
 
 if __name__ == "__main__":

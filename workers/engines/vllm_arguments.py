@@ -114,7 +114,12 @@ def _cpu_arguments(entry: CatalogueEntry) -> dict[str, Any]:
     if family and family.latent_attention:
         # Left alone, vLLM takes AMX_MLA on CPUs that have AMX, which wants bfloat16 and heads of multiples of 32; this
         # one runs on every CPU, in blocks of 16 tokens and without a prefix cache.
-        return common | {"attention_backend": "CPU_MLA", "enable_prefix_caching": False}
+        turning = {"custom_ops": ["-rotary_embedding"]}  # its kernel takes the heads of such queries for tokens (0.32)
+        return common | {
+            "attention_backend": "CPU_MLA",
+            "enable_prefix_caching": False,
+            "compilation_config": turning,
+        }
     return common
 
 
