@@ -22,7 +22,8 @@ from service.submission.specification import SubmittedSpec
 from tiling import limits as pixels
 from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
-from workers.tools.sources import SourceSettings, SummarizerSettings
+from workers.tools.summarizing import SummarizerSettings
+from workers.tools.web import SourceSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
 PLACES = {place.variable: place for kind in (Settings, WorkerSettings, ViewerSettings) for place in kind.places()}

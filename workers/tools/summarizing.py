@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from retrieval.errors import SourceFailedError
 from retrieval.sources import Page, cut_off
-from workers.tools.wire import Server, at
-
-if TYPE_CHECKING:
-    from workers.tools.sources import SummarizerSettings
+from workers.tools.wire import Address, Bounds, Server, at
 
 _FORM = "model/1"
 _MOST_QUERY = 4_000
@@ -21,10 +20,31 @@ _PAGE = f"A search for the query below has found the page below it. Sum the page
 _ALL = f"A search for the query below has found the pages below it. Sum up what they say together. {_KEEP}"
 
 
+class SummarizerSettings(Bounds):
+    """A model that sums pages up, behind OpenAI's API; `template` goes to its chat template."""
+
+    model: str = Field(pattern=r"^[!-~]{1,200}$")
+    address: Address
+    key_env: str | None = None
+
+    temperature: float = Field(0.0, ge=0, le=2)
+    tokens: PositiveInt = 1024
+    template: Mapping[str, str | int | float | bool] = {"enable_thinking": False}
+
+    try_seconds: PositiveFloat = 120.0
+    seconds: PositiveFloat = 300.0
+
+    @property
+    def endpoint(self) -> str:
+        """Where chats are completed; an address without a path gets the one of OpenAI's API."""
+        version = "" if urlsplit(self.address).path.strip("/") else "/v1"
+        return f"{self.address.rstrip('/')}{version}/chat/completions"
+
+
 class ModelSummarizer:
     """A model behind OpenAI's API that writes what is shown of pages. Its failures are those of the source."""
 
-    def __init__(self, source: str, settings: "SummarizerSettings", key: str | None) -> None:
+    def __init__(self, source: str, settings: SummarizerSettings, key: str | None) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._server = Server(f"source {source}: its summarizer", settings.endpoint, headers, settings)
         self._settings = settings

@@ -2,22 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
+from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag
 
 from jobs.outgoing import AddressRefusedError
-from retrieval.sources import MOST_PAGES, Page, write_result
+from retrieval.sources import MOST_PAGES, Page, SummarizerName, write_result
 from workers.tools.markup import plain_text
-from workers.tools.summarizing import ModelSummarizer
-from workers.tools.wire import Server, at, client, content, is_packed, looked_at
-
-if TYPE_CHECKING:
-    from workers.tools.sources import SourceSettings
+from workers.tools.summarizing import ModelSummarizer, SummarizerSettings
+from workers.tools.wire import Address, Bounds, Server, at, client, content, is_packed, looked_at
 
 log = logging.getLogger(__name__)
 
@@ -27,13 +25,52 @@ _MOST_SNIPPET = 2_000
 _MOST_LINK = 2_000
 _MOST_REDIRECTS = 3
 _HTML = ("text/html", "application/xhtml+xml")
+_PATH = Field(min_length=1, max_length=200)
+
+
+def _kind_of_summarizer(given: object) -> str:
+    return "name" if isinstance(given, str) else "model"
+
+
+class SourceSettings(Bounds):
+    """One source. A path leads through an answer's JSON, such as `data.results`; numbers count in lists."""
+
+    address: Address
+    version: str = Field(min_length=1, max_length=200)
+    summarizer: Annotated[
+        Annotated[SummarizerName, Tag("name")] | Annotated[SummarizerSettings, Tag("model")],
+        Discriminator(_kind_of_summarizer),
+    ] = "extractive/1"
+    shape: Literal["serper", "adapter"] | None = None
+
+    method: Literal["GET", "POST"] = "POST"
+    query_field: str = "query"
+    top_k_field: str | None = None
+    fields: Mapping[str, str | int | float | bool] = {}
+    key_env: str | None = None
+    key_header: str = Field("Authorization", pattern=r"^[A-Za-z0-9_-]+$")
+
+    status: str | None = None
+    results: str = _PATH
+    title: str = "title"
+    snippet: str = "snippet"
+    link: str = "link"
+    text: str | None = None
+
+    pages: bool = False
+    private_page_hosts: tuple[str, ...] = ()
+
+    search_seconds: PositiveFloat = 60.0
+    page_seconds: PositiveFloat = 20.0
+    page_bytes: PositiveInt = 2**20
+    page_characters: PositiveInt = 30_000
 
 
 class WebSource:
     """A `Source` behind HTTP. What a model writes is sent as a text, and decides no address."""
 
     def __init__(
-        self, name: str, settings: "SourceSettings", key: str | None, model: ModelSummarizer | None = None
+        self, name: str, settings: SourceSettings, key: str | None, model: ModelSummarizer | None = None
     ) -> None:
         self.name = name
         self._settings = settings

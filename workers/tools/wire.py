@@ -7,11 +7,12 @@ import ssl
 from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import SplitResult, urlsplit
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic_core import PydanticCustomError
 
 from jobs.outgoing import AddressRefusedError, AddressUnknownError, is_public, pinned, resolve
 from retrieval.errors import SourceFailedError
@@ -20,6 +21,25 @@ log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 20.0
 _AGAIN = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+def _address(given: str) -> str:
+    try:
+        url = urlsplit(given)
+        is_whole = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0 and given.isascii()
+    except ValueError:
+        is_whole = False
+    if not is_whole or url.query or url.fragment:
+        raise PydanticCustomError(
+            "address", "is to be an address such as https://search.example.org/search; `fields` are sent with it"
+        )
+    if "@" in url.netloc:
+        raise PydanticCustomError("address", "has a name or password in it; `key_env` names a variable with a key")
+    return given
+
+
+Address = Annotated[str, AfterValidator(_address)]
+"""Where a server is, as an operator writes it."""
 
 
 class Bounds(BaseModel):
