@@ -125,19 +125,27 @@ def _print_entries(entries: list[CatalogueEntry]) -> None:
 
 
 def _row(entry: CatalogueEntry) -> list[str]:
-    budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
     return [
         entry.id,
         entry.weights + (" (random)" if entry.random_weights else ""),
-        f"{budget.nominal_visual_tokens:,}",
-        f"{budget.max_visual_tokens:,}",
-        f"{published.nominal_visual_tokens:,}",
-        f"{budget.effective_resolution:,}²",
+        *_pictures(entry),
         f"{entry.max_model_len:,}",
         f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "elsewhere" if entry.is_closed else "-",
         entry.licence,
         entry.tested,
     ]
+
+
+def _pictures(entry: CatalogueEntry) -> tuple[str, str, str, str]:
+    if not entry.takes_pictures:
+        return ("none", "-", "-", "-")
+    budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
+    return (
+        f"{budget.nominal_visual_tokens:,}",
+        f"{budget.max_visual_tokens:,}",
+        f"{published.nominal_visual_tokens:,}",
+        f"{budget.effective_resolution:,}²",
+    )
 
 
 def _print_demands(entries: list[CatalogueEntry], demands: list[Demands | None]) -> None:

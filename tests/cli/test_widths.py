@@ -32,7 +32,8 @@ def test_models_show_their_columns_whole(installation: Installation, width: int)
     for line in lines[1:]:
         entry = entries[line.split()[0]]
         assert f" {entry['max_model_len']:,}" in line
-        assert f" {entry['nominal_visual_tokens']:,}" in line
+        tokens = entry["nominal_visual_tokens"]
+        assert (f" {tokens:,}" if tokens else " none") in line
         assert (entry["weights"] in line) == ("weights" in heads)
         assert (entry["licence"] in line) == ("licence" in heads)
     named = "weights" not in heads
@@ -41,13 +42,14 @@ def test_models_show_their_columns_whole(installation: Installation, width: int)
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_a_picture_costs_is_shown_whole(installation: Installation, width: int) -> None:
-    """V2 and V4 of every model, whatever the width."""
+    """V2 and V4 of every model that takes pictures, whatever the width; texts alone refuse it."""
     lines, _ = at(installation, width, "models", "--size", "26753x15052")
     needs = json.loads(installation.ok("models", "--size", "26753x15052", "--json"))
     for entry, line in zip(needs, lines[-len(needs) :], strict=True):
         assert line.startswith(f"{entry['id']} ")
         for condition in ("V2", "V4"):
-            assert f" {entry['picture']['context_needed'][condition]:,}" in line
+            needed = entry["picture"]["context_needed"][condition]
+            assert (" refused" if needed is None else f" {needed:,}") in line
 
 
 @pytest.mark.parametrize("width", WIDTHS)
