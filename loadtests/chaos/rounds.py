@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,10 +83,12 @@ def _town() -> Iterator[Town]:
         town.server_close()
 
 
-def rounds(chats: int, kill_seconds: float) -> Outcome:
+def rounds(chats: int, kill_seconds: float, most_kills: float = inf) -> Outcome:
     """Play so many chats of ten rounds, and kill one of two workers every so many seconds, in turn.
 
-    One that takes longer to start holds up the next kill, so that one of them always plays.
+    One that takes longer to start holds up the next kill, so that one of them always plays. A chat whose worker dies
+    four times in a row while it plays alone is given up, so kills that follow each other faster than a chat takes are
+    to be fewer.
     """
     outcome = Outcome("chats of ten rounds", chats)
     with TemporaryDirectory(prefix="gigavqa-rounds-") as folder, _town() as town:
@@ -98,7 +101,7 @@ def rounds(chats: int, kill_seconds: float) -> Outcome:
             _write_dataset(installation.home / "data" / _DATASET, chats)
             began = time.monotonic()
             job_id = installation.submit_spec(_spec())
-            _kill_until_done(installation, Progress(installation, job_id), outcome, kill_seconds)
+            _kill_until_done(installation, Progress(installation, job_id), outcome, kill_seconds, most_kills)
             outcome.seconds = time.monotonic() - began
             found = inspect(installation, job_id, outcome)
             again = Counter(key for worker in installation.workers for key in _AGAIN.findall(worker.log))
@@ -106,13 +109,16 @@ def rounds(chats: int, kill_seconds: float) -> Outcome:
     return outcome
 
 
-def _kill_until_done(installation: Installation, progress: Progress, outcome: Outcome, seconds: float) -> None:
+def _kill_until_done(
+    installation: Installation, progress: Progress, outcome: Outcome, seconds: float, most: float
+) -> None:
     """Kill the workers in turn, each at its time, or as soon as the other one is there again."""
     due, lives = time.monotonic() + seconds, [1, 1]
     while progress.look() < outcome.requests:
         time.sleep(0.05)
-        at = outcome.hurt["SIGKILL worker"] % 2
-        if time.monotonic() < due or installation.workers[1 - at].log.count(_READY) < lives[1 - at]:
+        kills = outcome.hurt["SIGKILL worker"]
+        at = kills % 2
+        if kills >= most or time.monotonic() < due or installation.workers[1 - at].log.count(_READY) < lives[1 - at]:
             continue
         installation.workers[at].kill()
         installation.workers[at].start()
@@ -131,8 +137,9 @@ def _inspect_rounds(
     for response in found:
         turns = response["turns"]
         rounds_played += len(turns)
-        if len(turns) != _ROUNDS or response["stop"] != "answered":
-            outcome.missed.append(f"{response['request_id']} has {len(turns)} rounds and ended by {response['stop']}")
+        stop = response.get("stop")
+        if len(turns) != _ROUNDS or stop != "answered":
+            outcome.missed.append(f"{response['request_id']} has {len(turns)} rounds and ended by {stop}")
         for call in (turn["call"] for turn in turns if turn.get("call")):
             if call["name"] == "text_search_tool":
                 searches += 1
