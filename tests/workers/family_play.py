@@ -228,8 +228,8 @@ def _told(turn: TurnResponse) -> Answer:
     """An answer of the engine, as a reference's is told."""
     steps = []
     for one in turn.logprobs or ():
-        first, second = one.top_logprobs or ()
-        steps.append(Step(one.token, one.logprob, second.token, first.logprob - second.logprob))
+        second = next(top for top in one.top_logprobs or () if top.token != one.token)  # also where both are as likely
+        steps.append(Step(one.token, one.logprob, second.token, one.logprob - second.logprob))
     return Answer(turn.usage.prompt_tokens, tuple(steps))
 
 

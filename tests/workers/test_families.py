@@ -20,6 +20,7 @@ NEAR = {"float32": 1e-3, "bfloat16": 0.5}
 
 Measured: 4e-5 in float32, and 0.23 in bfloat16, at logits of up to 15.
 """
+PARTED_AT_MOST = {"float32": 1, "bfloat16": 3}  # texts of nine; in bfloat16 two logits are often the same number
 CROPPED_AT_MOST = 2  # pictures in a prompt to DeepSeek-VL2; with more it crops none
 
 pytestmark = [
@@ -111,24 +112,24 @@ def test_different_pictures_are_answered_differently(played: dict[str, Any]) -> 
     assert len(set(played["answers"])) >= 3
 
 
-def test_the_engine_reads_and_writes_what_the_reference_does(played: dict[str, Any], near: float) -> None:
+def test_the_engine_reads_and_writes_what_the_reference_does(played: dict[str, Any], entry: Path) -> None:
     """As many tokens of every prompt, the same logits, and the same texts but where two tokens are equally likely."""
-    asked = played["asked"]
+    asked, dtype = played["asked"], read_entry(entry).engine["dtype"]
     assert set(asked) == {"V0", "V1", "V2", "V3", "V4", "slide", "grid", "land", "many"}
     for said in asked.values():
         assert said["engine"]["prompt_tokens"] == said["reference"]["prompt_tokens"]
         assert len(said["engine"]["steps"]) == 8
-        assert distance(**said) <= near
+        assert distance(**said) <= NEAR[dtype]
     parted = [name for name, said in asked.items() if text(said["engine"]) != text(said["reference"])]
-    assert len(parted) <= 1
+    assert len(parted) <= PARTED_AT_MOST[dtype]
 
 
-def test_pictures_that_go_wrong_would_be_noticed(played: dict[str, Any], near: float) -> None:
+def test_pictures_that_go_wrong_would_be_noticed(played: dict[str, Any], entry: Path) -> None:
     """The reference answers otherwise when it is shown them mirrored, with other colors, or in another order."""
-    gone_wrong = played["gone_wrong"]
+    gone_wrong, dtype = played["gone_wrong"], read_entry(entry).engine["dtype"]
     assert set(gone_wrong) == {"mirrored", "blue for red", "in another order"}
     for said in gone_wrong.values():
-        assert distance(**said) > near * 1.5
+        assert distance(**said) > 10 * NEAR[dtype]
 
 
 def test_a_raster_is_processed_once(played: dict[str, Any]) -> None:
@@ -187,12 +188,6 @@ def test_a_later_turn_finds_the_turn_before_it_in_the_cache(played: dict[str, An
     """All full blocks of its prompt before the last token, which belongs to the header of the answer."""
     for (earlier, _, _), (_, tokens, _) in pairwise(played["caching"]["chat"]):
         assert tokens >= (earlier - 1) // step * step if cached else tokens == 0
-
-
-@pytest.fixture
-def near(entry: Path) -> float:
-    """How near the engine's logits are to be to the reference's."""
-    return NEAR[str(read_entry(entry).engine["dtype"])]
 
 
 @pytest.fixture
