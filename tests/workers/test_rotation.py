@@ -213,7 +213,13 @@ async def test_a_model_whose_engine_is_lost_in_its_shift_leaves_the_others_alone
     async with shared_worker(redis, data, tmp_path, make) as rig:
         assert (await rig.until_status("ready", BETA)).models == (BETA, GAMMA)
         await async_wait_until(lambda: responses_of(redis, job_id), what="a response")
-    leases = await JobQueue(redis).claim([ALPHA], "next", 10, 0)
+    queue = JobQueue(redis)
+
+    async def handed_back() -> bool:
+        return await queue.depth(ALPHA) == QueueDepth(waiting=3, leased=0)
+
+    await async_wait_until(handed_back, what="what it held")
+    leases = await queue.claim([ALPHA], "next", 10, 0)
     assert [lease.attempt for lease in leases] == [1, 1, 1]
 
 
