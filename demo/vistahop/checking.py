@@ -8,8 +8,8 @@ from pathlib import Path
 from PIL import Image
 
 from demo.errors import RecordInvalidError
+from demo.painting import Lettering
 from demo.vistahop.corpus import Page
-from demo.vistahop.painting import Lettering
 from demo.vistahop.plan import PICTURES, World
 from demo.vistahop.questions import Record
 from retrieval.index import open_index

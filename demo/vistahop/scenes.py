@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from demo.draws import stream
+from demo.painting import BOARD, Lettering, Scene, Shape, box
 from demo.sprites import Color, shaded
-from demo.vistahop.painting import BOARD, Lettering, Scene, Shape, box
 from demo.vistahop.plan import PICTURES, SIGNS, World
 from tiling.geometry import Size
 from tiling.views import fit
