@@ -81,7 +81,7 @@ class RemoteTerms(BaseModel):
 class CatalogueEntry(BaseModel):
     """Weights, family, visual budget and arguments of one model.
 
-    `weights` is a Hugging Face id, a folder, `built-in:NAME` for a checkpoint that this project builds from code, or
+    `weights` is a Hugging Face id, a folder, `built-in:NAME` for a small checkpoint that comes with this project, or
     `remote:NAME` for a model that only servers of somebody else's have, under that name; `remote` says how those are
     asked, also for the other models. `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the
     chat template. Code that comes with weights from Hugging Face runs only where `trust_remote_code` allows it and
@@ -120,6 +120,9 @@ class CatalogueEntry(BaseModel):
     )
     billions: PositiveFloat | None = Field(default=None, description="parameters of all its parts, in billions")
     random_weights: bool = Field(default=False, description="answers mean nothing; reports say so")
+    trained_for: str = Field(
+        default="", description="the one benchmark that its training was for; reports on others say so"
+    )
     gpus: Gpus | None = None
     tested: str = Field(default="not tested", description="how it is known that this entry can be served")
     notes: tuple[str, ...] = Field(default=(), description="what an operator should know")

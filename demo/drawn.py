@@ -1,9 +1,10 @@
-"""The data sets that can be drawn: one folder of this package each, named like its benchmark."""
+"""The data sets that can be drawn: a folder of this package with a `dataset` each, named like its benchmark."""
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import demo
@@ -11,6 +12,8 @@ from demo.errors import DemoUnknownError
 
 DEFAULT = "ultravr"
 """The benchmark whose data set is drawn when none is named."""
+FIRST = "acuity"
+"""The one that a demo begins with: what its small model was trained for."""
 ALL = "all"
 
 
@@ -19,18 +22,20 @@ class Drawn:
     """One data set that is drawn: its folder in the data root, and the plan that asks all of it.
 
     `build` makes it in a folder; it takes `seed` and `progress`, and leaves what is complete. `sampling` overrides the
-    decoding of its job, so that a small model answers within its context.
+    decoding of its job, so that a small model answers within its context; `options` are its choices of conditions.
     """
 
     name: str
     plan: str
     build: Callable[..., Path]
     sampling: Mapping[str, float | int] = field(default_factory=dict)
+    options: Mapping[str, int] = field(default_factory=dict)
 
 
 def benchmarks_drawn() -> tuple[str, ...]:
     """The benchmarks that have a drawn data set, the default first."""
-    found = {module.name for module in pkgutil.iter_modules(demo.__path__) if module.ispkg}
+    folders = (module.name for module in pkgutil.iter_modules(demo.__path__) if module.ispkg)
+    found = {name for name in folders if find_spec(f"demo.{name}.dataset")}
     return (DEFAULT, *sorted(found - {DEFAULT}))
 
 
@@ -39,4 +44,17 @@ def drawn_of(benchmark: str) -> tuple[Drawn, ...]:
     known = benchmarks_drawn()
     if benchmark not in (*known, ALL):
         raise DemoUnknownError(f"no data set is drawn for '{benchmark}'; there are {', '.join(known)} and {ALL}")
-    return tuple(importlib.import_module(f"demo.{name}.dataset").DRAWN for name in known if benchmark in (name, ALL))
+    return tuple(_load(name) for name in known if benchmark in (name, ALL))
+
+
+def drawn_to_show(benchmark: str | None) -> tuple[Drawn, ...]:
+    """What a demo asks: what is named, of all the first one first; without a name that one and the default."""
+    if benchmark not in (None, ALL):
+        return drawn_of(benchmark)
+    others = (DEFAULT,) if benchmark is None else benchmarks_drawn()
+    return tuple(map(_load, dict.fromkeys((FIRST, *others))))
+
+
+def _load(name: str) -> Drawn:
+    drawn: Drawn = importlib.import_module(f"demo.{name}.dataset").DRAWN
+    return drawn

@@ -14,12 +14,15 @@ _NAMED = 3
 
 
 def collect_caveats(
-    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry]
+    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry], benchmark: str
 ) -> tuple[Caveat, ...]:
-    """Collect the host's own caveats: those on models and pictures, then those on cells."""
+    """Collect the host's own caveats: those on models and pictures, then those on cells.
+
+    `benchmark` names what was asked.
+    """
     cells = list(cells)
     found = [
-        *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue)),
+        *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue, benchmark)),
         *(Caveat(scope="report", text=text) for text in (*_on_pictures(tally), *_on_missing(cells))),
         *(Caveat(scope="cell", text=text) for text in _on_crowds(tally, catalogue)),
         *(Caveat(scope="model", text=text) for text in (*_on_ends(cells), *_on_unreadable(cells))),
@@ -29,10 +32,12 @@ def collect_caveats(
     return tuple(found)
 
 
-def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry], benchmark: str) -> Iterator[str]:
     for model, made in sorted(tally.provenance.items()):
         if model in catalogue and catalogue[model].random_weights:
             yield f"{model}: its weights are random; its scores say nothing about any trained model"
+        if model in catalogue and catalogue[model].trained_for not in ("", benchmark):
+            yield f"{model}: it was trained for {catalogue[model].trained_for} alone; its scores here say nothing"
         if simulated := sum(count for origin, count in made.items() if origin.simulated):
             yield f"{model}: {simulated} of {made.total()} responses come from the simulated engine; no model was run"
         if len({origin.sampling for origin in made if origin.sampling}) > 1:

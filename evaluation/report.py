@@ -158,7 +158,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         cells=cells,
         caveats=(
             *judge_caveats(dataset.panel, set(verdicts.models), catalogue),
-            *collect_caveats(tally, cells, catalogue),
+            *collect_caveats(tally, cells, catalogue, benchmark.name),
             *findings.caveats,
         ),
         provenance=_provenance(tally),

@@ -149,6 +149,13 @@ def test_random_weights_are_said_at_the_top() -> None:
     assert made.index("its weights are random") < made.index("<table")
 
 
+def test_a_model_trained_for_another_benchmark_is_said_at_the_top() -> None:
+    """Before any number, with what it was trained for."""
+    made = page([response("c1", "Final answer: B", model="demo-sight")])
+
+    assert made.index("it was trained for acuity alone") < made.index("<table")
+
+
 def test_a_sample_has_its_steps_with_their_truth(html: str) -> None:
     """Of S2's reply: the step's question, truth, what was read, and its operation."""
     data = data_of(html)

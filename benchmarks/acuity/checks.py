@@ -1,0 +1,19 @@
+"""What a sign lacks that the chart's numbers rest on."""
+
+from collections.abc import Iterator
+
+from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.taxonomy import WORDS
+
+
+def check_sign(sign: Sign) -> Iterator[str]:
+    """Say what is doubtful of a sign, one sentence each."""
+    ring, (x, y, width, height) = sign.optotype, (int(part) for part in sign.evidence.split(","))
+    right, bottom = ring.x + ring.diameter, ring.y + ring.diameter
+    if not (x <= ring.x and y <= ring.y and right <= x + width and bottom <= y + height):
+        yield "evidence does not hold the whole ring, so that V3 does not show what is asked"
+    if width != height:
+        yield "evidence is no square, so that a ring is not as wide as high in every raster of it"
+    if sorted((sign.options or {}).values()) != sorted(WORDS[sign.attribute]):
+        told = ", ".join(WORDS[sign.attribute])
+        yield f"options are not {told}, each once, so that confusions cannot be told and chance is not a quarter"

@@ -1,0 +1,32 @@
+"""Where a sign's ring stands, and the part of its picture that shows it."""
+
+from benchmarks.acuity.samples import Sign
+from evaluation.benchmark import Evidence, Scene
+from evaluation.errors import EvidenceMissingError
+from tiling.errors import RegionError
+from tiling.geometry import resolve_region
+from tiling.views import View
+
+
+def ring_alone(sign: Sign, scene: Scene) -> View:
+    """The part of the picture that V3 shows, natively. Raises EvidenceMissingError where the picture does not have it.
+
+    Nothing is cropped silently: a smaller part would show the ring at other pixels than its sample says.
+    """
+    (image,) = scene.images
+    try:
+        return View(image=image, region=str(resolve_region(sign.evidence, scene.size_of(image))))
+    except RegionError as error:
+        raise EvidenceMissingError(f"sample '{sign.id}': evidence: {error}") from error
+
+
+def evidence_of(sign: Sign) -> Evidence:
+    """Tell where the ring stands, how large it is, and which part of the picture shows it."""
+    one = sign.optotype
+    return Evidence((f"{described(sign)} at {one.x:g},{one.y:g}", f"shown by {sign.evidence}"))
+
+
+def described(sign: Sign) -> str:
+    """A ring in words."""
+    one = sign.optotype
+    return f"{one.colour} ring of {one.diameter:g} px, gap {one.direction}"

@@ -1,0 +1,8 @@
+"""The versioned texts of the prompts, read by the names of their files."""
+
+from functools import partial
+from pathlib import Path
+
+from evaluation.texts import prompt_texts
+
+read_texts = partial(prompt_texts, Path(__file__).parent)

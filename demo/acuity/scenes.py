@@ -1,0 +1,317 @@
+"""What the chart's pictures show: one ring on a board, a plate, a wall or a field, and flat grey things around it.
+
+Nothing but the ring has a colour, and nothing but the ring depends on its colour and gap.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from benchmarks.acuity.samples import Optotype
+from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, PLACES, SCENES, Colour, Direction, Place, SceneKind
+from demo.acuity.optotypes import ring
+from demo.painting import Scene, Shape, box
+from demo.sprites import Color, shaded
+from tiling.geometry import Region, Size
+
+SIDE = 32768
+"""Both sides of a picture, in pixels."""
+SEAMS = 8
+"""Tiles of several levels meet at the multiples of this part of a side."""
+TINY = (2, 3, 4, 5)
+"""Diameters that only a region can show; one picture of 16 has one of them."""
+SHARE_OF_TINY = 1 / 16
+SMALLEST = 16
+"""All other diameters are log-uniform between this and half a side."""
+LEAST_REGION = 32
+_MARGIN = 0.3
+"""How far the ground reaches beyond a ring's box, at least, in diameters."""
+_GROUNDS: Mapping[SceneKind, tuple[int, int]] = {
+    "board": (150, 185),
+    "plate": (125, 175),
+    "wall": (105, 150),
+    "field": (75, 125),
+}
+"""How bright the ground is: never so bright that yellow, nor so dark that blue is lost on it."""
+_TINT = 7
+_SEGMENTS = {
+    "1": "cf", "2": "acdeg", "3": "acdfg", "4": "bcdf", "5": "abdfg", "6": "abdefg", "7": "acf", "9": "abcdfg",
+}  # fmt: skip
+"""Which of seven strokes make a numeral: a top, b and c above, d middle, e and f below, g bottom."""
+
+Draws = np.random.Generator
+_Word = TypeVar("_Word", bound=str)
+
+
+class Picture(NamedTuple):
+    """What a picture is to show, and its size."""
+
+    kind: SceneKind
+    place: Place
+    optotype: Optotype
+    size: Size
+
+
+def draw_picture(
+    rng: Draws,
+    diameter: int | None = None,
+    *,
+    kind: SceneKind | None = None,
+    place: Place | None = None,
+    colour: Colour | None = None,
+    direction: Direction | None = None,
+    side: int = SIDE,
+) -> Picture:
+    """A picture as the chart has them, at random in all that is not given; `diameter` is at most half a side."""
+    diameter = diameter or _diameter(rng, side)
+    kind, place = kind or _one(rng, SCENES), place or _one(rng, PLACES)
+    colour, direction = colour or _one(rng, COLOURS), direction or _one(rng, DIRECTIONS)
+    x, y = _PLACING[place](rng, diameter, side)
+    optotype = Optotype(x=x, y=y, diameter=diameter, colour=colour, direction=direction)
+    return Picture(kind, place, optotype, Size(side, side))
+
+
+def _one(rng: Draws, words: tuple[_Word, ...]) -> _Word:
+    return words[int(rng.integers(len(words)))]
+
+
+def _diameter(rng: Draws, side: int) -> int:
+    if rng.random() < SHARE_OF_TINY:
+        return TINY[int(rng.integers(len(TINY)))]
+    return diameter_at(rng.random(), side)
+
+
+def diameter_at(part: float, side: int = SIDE) -> int:
+    """The diameter that this part of all but the tiny ones stays below."""
+    return round(SMALLEST * math.pow(side / 2 / SMALLEST, part))
+
+
+def _inside(rng: Draws, diameter: int, side: int) -> int:
+    """Left or top of a ring far from the border, that crosses no seam where it is small enough to do so."""
+    seam = side // SEAMS
+    if diameter > seam // 2:
+        least = max(side // 16, diameter // 4)
+        return int(rng.integers(least, side - least - diameter + 1))
+    return seam * int(rng.integers(1, SEAMS - 1)) + int(rng.integers(diameter // 4, seam - diameter + 1))
+
+
+def _across(rng: Draws, diameter: int, side: int) -> int:
+    """Left or top of a ring that crosses a seam, with a part of it on either side."""
+    seam = side // SEAMS
+    least = math.ceil(diameter / seam)
+    crossed = seam * int(rng.integers(least, SEAMS - least + 1))
+    return crossed - int(rng.integers(max(1, diameter // 4), max(1, 3 * diameter // 4) + 1))
+
+
+def _border(rng: Draws, diameter: int, side: int) -> int:
+    """Left or top of a ring beside a border, near enough for its evidence to touch it."""
+    least = math.ceil(_MARGIN * diameter)
+    gap = int(rng.integers(least, min(diameter, side - diameter - least) + 1))
+    return gap if rng.random() < 0.5 else side - diameter - gap
+
+
+def _shuffled(rng: Draws, x: int, y: int) -> tuple[int, int]:
+    return (x, y) if rng.random() < 0.5 else (y, x)
+
+
+_PLACING: Mapping[Place, Callable[[Draws, int, int], tuple[int, int]]] = {
+    "centre": lambda rng, *sizes: (_inside(rng, *sizes), _inside(rng, *sizes)),
+    "edge": lambda rng, *sizes: _shuffled(rng, _border(rng, *sizes), _inside(rng, *sizes)),
+    "corner": lambda rng, *sizes: (_border(rng, *sizes), _border(rng, *sizes)),
+    "seam": lambda rng, *sizes: _shuffled(rng, _across(rng, *sizes), _inside(rng, *sizes)),
+}
+
+
+def evidence_of(rng: Draws, picture: Picture) -> Region:
+    """A square of two to four diameters that holds the ring at a random place, and touches the borders it stands at."""
+    one = picture.optotype
+    diameter, within = int(one.diameter), picture.size.width
+    side = min(within, max(LEAST_REGION, round(diameter * rng.uniform(2, 4))))
+    at_border = picture.place in ("edge", "corner")
+    x, y = (_start(rng, int(at), diameter, side, within, at_border=at_border) for at in (one.x, one.y))
+    return Region(x, y, side, side)
+
+
+def _start(rng: Draws, at: int, diameter: int, side: int, within: int, *, at_border: bool) -> int:
+    """Left or top of a region that holds a ring."""
+    if at_border and at <= diameter:
+        return 0
+    if at_border and at + diameter >= within - diameter:
+        return within - side
+    return min(max(0, at - int(rng.integers(side - diameter + 1))), within - side)
+
+
+def draw_scene(picture: Picture, seed: int) -> Scene:
+    """The shapes of a picture; another seed gives other things around the same ring."""
+    rng = np.random.default_rng(seed)
+    ground = _grey(rng, *_GROUNDS[picture.kind])
+    around = _AROUND[picture.kind](rng, picture, ground)
+    return Scene(picture.size, [*around, *ring(picture.optotype, ground)], ())
+
+
+def _grey(rng: Draws, low: int, high: int) -> Color:
+    """A grey with a slight tint."""
+    red, green, blue = (rng.integers(low, high + 1) + rng.integers(-_TINT, _TINT + 1, 3)).tolist()
+    return red, green, blue
+
+
+class _Spot(NamedTuple):
+    """Where a thing stands: the middle of a square, and half its side."""
+
+    x: float
+    y: float
+    half: float
+
+    def box(self, color: Color, flat: float = 1.0) -> Shape:
+        """A rectangle as wide as the square."""
+        return _box(self.x - self.half, self.y - self.half * flat, self.x + self.half, self.y + self.half * flat, color)
+
+
+def _spots(rng: Draws, picture: Picture, near: int, far: int) -> Iterator[_Spot]:
+    """Spots near the ring and about as large as it is, and others anywhere and of any size."""
+    one, side = picture.optotype, picture.size.width
+    x, y = one.x + one.diameter / 2, one.y + one.diameter / 2
+    for _ in range(near):
+        angle, away = rng.uniform(0, 2 * math.pi), one.diameter * rng.uniform(1.2, 4)
+        half = one.diameter * math.exp(rng.uniform(math.log(0.1), math.log(0.7)))
+        yield _Spot(x + away * math.cos(angle), y + away * math.sin(angle), half)
+    for _ in range(far):
+        half = side * math.exp(rng.uniform(math.log(1 / 512), math.log(1 / 16)))
+        yield _Spot(rng.uniform(0, side), rng.uniform(0, side), half)
+
+
+def _box(x1: float, y1: float, x2: float, y2: float, color: Color) -> Shape:
+    """A rectangle on whole pixels, and on a grid the coarser the larger it is: tiles that it cuts alike are one."""
+    grid = _grid(min(x2 - x1, y2 - y1) / 2)
+    left, top = grid * round(x1 / grid), grid * round(y1 / grid)
+    return box(left, top, max(left + grid, grid * round(x2 / grid)), max(top + grid, grid * round(y2 / grid)), color)
+
+
+def _grid(most: float) -> int:
+    """The greatest power of two up to a number of pixels, at least one."""
+    return 1 << max(0, math.floor(math.log2(max(1, most))))
+
+
+def _panel(rng: Draws, picture: Picture, ground: Color, frame: Color | None) -> list[Shape]:
+    """A rectangle of the ground that the ring stands on, in a frame where it has one."""
+    one = picture.optotype
+    grid = _grid(one.diameter / 8)
+    x1, y1, x2, y2 = (rng.uniform(_MARGIN, 1) * one.diameter for _ in range(4))
+    left, top = (grid * math.floor(at / grid) for at in (one.x - x1, one.y - y1))
+    right, bottom = (grid * math.ceil((at + one.diameter) / grid) for at in (one.x + x2, one.y + y2))
+    panel = box(left, top, right, bottom, ground)
+    return [panel] if frame is None else [box(left - grid, top - grid, right + grid, bottom + grid, frame), panel]
+
+
+def _board(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+    """A framed board on posts before blocks of houses under a sky."""
+    side = picture.size.width
+    shapes = [_box(0, 0, side, side, _grey(rng, 195, 225)), _box(0, 0.8 * side, side, side, _grey(rng, 90, 130))]
+    step = side / 16
+    for number in range(16):
+        wall = _grey(rng, 80, 185)
+        left, top = number * step, rng.uniform(0.15, 0.7) * side
+        right, bottom = left + rng.uniform(0.7, 1.5) * step, rng.uniform(0.8, 0.88) * side
+        shapes.append(_box(left, top, right, bottom, wall))
+        band = shaded(wall, rng.uniform(0.6, 0.9))
+        shapes.append(_box(left, top + 0.4 * step, left + step / 2, top + 0.7 * step, band))
+    shapes += [spot.box(_grey(rng, 60, 215), rng.uniform(0.4, 2)) for spot in _spots(rng, picture, 12, 6)]
+    frame, panel = _panel(rng, picture, ground, shaded(ground, rng.uniform(0.4, 0.75)))
+    left, _, right, bottom = frame.points
+    wide = picture.optotype.diameter * 0.12
+    for at in (left + wide, right - 2 * wide):
+        shapes.append(_box(at, bottom - wide, at + wide, bottom + 3 * picture.optotype.diameter, frame.color))
+    return [*shapes, frame, panel]
+
+
+def _plate(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+    """A small plate on the side of a vehicle before a wall of courses."""
+    one, side = picture.optotype, picture.size.width
+    wall = _grey(rng, 110, 190)
+    shapes = [_box(0, 0, side, side, wall)]
+    for number in range(8):
+        course = shaded(wall, rng.uniform(0.9, 1.1))
+        shapes.append(_box(0, number * side / 8, side, (number + 1) * side / 8, course))
+    shapes += [spot.box(_grey(rng, 60, 215), rng.uniform(0.3, 1.5)) for spot in _spots(rng, picture, 10, 8)]
+    middle, body = one.x + one.diameter * rng.uniform(-1, 2), _grey(rng, 50, 215)
+    half, top = one.diameter * rng.uniform(2, 5), one.y - one.diameter * rng.uniform(0.8, 2)
+    bottom = one.y + one.diameter * rng.uniform(1.7, 2.5)
+    shapes += [
+        _box(middle - half, top, middle + half, bottom, body),
+        _box(middle - half, bottom - one.diameter * 0.3, middle + half, bottom, shaded(body, 0.7)),
+    ]
+    for at in (middle - 0.6 * half, middle + 0.6 * half):
+        wheel = one.diameter * 0.4
+        shapes.append(Shape("ellipse", _grey(rng, 25, 60), (at - wheel, bottom - wheel, at + wheel, bottom + wheel)))
+    shapes += _panel(rng, picture, ground, shaded(body, 0.8))
+    return shapes
+
+
+def _wall(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+    """A wall of grey numerals around a plain field."""
+    side, paint = picture.size.width, _grey(rng, 150, 215)
+    shapes = [_box(0, 0, side, side, paint)]
+    for number in range(4):
+        tint = shaded(paint, rng.uniform(0.88, 1.05))
+        shapes.append(_box(number * side / 4, 0, (number + 1) * side / 4, side, tint))
+    for spot in _spots(rng, picture, 12, 12):
+        shapes += _numeral(_one(rng, tuple(_SEGMENTS)), spot, _grey(rng, 40, 130))
+    return [*shapes, *_panel(rng, picture, ground, None)]
+
+
+def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[Shape]:
+    """A numeral of straight strokes, twice as high as wide."""
+    thick = _grid(spot.half / 4)
+    x, y = (thick * round(at / thick) for at in (spot.x - spot.half / 2, spot.y - spot.half))
+    wide = 4 * thick
+    low = wide - thick / 2
+    strokes: dict[str, tuple[float, float, float, float]] = {
+        "a": (0, 0, wide, thick),
+        "b": (0, 0, thick, wide),
+        "c": (wide - thick, 0, wide, wide),
+        "d": (0, low, wide, low + thick),
+        "e": (0, wide, thick, 2 * wide),
+        "f": (wide - thick, wide, wide, 2 * wide),
+        "g": (0, 2 * wide - thick, wide, 2 * wide),
+    }
+    for stroke in _SEGMENTS[digit]:
+        x1, y1, x2, y2 = strokes[stroke]
+        yield box(x + x1, y + y1, x + x2, y + y2, color)
+
+
+def _field(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+    """A dull field with stones and grass, all of which keep off the ring."""
+    plain = box(0, 0, *picture.size, ground)
+    shapes: list[Shape] = []
+    for spot in _spots(rng, picture, 6, 6):
+        shade = shaded(ground, rng.choice((rng.uniform(0.5, 0.85), rng.uniform(1.15, 1.6))))
+        across, down = spot.half, spot.half * rng.uniform(0.5, 1)
+        shapes.append(Shape("ellipse", shade, (spot.x - across, spot.y - down, spot.x + across, spot.y + down)))
+    for spot in _spots(rng, picture, 8, 8):
+        lean, thin = rng.uniform(-0.5, 0.5) * spot.half, 0.12 * spot.half
+        tips = (spot.x - thin, spot.y + spot.half, spot.x + lean, spot.y - spot.half, spot.x + thin, spot.y + spot.half)
+        shapes.append(Shape("polygon", shaded(ground, rng.uniform(0.6, 0.9)), tips))
+    return [plain, *(shape for shape in shapes if not _meets(shape, picture.optotype))]
+
+
+def _meets(shape: Shape, one: Optotype) -> bool:
+    """Whether a shape comes nearer to a ring than the margin."""
+    margin = _MARGIN * one.diameter
+    across, down = shape.points[::2], shape.points[1::2]
+    return (
+        min(across) < one.x + one.diameter + margin
+        and max(across) > one.x - margin
+        and min(down) < one.y + one.diameter + margin
+        and max(down) > one.y - margin
+    )
+
+
+_AROUND: Mapping[SceneKind, Callable[[Draws, Picture, Color], list[Shape]]] = {
+    "board": _board,
+    "plate": _plate,
+    "wall": _wall,
+    "field": _field,
+}
+"""What each kind of scene has behind the ring."""
