@@ -1,4 +1,4 @@
-"""Builds the checkpoints that come as code, on first use."""
+"""Finds the checkpoints that ship with the product: one lies here, others come as code and are built on first use."""
 
 import os
 import shutil
@@ -12,18 +12,22 @@ from workers.checkpoints.writing import Design, write_checkpoint
 from workers.errors import CheckpointUnknownError
 
 DESIGNS: Mapping[str, Design] = {"qwen3-vl": QWEN3_VL}
-"""The checkpoints that ship with the product, by their names."""
+"""The checkpoints that come as code, by their names."""
+SHIPPED: Mapping[str, Path] = {"sight": Path(__file__).parent / "sight"}
+"""The checkpoints that lie here as they were trained."""
 _VERSION = 2  # of the designs: another version is another folder
 
 
 def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0, designs: Mapping[str, Design] = DESIGNS) -> Path:
-    """Return the checkpoint that `weights` (`built-in:NAME`) means, building it in `folder` when it is not there.
+    """Return the checkpoint that `weights` (`built-in:NAME`) means; one of code is built in `folder` on first use.
 
     Atomic: processes that build at the same time end up with one and the same folder. Raises CheckpointUnknownError.
     """
     name = weights.removeprefix(BUILT_IN)
+    if name in SHIPPED:
+        return SHIPPED[name]
     if name not in designs:
-        known = ", ".join(BUILT_IN + one for one in designs)
+        known = ", ".join(BUILT_IN + one for one in (*designs, *SHIPPED))
         raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {known}")
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():

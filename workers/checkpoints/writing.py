@@ -18,7 +18,7 @@ from workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_all, queries
 TEXT_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ANSWER_LETTERS = ("A", "B", "C", "D")
 
-_SENTENCES = """
+SENTENCES = """
 Question: how many people are there in the image? Answer with the letter of the correct option. The correct answer is A.
 The person at the bottom of the picture wears a red coat and carries a yellow bag. The vehicle is turning left.
 Options: A. two B. three C. four D. five. Answer with the option's letter directly. The answer is B.
@@ -76,6 +76,7 @@ class Design:
     tokenizer: Mapping[str, Any] = field(default_factory=dict)
     distant_tokens: Mapping[str, int] = field(default_factory=dict)
     focus: float = 4.0
+    sentences: str = SENTENCES
 
 
 def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
@@ -91,7 +92,7 @@ def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
 def write_description(design: Design, folder: Path) -> Tokenizer:
     """Write all of a checkpoint but its weights into the existing `folder`; returns the tokenizer."""
     tokens = (*TEXT_TOKENS, *design.special_tokens)
-    tokenizer = _train_tokenizer(tokens, design.special_marks, design.plain_marks)
+    tokenizer = _train_tokenizer(tokens, design.special_marks, design.plain_marks, design.sentences)
     _save_tokenizer(tokenizer, design.distant_tokens, folder / "tokenizer.json")
     (folder / "chat_template.jinja").write_text(_CHAT_TEMPLATE.replace("IMAGE", design.image), encoding="utf-8")
     token_ids = {token: tokenizer.token_to_id(token) for token in tokens}
@@ -114,7 +115,7 @@ def _save_tokenizer(tokenizer: Tokenizer, distant_tokens: Mapping[str, int], pat
 
 
 def _train_tokenizer(
-    special_tokens: Sequence[str], special_marks: Sequence[str] = (), plain_marks: Sequence[str] = ()
+    special_tokens: Sequence[str], special_marks: Sequence[str], plain_marks: Sequence[str], sentences: str
 ) -> Tokenizer:
     """Train the tokenizer; the same vocabulary every time. The special tokens have the lowest ids, in their order.
 
@@ -130,7 +131,7 @@ def _train_tokenizer(
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_SENTENCES.strip().splitlines(), trainer)
+    tokenizer.train_from_iterator(sentences.strip().splitlines(), trainer)
     tokenizer.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in special_marks])
     tokenizer.add_tokens([AddedToken(mark, special=False, normalized=False) for mark in plain_marks])
     return tokenizer

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from importlib import metadata
 from typing import Any
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import BUILT_IN, CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Grow, Sampling, Steering, Timings, TurnResponse, Usage
 from workers.engines.compat.torch_companions import repair_torch_companions
@@ -265,7 +265,7 @@ class VllmEngine:
 
         is_cpu = bool(current_platform.is_cpu())
         if is_cpu:
-            self._set_defaults(cpu_environment(small=self._entry.random_weights))
+            self._set_defaults(cpu_environment(small=self._entry.weights.startswith(BUILT_IN)))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes

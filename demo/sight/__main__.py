@@ -1,0 +1,82 @@
+"""Draws lessons, trains the small model that can see, examines it, and writes it with its card.
+
+    python -m demo.sight --out sight
+
+Takes about an hour of one core behind four minutes of two. Fails with 1 where the exam does; the checkpoint is written
+even so.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from demo.sight.batches import Drawer
+from demo.sight.card import Made, write_card
+from demo.sight.chats import Speech
+from demo.sight.design import SIGHT
+from demo.sight.exam import judge, measure, sit
+from demo.sight.pool import Pool, write_pool
+from demo.sight.reading import Reader
+from workers.checkpoints.writing import write_description
+from workers.engines.compat.torch_companions import repair_torch_companions
+
+POOL_SEED, LESSONS = 100, 10_000
+_TOLD_EVERY = 50
+
+
+def main(words: list[str] | None = None) -> int:
+    """Train a checkpoint; returns 0 where it passes its exam."""
+    asked = _parser().parse_args(words)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pool = asked.pool or Path(folder)
+        if not (pool / "rows.json").exists():
+            write_pool(pool, POOL_SEED, asked.lessons)
+        made = _train(asked, Pool(pool))
+    reader = Reader(asked.out)
+    answers, curve = sit(reader), measure(reader)
+    verdict = judge(answers, curve)
+    write_card(asked.out, made, verdict, answers, curve)
+    print(*(verdict.failures or ("The exam is passed.",)), sep="\n")
+    return 1 if verdict.failures else 0
+
+
+def _train(asked: argparse.Namespace, pool: Pool) -> Made:
+    repair_torch_companions()
+    import torch
+
+    from demo.sight.training import Recipe, Told, make_model, train
+
+    torch.set_num_threads(1)  # more threads gain little, and another number of them gives other digits
+    tokenizer = write_description(SIGHT, asked.out)
+    speech = Speech(tokenizer, (asked.out / "chat_template.jinja").read_text(encoding="utf-8"))
+    model, recipe, start = make_model(asked.out, asked.seed), replace(Recipe(), steps=asked.steps), time.perf_counter()
+
+    def progress(told: Told) -> None:
+        if told.step % _TOLD_EVERY == _TOLD_EVERY - 1:
+            losses = ", ".join(f"{name} {value:.3f}" for name, value in told._asdict().items() if name != "step")
+            print(f"step {told.step + 1}, {time.perf_counter() - start:.0f} s: {losses}", flush=True)
+
+    train(model, Drawer(pool, speech, asked.seed), speech, recipe, progress)
+    weights = sum(weight.numel() for weight in model.parameters())
+    made = Made(weights, asked.seed, len(pool.rows), recipe.steps, recipe.showings, time.perf_counter() - start)
+    model.save_pretrained(asked.out)
+    write_description(SIGHT, asked.out)  # as the product writes it: transformers adds what it knows by default
+    return made
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m demo.sight", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("sight"), help="folder of the checkpoint")
+    parser.add_argument("--seed", type=int, default=14, help="of the weights and of what is shown when")
+    parser.add_argument("--steps", type=int, default=1700, help="of 64 showings each, about 1.1 s")
+    parser.add_argument("--lessons", type=int, default=LESSONS, help="pictures that are drawn; 3.5 GB on disk")
+    parser.add_argument("--pool", type=Path, help="keep the drawn lessons in this folder, and take them from there")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""The small model's architecture: Qwen3-VL's own, a million weights, and a tokenizer that knows the chart's words."""
+
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.acuity.prompts import read_texts
+from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, LETTERS
+from catalogue.families.qwen import QwenBudget
+from tiling.geometry import Size
+from workers.checkpoints.qwen3_vl import FRAMES, MERGE, QWEN3_VL, processing, qwen_ids
+from workers.checkpoints.tensors import ROPE, TokenIds, text_config
+
+PATCH = 16
+SMALLEST, LARGEST = Size(64, 64), Size(192, 192)
+"""The rasters of least and most pixels; demo-sight's visual budget says the same."""
+NUM_TOKENS = 512
+TOLD = {"colour": "The ring is {word}.", "direction": "The gap of the ring points {word}."}
+ONE_WORD = "Answer with the word alone."
+_GRID = LARGEST.width // PATCH
+_HIDDEN, _HEADS, _MLP, _LAYERS = 96, 3, 240, 3
+_VISION, _VISION_HEADS, _VISION_MLP, _VISION_LAYERS = 96, 3, 192, 4
+
+
+def _config(token_ids: TokenIds) -> dict[str, Any]:
+    rope = ROPE | {"mrope_section": [4, 6, 6], "mrope_interleaved": True}
+    return {
+        "architectures": ["Qwen3VLForConditionalGeneration"],
+        "model_type": "qwen3_vl",
+        "dtype": "float32",
+        "tie_word_embeddings": True,
+        **qwen_ids(token_ids),
+        "text_config": text_config(
+            "qwen3_vl_text",
+            token_ids,
+            vocab_size=NUM_TOKENS,
+            hidden_size=_HIDDEN,
+            intermediate_size=_MLP,
+            num_hidden_layers=_LAYERS,
+            num_attention_heads=_HEADS,
+            num_key_value_heads=_HEADS,
+            tie_word_embeddings=True,
+            rope_parameters=rope,
+        ),
+        "vision_config": {
+            "model_type": "qwen3_vl_vision",
+            "depth": _VISION_LAYERS,
+            "hidden_size": _VISION,
+            "intermediate_size": _VISION_MLP,
+            "num_heads": _VISION_HEADS,
+            "out_hidden_size": _HIDDEN,
+            "patch_size": PATCH,
+            "spatial_merge_size": MERGE,
+            "temporal_patch_size": FRAMES,
+            "num_position_embeddings": _GRID**2,
+            "deepstack_visual_indexes": [_VISION_LAYERS // 2],
+        },
+    }
+
+
+def _sentences() -> str:
+    """Every text that the model is taught with, so that each of its words is one token."""
+    direct, shown = read_texts("direct"), read_texts("shown")
+    said = [direct["prompt"], direct["colour"], direct["direction"], ONE_WORD, *shown.values()]
+    options = [f"{letter}. {word}" for letter in LETTERS for word in (*COLOURS, *DIRECTIONS)]
+    told = [TOLD["colour"].format(word=word) for word in COLOURS]
+    told += [TOLD["direction"].format(word=word) for word in DIRECTIONS]
+    return "\n".join([*said, *options, *told, "user", "assistant"])
+
+
+def budget() -> QwenBudget:
+    """How large its rasters are, as the catalogue says."""
+    return QwenBudget(kind="qwen", factor=PATCH * MERGE, min_pixels=SMALLEST.area, max_pixels=LARGEST.area)
+
+
+SIGHT = replace(
+    QWEN3_VL,
+    config=_config,
+    processing=processing("Qwen3VL", PATCH, min_pixels=SMALLEST.area, max_pixels=LARGEST.area),
+    sentences=_sentences(),
+)
