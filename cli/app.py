@@ -24,7 +24,13 @@ COMMANDS = {
     "demo": Listed(
         "cli.commands.demo",
         _RUN,
-        "Run a whole evaluation on this machine: draw a data set, serve a small model, ask, report, end.",
+        "Run whole evaluations on this machine: draw data sets, serve a small model, ask, report, end.",
+    ),
+    "acuity": Listed(
+        "cli.commands.acuity",
+        _RUN,
+        "Ask a model an eye chart, and say what it can see: pixels that a sign needs, and what is wrong with its "
+        "pictures.",
     ),
     "ask": Listed(
         "cli.commands.ask", _RUN, "Ask your own questions about your own pictures, and write a page and every verdict."

@@ -31,15 +31,13 @@ class VerdictForm(StrEnum):
     PARQUET = "parquet"
 
 
-Drawing = Annotated[
-    str,
-    typer.Option(
-        "--benchmark",
-        metavar="NAME",
-        help=f"Whose data set: {', '.join(benchmarks_drawn())}, or {ALL}.",
-        autocompletion=lambda: [*benchmarks_drawn(), ALL],
-    ),
-]
+DRAWING = typer.Option(
+    "--benchmark",
+    metavar="NAME",
+    help=f"Whose data set: {', '.join(benchmarks_drawn())}, or {ALL}.",
+    autocompletion=lambda: [*benchmarks_drawn(), ALL],
+)
+Drawing = Annotated[str, DRAWING]
 Model = Annotated[
     str,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Runs `gigavqa up` as a child process, for commands that need a service just for themselves."""
+"""Finds a service for a command, or runs `gigavqa up` as a child process just for it."""
 
 import json
 import os
@@ -8,10 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from cli.client import Client
+from cli.console import err
 from cli.errors import ProcessFailedError
 from cli.supervisor import describe_exit, read_tail
+from gigavqa.errors import GatewayUnreachableError
 from jobs.home import Home
 from jobs.leash import end_with_parent
+from jobs.models import JobSpec
 from jobs.private import open_log, private_folder
 
 _GRACE_SECONDS = 90.0
@@ -71,3 +75,29 @@ def launched_service(models: Sequence[str], home: Home, port: int, options: Sequ
         yield service
     finally:
         service.stop()
+
+
+@contextmanager
+def service_for(spec: JobSpec, models: Sequence[str], home: Home, url: str, port: int) -> Iterator[tuple[Client, bool]]:
+    """A gateway that serves a job's models and has its data set; and whether it was started for the block alone.
+
+    `models` are the models as they were named, from which a service starts.
+    """
+    with Client(url) as gateway:
+        if not (why := _obstacle(gateway, spec)):
+            yield gateway, False
+            return
+    err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
+    with launched_service(models, home, port) as service, Client(service.wait_until_ready()) as gateway:
+        yield gateway, True
+
+
+def _obstacle(gateway: Client, spec: JobSpec) -> str:
+    """Why a gateway cannot be asked; nothing where it can."""
+    try:
+        served = {model for worker in gateway.workers() for model in worker.models}
+        if missing := [model for model in spec.models if model not in served]:
+            return f"no worker of {gateway.url} serves {', '.join(missing)}"
+        return "" if gateway.has_dataset(spec.dataset) else f"{gateway.url} has another data root"
+    except GatewayUnreachableError:
+        return f"no gateway answers at {gateway.url}"

@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from cli.arguments import ReportFormat
+from cli.client import Client
 from cli.console import err, out
 from cli.errors import CommandError
 from evaluation.report import Report
@@ -16,7 +17,11 @@ from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.terminal import report_tables
 from evaluation.writers.work import job_line, work_lines
+from gigavqa.calls import ReportFormat as WireFormat
+from jobs.home import Home
+from jobs.models import Job
 
+_WRITTEN: tuple[WireFormat, ...] = ("html", "md", "json", "csv")
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
     ReportFormat.MARKDOWN: render_markdown,
@@ -83,6 +88,17 @@ def _foundations(report: Report) -> Iterator[str]:
     yield from (f"Job {job.id}: {job_line(job)}" for job in report.jobs)
     read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
     yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
+
+
+def keep_report(gateway: Client, job: Job, home: Home) -> Path:
+    """Write a job's report in all forms and its raw responses into a folder of the home, and return the folder."""
+    folder = home.folder / "reports" / job.id
+    folder.mkdir(parents=True, exist_ok=True)
+    for form in _WRITTEN:
+        (folder / f"report.{form}").write_text(gateway.report(job.id, form=form), encoding="utf-8")
+    with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in gateway.result_lines(job.id))
+    return folder
 
 
 def write_figures(report: Report, folder: Path) -> None:

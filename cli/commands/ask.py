@@ -1,6 +1,6 @@
 """`gigavqa ask`: from a folder of pictures and a file of questions to answers, a page and verdicts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +15,14 @@ from cli.console import err, out
 from cli.dataset_display import counted, lines_of
 from cli.errors import ArgumentError
 from cli.following import require_success
-from cli.launch import launched_service
+from cli.launch import service_for
 from cli.lookup import catalogue, model_entry
 from cli.progress import summary
 from cli.reporting import print_table_of
 from evaluation.datasets import Dataset
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.asking import Questions
-from gigavqa.errors import GatewayUnreachableError, QuestionsError
+from gigavqa.errors import QuestionsError
 from gigavqa.places import DEFAULT_URL
 from jobs.home import Home
 from jobs.models import Job, JobSpec
@@ -133,7 +133,7 @@ def ask(
     )
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries])
-    with _service(home, spec, model, url, port) as (gateway, is_own):
+    with service_for(spec, model, home, url, port) as (gateway, is_own):
         job = _submitted(gateway, spec, again=again)
         with _leaving(job, is_own=is_own):
             answers = Answers(dataset, catalogue())
@@ -166,29 +166,6 @@ def _dataset(asked: Questions) -> Dataset:
         err.print(f"left out: {line}")
     err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')}")
     return dataset
-
-
-@contextmanager
-def _service(home: Home, spec: JobSpec, models: Sequence[str], url: str, port: int) -> Iterator[tuple[Client, bool]]:
-    """A gateway that serves the models and has the data set; and whether it was started for this."""
-    with Client(url) as gateway:
-        if not (why := _obstacle(gateway, spec)):
-            yield gateway, False
-            return
-    err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
-    with launched_service(models, home, port) as service, Client(service.wait_until_ready()) as gateway:
-        yield gateway, True
-
-
-def _obstacle(gateway: Client, spec: JobSpec) -> str:
-    """Why a gateway cannot be asked; nothing where it can."""
-    try:
-        served = {model for worker in gateway.workers() for model in worker.models}
-        if missing := [model for model in spec.models if model not in served]:
-            return f"no worker of {gateway.url} serves {', '.join(missing)}"
-        return "" if gateway.has_dataset(spec.dataset) else f"{gateway.url} has another data root"
-    except GatewayUnreachableError:
-        return f"no gateway answers at {gateway.url}"
 
 
 def _submitted(gateway: Client, spec: JobSpec, *, again: bool) -> Job:

@@ -11,46 +11,41 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import Drawing
+from cli.arguments import DRAWING
 from cli.client import Client
 from cli.console import err, out
 from cli.following import follow, require_success
 from cli.launch import Launched, launched_service
-from cli.reporting import print_report, write_figures
-from demo.drawn import DEFAULT, Drawn, drawn_of
+from cli.reporting import keep_report, print_report, write_figures
+from demo.drawn import Drawn, drawn_to_show
 from evaluation.report import Report
-from gigavqa.calls import ReportFormat
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 
 Say = Callable[[str], None]
 """Shows how far a step is."""
 
-_MODEL = "demo-qwen3-vl"
+_MODEL = "demo-sight"
 _NEXT_LINE = "\n" + 11 * " "
-_FORMATS: dict[ReportFormat, str] = {
-    "html": "report.html",
-    "md": "report.md",
-    "json": "report.json",
-    "csv": "report.csv",
-}
 
 
 def demo(
-    benchmark: Drawing = DEFAULT,
+    benchmark: Annotated[str | None, DRAWING] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes any free one.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the job's draws.")] = 0,
 ) -> None:
-    """Run a whole evaluation on this machine: draw a data set, serve a small model, ask, report, end.
+    """Run whole evaluations on this machine: draw data sets, serve a small model, ask, report, end.
 
-    The model has the architecture of Qwen3-VL and random weights, so that it needs no download and no GPU: everything
-    about the service is real, the answers mean nothing. The first run takes some minutes, later ones about one.
+    The model has the architecture of Qwen3-VL and a million weights, so that it needs no download and no GPU. It was
+    trained to read an eye chart, which it is asked first: these numbers are true, and show what each condition lets it
+    see. To other benchmarks it answers all the same, without meaning. The first run takes some minutes, later ones
+    about one.
 
     \b
     gigavqa demo
     gigavqa demo --benchmark all
     """
-    home, drawn = Home.from_environment(), drawn_of(benchmark)
+    home, drawn = Home.from_environment(), drawn_to_show(benchmark)
     with launched_service([_MODEL], home, port) as service:
         for one in drawn:
             _build_dataset(one, home)
@@ -59,10 +54,10 @@ def demo(
         with Client(url) as gateway:
             for one in drawn:
                 job = _run_job(gateway, one, seed)
-                folder = _write_report(gateway, job, home)
+                folder = keep_report(gateway, job, home)
                 show_report(folder)
                 _say_where(home, one, folder)
-        _say_next(home, drawn[0], service)
+        _say_next(home, drawn[-1], service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
 
@@ -72,7 +67,14 @@ def _build_dataset(drawn: Drawn, home: Home) -> None:
 
 
 def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
-    spec = JobSpec(dataset=drawn.name, models=(_MODEL,), plan=drawn.plan, seed=seed, sampling=dict(drawn.sampling))
+    spec = JobSpec(
+        dataset=drawn.name,
+        models=(_MODEL,),
+        plan=drawn.plan,
+        seed=seed,
+        sampling=dict(drawn.sampling),
+        options=dict(drawn.options),
+    )
     job = gateway.submit(spec)
     err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
     job = follow(gateway, job)
@@ -80,19 +82,9 @@ def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
     return job
 
 
-def _write_report(gateway: Client, job: Job, home: Home) -> Path:
-    folder = home.folder / "reports" / job.id
-    folder.mkdir(parents=True, exist_ok=True)
-    for report_format, name in _FORMATS.items():
-        (folder / name).write_text(gateway.report(job.id, form=report_format), encoding="utf-8")
-    with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in gateway.result_lines(job.id))
-    return folder
-
-
 def show_report(folder: Path) -> None:
     """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
-    report = Report.model_validate_json((folder / _FORMATS["json"]).read_text(encoding="utf-8"))
+    report = Report.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
     if report.figures:
         write_figures(report, folder / "figures")
     out.print()

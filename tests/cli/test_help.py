@@ -15,6 +15,7 @@ from tests.cli.installation import Installation
 
 COMMANDS = (
     "demo",
+    "acuity",
     "ask",
     "up",
     "submit",

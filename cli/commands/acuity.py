@@ -1,0 +1,148 @@
+"""`gigavqa acuity`: an eye chart for a model as it is served."""
+
+from typing import Annotated, Any
+
+import typer
+
+from catalogue.entry import CatalogueEntry
+from cli.arguments import Json, Url
+from cli.completion import complete_models
+from cli.console import err, out, print_json
+from cli.errors import ArgumentError
+from cli.following import follow, require_success
+from cli.launch import service_for
+from cli.lookup import model_entry
+from cli.reporting import keep_report, print_report, print_table_of
+from demo.drawn import FIRST, drawn_of
+from evaluation.metrics.estimates import Estimate
+from evaluation.report import Report
+from evaluation.tables import Value
+from gigavqa.places import DEFAULT_URL
+from jobs.home import Home
+from jobs.models import Job, JobSpec
+from tiling.geometry import Size
+
+SIGHTED = "demo-sight"
+_PICTURE = Size(32768, 32768)
+_LARGEST_THUMBNAIL = 1024
+_RESOLUTION_GAP = 3
+"""How many times as long V2's raster is as V1's, so that a gap can be seen."""
+_GAP = "gap_"
+
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="Catalogue id, local checkpoint folder, or Hugging Face id of a supported family.",
+        autocompletion=complete_models,
+    ),
+]
+Thumbnail = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="PIXELS",
+        help="Longest side of V1's picture; if omitted a third of V2's raster, at most 1024.",
+    ),
+]
+Again = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
+Whole = Annotated[bool, typer.Option("--report", help="Print the whole report, not its main tables alone.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of a gateway that has to be started; 0: any free one.")]
+
+
+def acuity(
+    model: Model = SIGHTED,
+    thumbnail: Thumbnail = None,
+    again: Again = False,
+    report: Whole = False,
+    json: Json = False,
+    port: Port = 0,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Ask a model an eye chart, and say what it can see: pixels that a sign needs, and what is wrong with its pictures.
+
+    The chart is drawn on first use: gigapixel pictures with one ring each, whose size, colour, gap and place are known.
+    A gateway that serves the model is used; without one, a service runs as long as this command. Broken preprocessing,
+    a wrong visual budget or a quantization that blinds a model shows as a moved threshold.
+
+    \b
+    gigavqa acuity
+    gigavqa acuity -m qwen3-vl-8b
+    gigavqa acuity -m qwen3-vl-8b --json | jq .conditions.V3.accuracy
+    """
+    home, entry = Home.from_environment(), model_entry(model)
+    (chart,) = drawn_of(FIRST)
+    spec = JobSpec(
+        dataset=chart.name,
+        models=(entry.id,),
+        plan=chart.plan,
+        sampling=dict(chart.sampling),
+        options={"thumbnail": thumbnail or thumbnail_for(entry)},
+    )
+    chart.build(home.data / chart.name, progress=lambda line: err.print(f"chart     {line}"))
+    with service_for(spec, [model], home, url, port) as (gateway, _):
+        job = gateway.submit_once(spec, again=again)
+        err.print(f"job       {job.id}: {job.request_counts.total} requests to {entry.id}")
+        job = follow(gateway, job)
+        require_success(job)
+        found = Report.model_validate_json(gateway.report(job.id, form="json"))
+        folder = keep_report(gateway, job, home)
+    if json:
+        print_json(told(found, job))
+        return
+    if report:
+        print_report(found)
+    else:
+        for name in ("accuracy", "thresholds", "symptoms"):
+            print_table_of(found, name)
+    out.print(f"{entry.id}: {_says(found)}")
+    out.print(f"page      {folder / 'report.html'}")
+
+
+def thumbnail_for(entry: CatalogueEntry) -> int:
+    """Longest side of V1's picture of the chart: a third of V2's raster, rounded, and what is usual at most.
+
+    Raises ArgumentError for a model that takes no picture.
+    """
+    if not entry.takes_pictures:
+        raise ArgumentError(f"{entry.id} takes texts alone, so that it reads no chart")
+    return min(_LARGEST_THUMBNAIL, max(entry.visual_budget.plan(_PICTURE).raster) // _RESOLUTION_GAP)
+
+
+def told(report: Report, job: Job) -> dict[str, Any]:
+    """The chart's numbers for scripts: rates as fractions, thresholds in raster pixels, null where there is none."""
+    (accuracy,) = _rows(report, "accuracy")
+    chance = accuracy.pop("chance")["value"]
+    return {
+        "model": job.spec.models[0],
+        "job": job.id,
+        "says": _says(report),
+        "conditions": {
+            cell.condition: {"accuracy": cell.accuracy.value, **_interval(cell.accuracy), "chance": chance}
+            for cell in report.cells
+        },
+        "gaps": {name.removeprefix(_GAP): value for name, value in accuracy.items() if name.startswith(_GAP)},
+        "thresholds": _rows(report, "thresholds"),
+        "symptoms": _rows(report, "symptoms"),
+    }
+
+
+def _says(report: Report) -> str:
+    return " ".join(str(row["line"]) for row in _rows(report, "summary"))
+
+
+def _rows(report: Report, name: str) -> list[dict[str, Any]]:
+    """The rows of a table: what machines know each by, and its values by their metrics."""
+    table = report.table(name)
+    rows = ((row, zip(table.columns, row.values, strict=True)) for row in table.rows) if table else ()
+    return [row.keys | {column.keys["metric"]: _plain(value) for column, value in pairs} for row, pairs in rows]
+
+
+def _plain(value: Value) -> Any:
+    return {"value": value.value, **_interval(value)} if isinstance(value, Estimate) else value
+
+
+def _interval(estimate: Estimate) -> dict[str, Any]:
+    return {"low": estimate.low, "high": estimate.high, "n": estimate.count}
