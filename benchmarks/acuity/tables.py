@@ -108,7 +108,7 @@ def _threshold_rows(one: Eyes) -> Iterator[Row]:
     if one.shown:
         keys = {"model": one.model, "condition": ALL}
         title = f"{one.verdicts.title_of(one.model)} · all"
-        yield Row(title=title, keys=keys, values=tuple(_told(one.curves)), summary=True)
+        yield Row(title=title, keys=keys, values=tuple(_told(one.curves)))
 
 
 def _told(curves: Curves) -> Iterator[Estimate | str | None]:

@@ -47,16 +47,13 @@ def demo(
     """
     home, drawn = Home.from_environment(), drawn_to_show(benchmark)
     with launched_service([_MODEL], home, port) as service:
-        for one in drawn:
+        for one in drawn:  # the first one's numbers are there before the next one is drawn
             _build_dataset(one, home)
-        with _step("waiting for the model"):
-            url = service.wait_until_ready()
-        with Client(url) as gateway:
-            for one in drawn:
+            with Client(_address(service)) as gateway:
                 job = _run_job(gateway, one, seed)
                 folder = keep_report(gateway, job, home)
-                show_report(folder)
-                _say_where(home, one, folder)
+            show_report(folder)
+            _say_where(home, one, folder)
         _say_next(home, drawn[-1], service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
@@ -64,6 +61,13 @@ def demo(
 def _build_dataset(drawn: Drawn, home: Home) -> None:
     with _step(f"data set '{drawn.name}'") as say:
         drawn.build(home.data / drawn.name, progress=say)
+
+
+def _address(service: Launched) -> str:
+    if not service.url:
+        with _step("waiting for the model"):
+            service.wait_until_ready()
+    return service.url
 
 
 def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
