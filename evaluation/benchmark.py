@@ -7,7 +7,7 @@ package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmar
 import hashlib
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -188,6 +188,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What its papers decode by, over a model's own decoding; a job's own sampling goes before."""
     beside: Sequence[str] = ()
     """Names of files of its own that a data set may have beside `dataset.toml`."""
+    labels: Collection[str] = ()
+    """Those of them that say what people found in replies: reports follow from them, and nothing that is asked."""
     judge_prompts: Mapping[str, str] = {}
     """Prompts by which a model can judge replies, with a few words on each; the first one is used when a job names
     none. Without any, no model judges."""

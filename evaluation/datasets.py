@@ -35,7 +35,11 @@ _SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
 
 @dataclass(frozen=True)
 class Dataset:
-    """A named set of samples; `digest` identifies the records (not the images) by content."""
+    """A named set of samples.
+
+    `digest` identifies by content what is asked (records, not images), `labels` what people said of replies since; ''
+    where nobody did.
+    """
 
     name: str
     benchmark: Benchmark[Any]
@@ -43,6 +47,7 @@ class Dataset:
     description: str
     samples: tuple[Sample, ...]
     digest: str
+    labels: str = ""
     panel: Panel = field(default_factory=Panel)
 
     def judged_with(self, panel: Panel) -> "Dataset":
@@ -74,15 +79,15 @@ def load_dataset(folder: Path) -> Dataset:
     problems.extend(_of_emptiness("samples", files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
+    digest, labels = _digests(benchmark, folder, [folder / "dataset.toml"], files)
     return Dataset(
         name=settings["name"],
         benchmark=benchmark,
         title=settings.get("title", settings["name"]),
         description=settings.get("description", ""),
         samples=tuple(samples),
-        digest=_digest(
-            [folder / "dataset.toml", *settings_beside(benchmark, folder), *files], folder, benchmark.content
-        ),
+        digest=digest,
+        labels=labels,
     )
 
 
@@ -113,8 +118,8 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     problems.extend(_of_emptiness(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
-    beside = [settings, *settings_beside(chosen, base)] if settings else []
-    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), _digest([*beside, *files], base, chosen.content))
+    digest, labels = _digests(chosen, base, [settings] if settings else [], files)
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), digest, labels)
 
 
 def reader_of(
@@ -346,7 +351,17 @@ def _images_by_stem(folder: Path) -> dict[str, str]:
     return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
 
 
-def _digest(files: Iterable[Path], base: Path, content_beside: str) -> str:
+def _digests(
+    benchmark: Benchmark[Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
+) -> tuple[str, str]:
+    """Name what is asked, and what people said of replies; without settings nothing beside the records counts."""
+    beside = settings_beside(benchmark, folder) if settings else []
+    labels = [path for path in beside if path.name in benchmark.labels]
+    asked = [*settings, *(path for path in beside if path not in labels), *files]
+    return _digest(asked, folder, benchmark.content), _digest(labels, folder) if labels else ""
+
+
+def _digest(files: Iterable[Path], base: Path, content_beside: str = "") -> str:
     digest = hashlib.sha256(content_beside.encode())
     for path in files:
         content = path.read_bytes()

@@ -169,7 +169,8 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
 def versions_of(dataset: Dataset) -> dict[str, str]:
     """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
     models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
-    return {"answers": READER_VERSION, **dataset.benchmark.versions, **models}
+    people = {"labels": dataset.labels[:12]} if dataset.labels else {}
+    return {"answers": READER_VERSION, **dataset.benchmark.versions, **models, **people}
 
 
 def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:

@@ -42,6 +42,7 @@ class MMCR(Benchmark[Question]):
     grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
     versions: Mapping[str, str] = {"matcher": MATCHER}
     beside = (DOCUMENTS, ERRORS)
+    labels = (ERRORS,)
     decoding: Mapping[str, float | int] = {
         "temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 4096,
     }  # fmt: skip

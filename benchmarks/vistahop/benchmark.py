@@ -70,7 +70,8 @@ class VistaHop(Benchmark[Sample]):
         "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,
         "max_tokens": 4096,
     }  # fmt: skip
-    beside = (*TOOL_FILES, JUDGEMENTS, FAILURES)
+    labels = (JUDGEMENTS, FAILURES)
+    beside = (*TOOL_FILES, *labels)
 
     judge_prompts = PROMPTS_OF_JUDGES
     judge_decoding = DECODING_OF_JUDGES

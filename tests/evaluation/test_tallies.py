@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,10 +70,11 @@ def test_merged_tallies_fill_the_same_report(seed: int, size: int) -> None:
 
 
 def test_tallies_are_known_by_their_judges() -> None:
-    """Other records, and another convention of a model's boxes, are other judges; another order of models is not."""
+    """Other records or labels, and another convention of a model's boxes, are other judges; another order is not."""
     known = judged_by(DATASET, CATALOGUE)
     model, entry = next((name, one) for name, one in CATALOGUE.items() if one.box_convention != "unit")
     other = {**CATALOGUE, model: entry.model_copy(update={"box_convention": "unit"})}
     assert judged_by(DATASET, dict(sorted(CATALOGUE.items(), reverse=True))) == known
     assert judged_by(DATASET, other) != known
-    assert judged_by(Dataset(**{**vars(DATASET), "digest": "1" * 64}), CATALOGUE) != known
+    assert judged_by(replace(DATASET, digest="1" * 64), CATALOGUE) != known
+    assert judged_by(replace(DATASET, labels="1" * 64), CATALOGUE) != known

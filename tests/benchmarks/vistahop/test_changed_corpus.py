@@ -49,6 +49,19 @@ def test_a_corpus_that_changed_is_another_data_set(gateway: RunningGateway) -> N
     assert searched(gateway) == corpus_digest(corpus)
 
 
+def test_what_people_said_of_chats_is_no_other_data_set(gateway: RunningGateway) -> None:
+    """A job is retried after its chats were labelled, and its report names which labels it is by."""
+    job_id = gateway.submit(dataset="harbours", cells=CELLS).json()["id"]
+    play(gateway.redis_url, lambda _: None)
+    before = gateway.client.get(f"/v1/jobs/{job_id}/report").json()
+    said = {"job": job_id, "request": "r", "annotator": "ann", "correct": True}
+    (gateway.settings.data / "harbours/judgements.jsonl").write_text(json.dumps(said) + "\n")
+    after = gateway.client.get(f"/v1/jobs/{job_id}/report").json()
+    assert after["dataset_digest"] == before["dataset_digest"]
+    assert "labels" in after["versions"] and "labels" not in before["versions"]
+    assert gateway.client.post(f"/v1/jobs/{job_id}/retry").is_success
+
+
 def test_what_people_say_later_is_read(gateway: RunningGateway) -> None:
     """Files beside the records are looked at again when they change; one that cannot be used is named."""
     folder = gateway.settings.data / "harbours"
