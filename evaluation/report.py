@@ -14,7 +14,7 @@ from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.datasets import Dataset
 from evaluation.errors import JudgesMixedError
-from evaluation.judged import judge_caveats, judgements
+from evaluation.judge_tables import judge_caveats, judgements
 from evaluation.metrics.accuracy import Strata
 from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table

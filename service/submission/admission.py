@@ -16,7 +16,7 @@ from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import Expansion, prepare
-from evaluation.judging import Judging, judge_of, prepare_judging
+from evaluation.judge_expansion import Judging, judge_of, prepare_judging
 from evaluation.order import ORDER
 from evaluation.replies import Reply
 from jobs.errors import JobTooLargeError

@@ -13,8 +13,8 @@ from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Scene
 from evaluation.errors import JudgesMixedError, JudgeUnavailableError
+from evaluation.judge_expansion import Judging, prepare_judging
 from evaluation.judgements import Case, Panel
-from evaluation.judging import Judging, prepare_judging
 from evaluation.replies import reply_of
 from evaluation.report import Report, build_report
 from evaluation.tallies import judged_by
