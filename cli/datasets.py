@@ -5,8 +5,9 @@ from pathlib import Path
 from catalogue.names import did_you_mean
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
-from evaluation.datasets import Dataset, load_dataset, record_files
+from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import DatasetInvalidError
+from evaluation.sample_files import record_files
 from evaluation.samples import Sample
 
 

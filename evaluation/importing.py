@@ -20,9 +20,10 @@ import tomli_w
 
 from catalogue.names import did_you_mean
 from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
-from evaluation.datasets import PAGE_SUFFIXES, by_numbers, load_samples, read_settings, record_files
+from evaluation.datasets import read_settings
 from evaluation.errors import DatasetInvalidError, Problem
 from evaluation.records import Record
+from evaluation.sample_files import PAGE_SUFFIXES, by_numbers, load_samples, record_files
 from evaluation.samples import Sample
 from tiling.errors import TilingError
 

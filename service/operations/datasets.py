@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.datasets import Dataset, load_dataset, record_files, settings_files
+from evaluation.datasets import Dataset, load_dataset, settings_files
+from evaluation.sample_files import record_files
 from service.errors import DatasetNotFoundError
 from service.http.freshness import Kept, Stamp, stamp
 

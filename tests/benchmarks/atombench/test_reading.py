@@ -10,8 +10,8 @@ from benchmarks.atombench.benchmark import AtomBench
 from benchmarks.atombench.checks import check_sample
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import TITLES
-from evaluation.datasets import load_samples
 from evaluation.errors import Problem
+from evaluation.sample_files import load_samples
 
 IMAGE = "images/quay-07.jpg"
 CLUE: dict[str, Any] = {

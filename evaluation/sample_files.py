@@ -1,0 +1,143 @@
+"""Reads samples from files of records, and names what is wrong by file and line."""
+
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evaluation.benchmark import Benchmark, Origin, name_of_picture
+from evaluation.errors import Problem
+from evaluation.records import RECORD_SUFFIXES, Record, read_records
+from evaluation.samples import Sample
+
+_PLAIN_WORDS = {
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "tuple_type": "must be a list",
+    "missing": "is missing",
+}
+"""What a record must hold, in the words of JSON instead of Python's."""
+
+_REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
+PAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".jp2"})
+_SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
+
+
+def record_files(folder: Path) -> list[Path]:
+    """Files of records below a folder, sorted by path."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in RECORD_SUFFIXES and path.is_file())
+
+
+def load_samples(
+    benchmark: Benchmark[Any],
+    files: Iterable[Path],
+    base: Path,
+    problems: list[Problem],
+    *,
+    images: Mapping[str, str] | None = None,
+    images_required: bool = False,
+    keep: Callable[[bytes], str] = name_of_picture,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
+    named: Callable[[Record], Record] = lambda record: record,
+    places: dict[str, tuple[str, int]] | None = None,
+) -> list[Sample]:
+    """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
+
+    `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
+    record's columns other names before it is read; `places` is filled with the file and line of each sample.
+    """
+    samples: list[Sample] = []
+    places = {} if places is None else places
+    for path in files:
+        name = path.relative_to(base).as_posix()
+        for found in samples_of(benchmark, path, name, origin_of(path, images or {}, keep, pages, named), named):
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            line, sample = found
+            if sample.id in places:
+                first = ":".join(map(str, places[sample.id]))
+                problems.append(Problem(name, line, sample.id, f"the id is already used at {first}"))
+                continue
+            if images_required and not sample.images:
+                problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
+            places[sample.id] = (name, line)
+            samples.append(sample)
+    findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
+    wrong = [finding for finding in findings if finding.is_error]
+    problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
+    bad = {finding.sample for finding in wrong}
+    return [sample for sample in samples if sample.id not in bad] if bad else samples
+
+
+def samples_of(
+    benchmark: Benchmark[Any],
+    path: Path,
+    name: str,
+    origin: Origin,
+    named: Callable[[Record], Record] = lambda record: record,
+) -> Iterator[tuple[int, Sample] | Problem]:
+    """Yield each sample of a file with its line, or the problem that stands in its place."""
+    for record in read_records(path, name):
+        if isinstance(record, Problem):
+            yield record
+        else:
+            yield from _samples_of_record(benchmark, named(record), name, origin)
+
+
+def _samples_of_record(
+    benchmark: Benchmark[Any], record: Record, name: str, origin: Origin
+) -> Iterator[tuple[int, Sample] | Problem]:
+    try:
+        for fields in benchmark.read(record, origin):
+            try:
+                yield record.line, benchmark.sample_type.model_validate(fields)
+            except ValidationError as error:
+                yield from _problems_of(error, name, record.line, fields["id"])
+    except ValueError as error:
+        yield Problem(name, record.line, None, str(error))
+
+
+def _problems_of(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
+    for detail in error.errors(include_url=False):
+        place = ".".join(str(part) for part in detail["loc"])
+        message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+        message = _REMEDIES.get((place, detail["type"]), message)
+        if detail["type"] not in _SAYS_ITS_INPUT:
+            message += f", not {reprlib.repr(detail['input'])}"
+        yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
+
+
+def origin_of(
+    path: Path,
+    images: Mapping[str, str],
+    keep: Callable[[bytes], str] = name_of_picture,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
+    named: Callable[[Record], Record] = lambda record: record,
+) -> Origin:
+    """Where records of a file come from, as a benchmark reads them."""
+
+    def again() -> Iterator[Record]:
+        return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
+
+    return Origin(path.stem, images, keep, pages, again)
+
+
+def images_by_stem(folder: Path) -> dict[str, str]:
+    """What lies in `images/` of a data set's folder, relative to it, by names without endings."""
+    images = sorted((folder / "images").rglob("*"), reverse=True)
+    return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
+
+
+def pages_in(base: Path, name: str) -> tuple[str, ...]:
+    """The images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
+    found = (path for path in (base / name).glob("*") if path.suffix.lower() in PAGE_SUFFIXES)
+    return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=by_numbers))
+
+
+def by_numbers(path: Path) -> tuple[list[int], str]:
+    """The order of pages: by the numbers in their files' names, page 9 before page 10."""
+    return [int(number) for number in re.findall(r"\d+", path.stem)], path.name
