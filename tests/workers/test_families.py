@@ -51,7 +51,14 @@ class Player:
             )
 
     def play(self, entry: Path) -> dict[str, Any]:
-        """Play one family."""
+        """Play one family; where that is cut short the process ends, lest the next one read this one's result."""
+        try:
+            return self._played(entry)
+        except BaseException:
+            self.end()
+            raise
+
+    def _played(self, entry: Path) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{entry}\n")
