@@ -18,6 +18,9 @@ from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
 
+MOST_TOKENS = 4096
+"""Room for those that think before they say a letter."""
+
 
 class Acuity(Benchmark[Sign]):
     """What a model can see of a picture at the size that it is shown it."""
@@ -27,7 +30,7 @@ class Acuity(Benchmark[Sign]):
     sample_type = Sign
     plans: Mapping[str, tuple[Cell, ...]] = {"acuity": plan_of(DIRECT, "V0 V1 V2 V3 V4")}
     protocols: Mapping[str, str] = {DIRECT: "directly"}
-    decoding: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": 8}
+    decoding: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MOST_TOKENS}
     versions: Mapping[str, str] = {"acuity": JUDGE_VERSION}
     grouping = Grouping(("attribute", "place"), dict.fromkeys(ATTRIBUTES, PLACES))
 

@@ -88,6 +88,11 @@ class Answers:
         """The option that was meant; empty where none can be read."""
         return np.array([Kept(*one.kept).meant for one in self._all], dtype=np.str_)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether most hold no single letter."""
+        return (proportion((self.meant == "").astype(np.float64)).low or 0.0) > 0.5
+
     @cached_property
     def truth(self) -> NDArray[np.str_]:
         """The right option."""

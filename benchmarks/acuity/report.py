@@ -87,6 +87,8 @@ def _summary_row(one: Eyes, symptoms: Sequence[Symptoms]) -> Row:
 
 def line_of(eyes: Eyes) -> str:
     """What a model can see at its budget, in one line."""
+    if eyes.shown and all(answers.is_silent for answers in eyes.shown):
+        return "cannot be told: most answers hold no single letter"
     question = _question(eyes)
     curve = eyes.curves[question]
     told = reads(curve) if question is None else f"of {question} alone {reads(curve)}"

@@ -21,6 +21,7 @@ OFF_TILE = "off by a tile"
 PALE = "no normalization"
 THUMBNAIL = "thumbnail for full image"
 COARSE = "wrong level"
+UNSAID = "no letter said"
 BLIND = "nothing seen"
 FAULTS: Mapping[str, str] = {
     CHANNELS: "readable red rings are called blue, and blue ones red",
@@ -32,6 +33,7 @@ FAULTS: Mapping[str, str] = {
     PALE: "colours are read worse than directions, which need more pixels",
     THUMBNAIL: "the full image is read as if it had fewer pixels than its raster, and nothing else is",
     COARSE: "it is read as if it had fewer pixels than its raster",
+    UNSAID: "most answers hold no single letter, so that they tell nothing of pictures",
     BLIND: "not even what is readable is read",
 }
 """What each fault is known by."""
@@ -82,7 +84,7 @@ def symptoms_of(eyes: Eyes) -> list[Symptoms]:
     found = [_content(answers) for answers in eyes.shown]
     if not any({CHANNELS, MIRRORED, FLIPPED, TURNED, PALE}.intersection(one.faults) for one in found):
         found = _with_moves(found)
-    return [replace(one, faults=(BLIND,)) if not one.faults and _is_blind(one.answers) else one for one in found]
+    return [one if one.faults else replace(one, faults=(*_silence(one.answers),)) for one in found]
 
 
 def _content(answers: Answers) -> Symptoms:
@@ -166,5 +168,8 @@ def _with_moves(found: list[Symptoms]) -> list[Symptoms]:
     ]  # fmt: skip
 
 
-def _is_blind(answers: Answers) -> bool:
-    return _hardly(answers.accuracy(answers.readable))
+def _silence(answers: Answers) -> Iterator[str]:
+    if answers.is_silent:
+        yield UNSAID
+    elif _hardly(answers.accuracy(answers.readable)):
+        yield BLIND

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.acuity.metrics import Answers, Curves, Eyes, octave_of
 from benchmarks.acuity.psychometric import Curve
 from benchmarks.acuity.taxonomy import ATTRIBUTES, CHANCE, LETTERS
-from evaluation.metrics.estimates import Estimate
+from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Group, Row, Table, Unit
 
 CONDITIONS = {
@@ -60,13 +60,12 @@ def accuracy(eyes: Sequence[Eyes]) -> Table:
 
 
 def _accuracy_row(one: Eyes) -> Row:
-    nothing = Estimate(value=None, count=0)
     found = {name: answers.accuracy(answers.pixels >= 0) for name, answers in one.conditions.items()}
     return Row(
         title=one.verdicts.title_of(one.model),
         keys={"model": one.model},
         values=(
-            *(found.get(name, nothing) for name in CONDITIONS),
+            *(found.get(name, NOTHING) for name in CONDITIONS),
             _CHANCE,
             *(one.gap(first, less) for first, less in GAPS.values()),
         ),

@@ -9,7 +9,7 @@ class Estimate(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     value: float | None
-    count: int = Field(description="samples, or responses, that the number rests on")
+    count: int = Field(description="samples, or responses, that the number rests on; 0 for one that is known")
     low: float | None = Field(default=None, description="lower end of the 95 % interval")
     high: float | None = Field(default=None, description="upper end of the 95 % interval")
 

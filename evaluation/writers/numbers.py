@@ -20,7 +20,12 @@ def in_full(value: Value, column: Column) -> str:
     text = written(value, column)
     if not isinstance(value, Estimate) or value.value is None:
         return text
-    return f"{text}{interval(value, column)} n={value.count}"
+    return f"{text}{interval(value, column)}{counted(value)}"
+
+
+def counted(estimate: Estimate) -> str:
+    """Write what a number rests on, behind it; nothing where it is known."""
+    return f" n={estimate.count}" if estimate.count else ""
 
 
 def percent(estimate: Estimate) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import MISSING, interval, written
+from evaluation.writers.numbers import MISSING, counted, interval, written
 
 _FULL_COLUMNS = 6
 """Rows of a table that stand side by side; one of more is written as it is, without intervals."""
@@ -63,4 +63,4 @@ def _number(value: Value, column: Column) -> Text:
         return Text(MISSING, style="dim")
     if not isinstance(value, Estimate):
         return Text(text)
-    return Text.assemble(text, (f"{interval(value, column):>16}", "dim"), (f"  n={value.count:<4}", "dim"))
+    return Text.assemble(text, (f"{interval(value, column):>16}", "dim"), (f" {counted(value):<7}", "dim"))

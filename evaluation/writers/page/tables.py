@@ -130,9 +130,13 @@ def number_of(value: Value, column: Column, row: Row) -> Number:
     text, best = written(value, column), column.key in row.best
     if not isinstance(value, Estimate) or value.value is None:
         return Number(text, best=best)
-    counted = ("models" if row.keys.get("model") else "rows") if row.summary else "n"
-    count = f"{value.count:,} {counted}" if row.summary else f"{counted} {value.count:,}"
-    return Number(text, _interval(value, column), count, _shade(value.value, column), best)
+    return Number(text, _interval(value, column), _counted(value, row), _shade(value.value, column), best)
+
+
+def _counted(value: Estimate, row: Row) -> str:
+    if row.summary:
+        return f"{value.count:,} {'models' if row.keys.get('model') else 'rows'}"
+    return f"n {value.count:,}" if value.count else ""
 
 
 def _interval(value: Estimate, column: Column) -> str:

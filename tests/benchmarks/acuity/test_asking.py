@@ -33,11 +33,11 @@ def asked(dataset: Dataset, **job: object) -> dict[tuple[str, str], InferenceReq
 
 
 def test_the_plan_asks_every_sign_once_under_every_condition(chart: Dataset) -> None:
-    """Greedily, and for a letter alone."""
+    """Greedily, with room for those that think, as far as the model has it."""
     requests = asked(chart)
     assert set(requests) == {(sample.id, condition) for sample in chart.samples for condition in CONDITIONS}
     assert {request.protocol for request in requests.values()} == {"direct"}
-    assert {(one.sampling.temperature, one.sampling.max_tokens) for one in requests.values()} == {(0.0, 8)}
+    assert {(one.sampling.temperature, one.sampling.max_tokens) for one in requests.values()} == {(0.0, 4096)}
 
 
 def test_each_condition_shows_its_package(chart: Dataset) -> None:

@@ -133,6 +133,13 @@ def test_who_sees_nothing_is_told_so() -> None:
     assert any("fit the fault 'nothing seen'" in text for text in caveats_of(report))
 
 
+def test_who_says_no_letter_is_told_so() -> None:
+    """It tells nothing of pictures, neither that they are seen nor that they are not."""
+    report = report_of(SIGNS, lambda *_: "I")
+    assert line_of(report) == "cannot be told: most answers hold no single letter"
+    assert values_of(report, "symptoms", condition="V3")["fault"] == "no letter said"
+
+
 def test_who_sees_colours_alone_is_told_so() -> None:
     """The other question is at chance, and the line is about the one."""
     report = report_of(
