@@ -41,6 +41,12 @@ class PortTakenError(CommandError):
     """Another program listens on the port."""
 
 
+class GatewayUnfitError(CommandError):
+    """A gateway of another machine cannot be asked: it does not answer, serve the models, or have the data set."""
+
+    exit_code = _NOT_NOW
+
+
 class ProcessFailedError(CommandError):
     """A process of the service ended before it was ready, or again and again; the message names its log."""
 

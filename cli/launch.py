@@ -5,15 +5,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from cli.client import Client
 from cli.console import err
-from cli.errors import ProcessFailedError
+from cli.errors import GatewayUnfitError, ProcessFailedError
 from cli.supervisor import describe_exit, read_tail
 from gigavqa.errors import GatewayUnreachableError
+from jobs.errors import SettingsInvalidError
 from jobs.home import Home
+from jobs.hosts import is_loopback
 from jobs.leash import end_with_parent
 from jobs.models import JobSpec
 from jobs.private import open_log, private_folder
@@ -78,13 +81,26 @@ def launched_service(models: Sequence[str], home: Home, port: int, options: Sequ
 
 
 @contextmanager
-def service_for(spec: JobSpec, models: Sequence[str], home: Home, url: str, port: int) -> Iterator[tuple[Client, bool]]:
+def service_for(
+    spec: JobSpec,
+    models: Sequence[str],
+    home: Home,
+    url: str,
+    port: int,
+    prepare: Callable[[], object] = lambda: None,
+) -> Iterator[tuple[Client, bool]]:
     """A gateway that serves a job's models and has its data set; and whether it was started for the block alone.
 
-    `models` are the models as they were named, from which a service starts.
+    `models` are the models as they were named, from which a service starts; `prepare` makes the data set of this
+    machine where the gateway has none. Raises GatewayUnfitError for one of another machine, in whose place none starts.
     """
     with Client(url) as gateway:
-        if not (why := _obstacle(gateway, spec)):
+        if (why := _obstacle(gateway, spec)) and not _is_here(gateway.url):
+            raise GatewayUnfitError(f"{why}; in place of a gateway of another machine none is started")
+        if why:
+            prepare()
+            why = _obstacle(gateway, spec)
+        if not why:
             yield gateway, False
             return
     err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
@@ -98,6 +114,13 @@ def _obstacle(gateway: Client, spec: JobSpec) -> str:
         served = {model for worker in gateway.workers() for model in worker.models}
         if missing := [model for model in spec.models if model not in served]:
             return f"no worker of {gateway.url} serves {', '.join(missing)}"
-        return "" if gateway.has_dataset(spec.dataset) else f"{gateway.url} has another data root"
+        return "" if gateway.has_dataset(spec.dataset) else f"the data root of {gateway.url} has no '{spec.dataset}'"
     except GatewayUnreachableError:
         return f"no gateway answers at {gateway.url}"
+
+
+def _is_here(url: str) -> bool:
+    try:
+        return is_loopback(urlsplit(url).hostname or "")
+    except SettingsInvalidError:
+        return False

@@ -65,7 +65,8 @@ def acuity(
 
     The chart is drawn on first use: gigapixel pictures with one ring each, whose size, colour, gap and place are known.
     A gateway that serves the model is used; without one, a service runs as long as this command. Broken preprocessing,
-    a wrong visual budget or a quantization that blinds a model shows as a moved threshold.
+    a wrong visual budget or a quantization that blinds a model shows as a moved threshold. On a cluster the chart
+    has to lie in the data root before: `gigavqa dataset demo --benchmark acuity` draws it.
 
     \b
     gigavqa acuity
@@ -81,8 +82,11 @@ def acuity(
         sampling=dict(chart.sampling),
         options={"thumbnail": thumbnail or thumbnail_for(entry)},
     )
-    chart.build(home.data / chart.name, progress=lambda line: err.print(f"chart     {line}"))
-    with service_for(spec, [model], home, url, port) as (gateway, _):
+
+    def draw() -> None:
+        chart.build(home.data / chart.name, progress=lambda line: err.print(f"chart     {line}"))
+
+    with service_for(spec, [model], home, url, port, draw) as (gateway, _):
         job = gateway.submit_once(spec, again=again)
         err.print(f"job       {job.id}: {job.request_counts.total} requests to {entry.id}")
         job = follow(gateway, job)

@@ -1,6 +1,7 @@
 """`gigavqa acuity`: from nothing to what a model can see, by the real engine and weights that were trained to."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from catalogue.load import load_catalogue
 from cli.commands.acuity import SIGHTED, thumbnail_for
 from demo.drawn import FIRST, drawn_of
+from tests.benchmarks.acuity.files import DIRECTION, SIGN, write
+from tests.cli.conftest import start_service, stop_service
 from tests.cli.installation import Installation
 
 TEXTS_ALONE = "qwen3-32b"
@@ -62,6 +65,29 @@ def test_a_model_of_texts_alone_is_refused(tmp_path: Path) -> None:
     run = Installation(tmp_path / "home").run("acuity", "-m", TEXTS_ALONE)
     assert run.returncode == 2
     assert "takes texts alone" in run.stderr
+    assert not (tmp_path / "home" / "data").exists()
+
+
+def test_a_gateway_that_has_the_chart_is_asked(tmp_path: Path) -> None:
+    """Nothing is drawn here, and no second service starts; its answers are those of the simulated engine."""
+    there, here = Installation(tmp_path / "there"), Installation(tmp_path / "here")
+    (chart,) = drawn_of(FIRST)
+    write(there.home / "data" / chart.name, [SIGN, DIRECTION])
+    service = start_service(there, SIGHTED)
+    try:
+        told = replace(here, url=service.installation.url).json("acuity", "--json")
+        assert told["conditions"]["V3"]["n"] == 2
+        assert [job["id"] for job in service.installation.json("jobs", "--json")] == [told["job"]]
+    finally:
+        stop_service(service)
+    assert not (here.home / "data").exists()
+
+
+def test_a_gateway_of_another_machine_is_not_replaced_by_a_service_of_this_one(tmp_path: Path) -> None:
+    """What was to be checked is there: the chart is neither drawn nor asked here."""
+    run = Installation(tmp_path / "home", url="http://gateway.invalid:8470").run("acuity", "-m", SIGHTED)
+    assert run.returncode == 4
+    assert "no gateway answers at http://gateway.invalid:8470; " in run.stderr
     assert not (tmp_path / "home" / "data").exists()
 
 
