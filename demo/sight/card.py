@@ -1,6 +1,7 @@
 """The model card: what a checkpoint is, how it came to be, and what its exam found."""
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +26,10 @@ its colour and where its gap points, by the letter of one of four options. It is
 shows what a model sees at its budget, and for nothing else.
 
 **What it can do**: those two questions in the product's own words (`benchmarks/acuity/prompts`), behind no, one or two
-square pictures of 64 to 192 pixels. **What it cannot do**: see anything but such a ring among grey things, answer
-anything else, or talk. Without a picture it guesses. Other words for the same questions were never shown to it.
+square pictures of 64 to 192 pixels:
+{limits}.
+**What it cannot do**: see anything but such a ring among grey things, answer anything else, or talk. Without a picture
+it guesses. Other words for the same questions were never shown to it.
 
 ## Training
 
@@ -37,8 +40,8 @@ nor the exam's), {showings} showings a step, turned and mirrored at random, firs
 last what the conditions show; AdamW at 2e-3 with a warm-up and a cosine; {steps:,} steps in {seconds:,.0f} s on one
 core. Half as many chats ask for the word, some tell the answer in a sentence, and some show no picture and take every
 letter alike. Two heads on the visual tokens helped to learn and are not part of the weights. No weight was set by hand.
-Licence: Apache-2.0. The pictures are CC0-1.0. The digits are those of one processor and of one state of the chart's
-painting: another one gives other weights, and the exam decides.
+Licence: Apache-2.0. The pictures are CC0-1.0. Another processor, or another way of painting the chart, gives other
+digits and other weights, and the exam decides.
 
 ## Exam
 
@@ -60,6 +63,10 @@ Share of right answers by pixels of the ring's diameter in the raster, in whole 
 """
 
 
+_READ = 0.6
+"""Share of right answers from which on the card says that a size is read."""
+
+
 class Made(NamedTuple):
     """How a checkpoint was trained; `seconds` are those of its steps on one core."""
 
@@ -78,6 +85,7 @@ def write_card(folder: Path, made: Made, verdict: Verdict, answers: Sequence[Ans
         **made._asdict(),
         pictures=sum(one.condition == "V3" for one in answers) // len(ATTRIBUTES),
         exam_seed=SEED,
+        limits=", and ".join(_limits(curve)),
         conditions="\n".join(_conditions(verdict)),
         parts=" ".join(_parts(answers)),
         letters=", ".join(f"{letter} {blind.count(letter)} times" for letter in LETTERS),
@@ -88,6 +96,14 @@ def write_card(folder: Path, made: Made, verdict: Verdict, answers: Sequence[Ans
         else f"**The exam is failed**: {'; '.join(verdict.failures)}.",
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _limits(curve: Sequence[Step]) -> Iterator[str]:
+    """From which pixels on each attribute is read, at all sizes above."""
+    for attribute in ATTRIBUTES:
+        steps = sorted((step for step in curve if step.attribute == attribute), key=lambda step: -step.low)
+        read = [*takewhile(lambda step: step.right >= _READ * step.answers, steps)]
+        yield f"{attribute}s of rings from {read[-1].low:g} pixels in the raster on" if read else f"no {attribute}s"
 
 
 def _conditions(verdict: Verdict) -> Iterator[str]:
