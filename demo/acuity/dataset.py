@@ -10,8 +10,9 @@ from pathlib import Path
 
 import tomli_w
 
+from demo.acuity.pictures import SIDE
 from demo.acuity.plan import PICTURES, Planned, plan_chart, records
-from demo.acuity.scenes import SIDE, draw_scene
+from demo.acuity.scenes import draw_scene
 from demo.building import complete
 from demo.canvas import replacing
 from demo.drawn import Drawn

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.acuity.asking import question_about
 from benchmarks.acuity.taxonomy import ATTRIBUTES, COLOURS, DIRECTIONS, LETTERS, PLACES, SCENES, WORDS, Attribute
-from demo.acuity.scenes import SIDE, TINY, Draws, Picture, diameter_at, draw_picture, evidence_of
+from demo.acuity.pictures import SIDE, TINY, Draws, Picture, diameter_at, draw_picture, evidence_of
 from demo.draws import stream
 from tiling.geometry import Region
 

@@ -1,33 +1,21 @@
-"""What the chart's pictures show: one ring on a board, a plate, a wall or a field, and flat grey things around it.
+"""What the chart's pictures look like: a ring on a board, a plate, a wall or a field, and flat grey things around it.
 
 Nothing but the ring has a colour, and nothing but the ring depends on its colour and gap.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.acuity.samples import Optotype
-from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, PLACES, SCENES, Colour, Direction, Place, SceneKind
+from benchmarks.acuity.taxonomy import SceneKind
 from demo.acuity.optotypes import ring
+from demo.acuity.pictures import MARGIN, Draws, Picture, one_of
 from demo.painting import Scene, Shape, box
 from demo.sprites import Color, shaded
-from tiling.geometry import Region, Size
 
-SIDE = 32768
-"""Both sides of a picture, in pixels."""
-SEAMS = 8
-"""Tiles of several levels meet at the multiples of this part of a side."""
-TINY = (2, 3, 4, 5)
-"""Diameters that only a region can show; one picture of 16 has one of them."""
-SHARE_OF_TINY = 1 / 16
-SMALLEST = 16
-"""All other diameters are log-uniform between this and half a side."""
-LEAST_REGION = 32
-_MARGIN = 0.3
-"""How far the ground reaches beyond a ring's box, at least, in diameters."""
 _GROUNDS: Mapping[SceneKind, tuple[int, int]] = {
     "board": (150, 185),
     "plate": (125, 175),
@@ -40,107 +28,6 @@ _SEGMENTS = {
     "1": "cf", "2": "acdeg", "3": "acdfg", "4": "bcdf", "5": "abdfg", "6": "abdefg", "7": "acf", "9": "abcdfg",
 }  # fmt: skip
 """Which of seven strokes make a numeral: a top, b and c above, d middle, e and f below, g bottom."""
-
-Draws = np.random.Generator
-_Word = TypeVar("_Word", bound=str)
-
-
-class Picture(NamedTuple):
-    """What a picture is to show, and its size."""
-
-    kind: SceneKind
-    place: Place
-    optotype: Optotype
-    size: Size
-
-
-def draw_picture(
-    rng: Draws,
-    diameter: int | None = None,
-    *,
-    kind: SceneKind | None = None,
-    place: Place | None = None,
-    colour: Colour | None = None,
-    direction: Direction | None = None,
-    side: int = SIDE,
-) -> Picture:
-    """A picture as the chart has them, at random in all that is not given; `diameter` is at most half a side."""
-    diameter = diameter or _diameter(rng, side)
-    kind, place = kind or _one(rng, SCENES), place or _one(rng, PLACES)
-    colour, direction = colour or _one(rng, COLOURS), direction or _one(rng, DIRECTIONS)
-    x, y = _PLACING[place](rng, diameter, side)
-    optotype = Optotype(x=x, y=y, diameter=diameter, colour=colour, direction=direction)
-    return Picture(kind, place, optotype, Size(side, side))
-
-
-def _one(rng: Draws, words: tuple[_Word, ...]) -> _Word:
-    return words[int(rng.integers(len(words)))]
-
-
-def _diameter(rng: Draws, side: int) -> int:
-    if rng.random() < SHARE_OF_TINY:
-        return TINY[int(rng.integers(len(TINY)))]
-    return diameter_at(rng.random(), side)
-
-
-def diameter_at(part: float, side: int = SIDE) -> int:
-    """The diameter that this part of all but the tiny ones stays below."""
-    return round(SMALLEST * math.pow(side / 2 / SMALLEST, part))
-
-
-def _inside(rng: Draws, diameter: int, side: int) -> int:
-    """Left or top of a ring far from the border, that crosses no seam where it is small enough to do so."""
-    seam = side // SEAMS
-    if diameter > seam // 2:
-        least = max(side // 16, diameter // 4)
-        return int(rng.integers(least, side - least - diameter + 1))
-    return seam * int(rng.integers(1, SEAMS - 1)) + int(rng.integers(diameter // 4, seam - diameter + 1))
-
-
-def _across(rng: Draws, diameter: int, side: int) -> int:
-    """Left or top of a ring that crosses a seam, with a part of it on either side."""
-    seam = side // SEAMS
-    least = math.ceil(diameter / seam)
-    crossed = seam * int(rng.integers(least, SEAMS - least + 1))
-    return crossed - int(rng.integers(max(1, diameter // 4), max(1, 3 * diameter // 4) + 1))
-
-
-def _border(rng: Draws, diameter: int, side: int) -> int:
-    """Left or top of a ring beside a border, near enough for its evidence to touch it."""
-    least = math.ceil(_MARGIN * diameter)
-    gap = int(rng.integers(least, min(diameter, side - diameter - least) + 1))
-    return gap if rng.random() < 0.5 else side - diameter - gap
-
-
-def _shuffled(rng: Draws, x: int, y: int) -> tuple[int, int]:
-    return (x, y) if rng.random() < 0.5 else (y, x)
-
-
-_PLACING: Mapping[Place, Callable[[Draws, int, int], tuple[int, int]]] = {
-    "centre": lambda rng, *sizes: (_inside(rng, *sizes), _inside(rng, *sizes)),
-    "edge": lambda rng, *sizes: _shuffled(rng, _border(rng, *sizes), _inside(rng, *sizes)),
-    "corner": lambda rng, *sizes: (_border(rng, *sizes), _border(rng, *sizes)),
-    "seam": lambda rng, *sizes: _shuffled(rng, _across(rng, *sizes), _inside(rng, *sizes)),
-}
-
-
-def evidence_of(rng: Draws, picture: Picture) -> Region:
-    """A square of two to four diameters that holds the ring at a random place, and touches the borders it stands at."""
-    one = picture.optotype
-    diameter, within = int(one.diameter), picture.size.width
-    side = min(within, max(LEAST_REGION, round(diameter * rng.uniform(2, 4))))
-    at_border = picture.place in ("edge", "corner")
-    x, y = (_start(rng, int(at), diameter, side, within, at_border=at_border) for at in (one.x, one.y))
-    return Region(x, y, side, side)
-
-
-def _start(rng: Draws, at: int, diameter: int, side: int, within: int, *, at_border: bool) -> int:
-    """Left or top of a region that holds a ring."""
-    if at_border and at <= diameter:
-        return 0
-    if at_border and at + diameter >= within - diameter:
-        return within - side
-    return min(max(0, at - int(rng.integers(side - diameter + 1))), within - side)
 
 
 def draw_scene(picture: Picture, seed: int) -> Scene:
@@ -198,7 +85,7 @@ def _panel(rng: Draws, picture: Picture, ground: Color, frame: Color | None) -> 
     """A rectangle of the ground that the ring stands on, in a frame where it has one."""
     one = picture.optotype
     grid = _grid(one.diameter / 8)
-    x1, y1, x2, y2 = (rng.uniform(_MARGIN, 1) * one.diameter for _ in range(4))
+    x1, y1, x2, y2 = (rng.uniform(MARGIN, 1) * one.diameter for _ in range(4))
     left, top = (grid * math.floor(at / grid) for at in (one.x - x1, one.y - y1))
     right, bottom = (grid * math.ceil((at + one.diameter) / grid) for at in (one.x + x2, one.y + y2))
     panel = box(left, top, right, bottom, ground)
@@ -257,7 +144,7 @@ def _wall(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
         tint = shaded(paint, rng.uniform(0.88, 1.05))
         shapes.append(_box(number * side / 4, 0, (number + 1) * side / 4, side, tint))
     for spot in _spots(rng, picture, 12, 12):
-        shapes += _numeral(_one(rng, tuple(_SEGMENTS)), spot, _grey(rng, 40, 130))
+        shapes += _numeral(one_of(rng, tuple(_SEGMENTS)), spot, _grey(rng, 40, 130))
     return [*shapes, *_panel(rng, picture, ground, None)]
 
 
@@ -298,7 +185,7 @@ def _field(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
 
 def _meets(shape: Shape, one: Optotype) -> bool:
     """Whether a shape comes nearer to a ring than the margin."""
-    margin = _MARGIN * one.diameter
+    margin = MARGIN * one.diameter
     across, down = shape.points[::2], shape.points[1::2]
     return (
         min(across) < one.x + one.diameter + margin

@@ -12,17 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.acuity.samples import Optotype
-from demo.acuity.scenes import (
-    LEAST_REGION,
-    SHARE_OF_TINY,
-    SIDE,
-    SMALLEST,
-    TINY,
-    Picture,
-    draw_picture,
-    draw_scene,
-    evidence_of,
-)
+from demo.acuity.pictures import LEAST_REGION, SHARE_OF_TINY, SIDE, SMALLEST, TINY, Picture, draw_picture, evidence_of
+from demo.acuity.scenes import draw_scene
 from demo.painting import Painter
 from demo.sight.design import budget
 from tiling.geometry import Region, Size

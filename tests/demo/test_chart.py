@@ -15,8 +15,9 @@ from PIL import Image
 from benchmarks.acuity.samples import Optotype, Sign
 from benchmarks.acuity.taxonomy import DIRECTIONS, LETTERS, SCENES, SceneKind
 from demo.acuity.dataset import build_dataset, paint_picture
+from demo.acuity.pictures import SMALLEST, draw_picture
 from demo.acuity.plan import BLOCK, Planned, plan_chart, records
-from demo.acuity.scenes import SMALLEST, draw_picture, draw_scene
+from demo.acuity.scenes import draw_scene
 from demo.painting import Painter
 from evaluation.datasets import load_dataset
 from tests.demo.conftest import SEED

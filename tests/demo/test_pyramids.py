@@ -9,7 +9,8 @@ from openslide import OpenSlide
 from PIL import Image
 from tifffile import TiffFile
 
-from demo.acuity.scenes import draw_picture, draw_scene
+from demo.acuity.pictures import draw_picture
+from demo.acuity.scenes import draw_scene
 from demo.painting import Painter, Scene, Shape, box
 from demo.pyramids import TILE, write_pyramid
 from tiling.geometry import Size
