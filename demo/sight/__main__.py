@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m demo.sight", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("sight"), help="folder of the checkpoint")
     parser.add_argument("--seed", type=int, default=14, help="of the weights and of what is shown when")
-    parser.add_argument("--steps", type=int, default=1700, help="of 64 showings each, about 1.1 s")
+    parser.add_argument("--steps", type=int, default=2400, help="of 64 showings each, about 1.1 s")
     parser.add_argument("--lessons", type=int, default=LESSONS, help="pictures that are drawn; 3.5 GB on disk")
     parser.add_argument("--pool", type=Path, help="keep the drawn lessons in this folder, and take them from there")
     return parser

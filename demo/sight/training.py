@@ -28,7 +28,7 @@ class Recipe:
     that tell the answer.
     """
 
-    steps: int = 1700
+    steps: int = 2400
     showings: int = 64
     rate: float = 2e-3
     warm_up: int = 100
