@@ -90,6 +90,10 @@ Url = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
+Again = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
+StartedPort = Annotated[
+    int, typer.Option(min=0, max=65535, help="Port of a gateway that has to be started; 0: any free one.")
+]
 FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")

@@ -87,7 +87,7 @@ def service_for(
     home: Home,
     url: str,
     port: int,
-    prepare: Callable[[], object] = lambda: None,
+    prepare: Callable[[], object] | None = None,
 ) -> Iterator[tuple[Client, bool]]:
     """A gateway that serves a job's models and has its data set; and whether it was started for the block alone.
 
@@ -97,7 +97,7 @@ def service_for(
     with Client(url) as gateway:
         if (why := _obstacle(gateway, spec)) and not _is_here(gateway.url):
             raise GatewayUnfitError(f"{why}; in place of a gateway of another machine none is started")
-        if why:
+        if why and prepare:
             prepare()
             why = _obstacle(gateway, spec)
         if not why:

@@ -101,6 +101,11 @@ def keep_report(gateway: Client, job: Job, home: Home) -> Path:
     return folder
 
 
+def kept_report(folder: Path) -> Report:
+    """The report that `keep_report` wrote into a folder."""
+    return Report.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
+
+
 def write_figures(report: Report, folder: Path) -> None:
     """Write every figure as SVG and PNG, and its numbers as JSON. Raises CommandError when there is none."""
     found = drawings(report)

@@ -8,11 +8,9 @@ from benchmarks.acuity.taxonomy import WORDS
 
 def check_sign(sign: Sign) -> Iterator[str]:
     """Say what is doubtful of a sign, one sentence each."""
-    ring, (x, y, width, height) = sign.optotype, (int(part) for part in sign.evidence.split(","))
-    right, bottom = ring.x + ring.diameter, ring.y + ring.diameter
-    if not (x <= ring.x and y <= ring.y and right <= x + width and bottom <= y + height):
+    if not sign.optotype.lies_in(sign.region):
         yield "evidence does not hold the whole ring, so that V3 does not show what is asked"
-    if width != height:
+    if sign.region.width != sign.region.height:
         yield "evidence is no square, so that a ring is not as wide as high in every raster of it"
     if sorted((sign.options or {}).values()) != sorted(WORDS[sign.attribute]):
         told = ", ".join(WORDS[sign.attribute])

@@ -5,17 +5,16 @@ from collections.abc import Iterator, Sequence
 from benchmarks.acuity.metrics import READABLE, Answers, Eyes
 from benchmarks.acuity.symptoms import Symptoms
 from benchmarks.acuity.tables import column, title_of
-from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, Attribute
+from benchmarks.acuity.taxonomy import WORDS, Attribute
 from evaluation.tables import Column, Group, Row, Table
 
 NONE = "none"
 """What stands for no fault, and for no answer."""
-_WORDS: dict[Attribute, tuple[str, ...]] = {"colour": COLOURS, "direction": DIRECTIONS}
 
 
 def confusions(eyes: Sequence[Eyes], attribute: Attribute) -> Table:
     """What each option was taken for: one row a model, condition and true option."""
-    words = _WORDS[attribute]
+    words = WORDS[attribute]
     columns = tuple(
         Column(key=name, title=name, keys={"metric": "answered", "answered": name}) for name in (*words, NONE)
     )

@@ -37,7 +37,7 @@ class SignJudge:
 
 def pixels_per_optotype(optotype: Optotype, rasters: Iterable[RasterRecord]) -> float:
     """Diameter of an optotype in pixels of the raster that shows it largest; 0 where none shows all of it."""
-    return max((optotype.diameter * scale_of(one) for one in rasters if _holds(_region(one), optotype)), default=0.0)
+    return max((optotype.diameter * scale_of(one) for one in rasters if optotype.lies_in(_region(one))), default=0.0)
 
 
 def scale_of(raster: RasterRecord) -> float:
@@ -60,9 +60,3 @@ def width_shown(reply: Reply) -> float | None:
 
 def _region(raster: RasterRecord) -> Region:
     return resolve_region(raster.region, raster.source_size)
-
-
-def _holds(region: Region, optotype: Optotype) -> bool:
-    right, bottom = optotype.x + optotype.diameter, optotype.y + optotype.diameter
-    across = region.x <= optotype.x and right <= region.x + region.width
-    return across and region.y <= optotype.y and bottom <= region.y + region.height

@@ -52,7 +52,7 @@ class Chart:
 
     def sides(self) -> Floats:
         """Side of each sign's evidence region, in level-0 pixels."""
-        return np.array([int(sign.evidence.split(",")[2]) for sign in self.signs], dtype=np.float64)
+        return np.array([sign.region.width for sign in self.signs], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Answers:
         return np.array([Kept(*one.kept).meant for one in self._all], dtype=np.str_)
 
     @property
-    def is_silent(self) -> bool:
-        """Whether most hold no single letter."""
-        return (proportion((self.meant == "").astype(np.float64)).low or 0.0) > 0.5
+    def unsaid(self) -> Estimate:
+        """Share of those that hold no single letter."""
+        return proportion((self.meant == "").astype(np.float64))
 
     @cached_property
     def truth(self) -> NDArray[np.str_]:

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.acuity.confusions import NONE, confusions, symptoms, turns
 from benchmarks.acuity.metrics import Chart, Eyes
 from benchmarks.acuity.samples import Sign
-from benchmarks.acuity.symptoms import FAULTS, Symptoms, symptoms_of
+from benchmarks.acuity.symptoms import FAULTS, Symptoms, mostly, symptoms_of
 from benchmarks.acuity.tables import accuracy, by_label, by_size, column, letters, reads, thresholds
 from benchmarks.acuity.taxonomy import ATTRIBUTES, PLACES, SCENES, Attribute
 from evaluation.tables import Caveat, Contents, Figure, Group, Row, Table
@@ -87,7 +87,7 @@ def _summary_row(one: Eyes, symptoms: Sequence[Symptoms]) -> Row:
 
 def line_of(eyes: Eyes) -> str:
     """What a model can see at its budget, in one line."""
-    if eyes.shown and all(answers.is_silent for answers in eyes.shown):
+    if eyes.shown and all(mostly(answers.unsaid) for answers in eyes.shown):
         return "cannot be told: most answers hold no single letter"
     question = _question(eyes)
     curve = eyes.curves[question]

@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 
 from benchmarks.acuity.taxonomy import LETTERS, Attribute, Colour, Direction, Place, SceneKind
 from evaluation import samples as host
+from tiling.geometry import Region
 
 
 class Optotype(BaseModel):
@@ -16,6 +17,12 @@ class Optotype(BaseModel):
     diameter: PositiveFloat
     colour: Colour
     direction: Direction
+
+    def lies_in(self, region: Region) -> bool:
+        """Whether a region holds the whole ring."""
+        right, bottom = self.x + self.diameter, self.y + self.diameter
+        across = region.x <= self.x and right <= region.x + region.width
+        return across and region.y <= self.y and bottom <= region.y + region.height
 
 
 class Sign(host.Sample):
@@ -35,6 +42,11 @@ class Sign(host.Sample):
     def truth(self) -> str:
         """The letter of the right option."""
         return self.answer
+
+    @property
+    def region(self) -> Region:
+        """The evidence, which the picture may not have."""
+        return Region(*map(int, self.evidence.split(",")))
 
     @property
     def groups(self) -> dict[str, str]:

@@ -106,24 +106,25 @@ def _content(answers: Answers) -> Symptoms:
 
 
 def _faults(one: Symptoms) -> Iterator[str]:
-    if _mostly(one.neighbour):
+    if mostly(one.neighbour):
         yield NEIGHBOUR
         return
-    if _mostly(one.large) and _is_guessed(one.small) and (one.small.high or 0.0) < (one.large.low or 0.0):
+    if mostly(one.large) and _is_guessed(one.small) and (one.small.high or 0.0) < (one.large.low or 0.0):
         yield OFF_TILE
         return
-    if _mostly(one.swaps.red_blue):
+    if mostly(one.swaps.red_blue):
         yield CHANNELS
     elif _is_pale(one.answers):
         yield PALE
-    is_mirrored, is_flipped = _mostly(one.swaps.left_right), _mostly(one.swaps.up_down)
-    if _mostly(one.swaps.quarter) or (is_mirrored and is_flipped):
+    is_mirrored, is_flipped = mostly(one.swaps.left_right), mostly(one.swaps.up_down)
+    if mostly(one.swaps.quarter) or (is_mirrored and is_flipped):
         yield TURNED
     elif is_mirrored or is_flipped:
         yield MIRRORED if is_mirrored else FLIPPED
 
 
-def _mostly(share: Estimate) -> bool:
+def mostly(share: Estimate) -> bool:
+    """Whether a share's whole interval lies above one half."""
     return share.low is not None and share.low > _HALF
 
 
@@ -169,7 +170,7 @@ def _with_moves(found: list[Symptoms]) -> list[Symptoms]:
 
 
 def _silence(answers: Answers) -> Iterator[str]:
-    if answers.is_silent:
+    if mostly(answers.unsaid):
         yield UNSAID
     elif _hardly(answers.accuracy(answers.readable)):
         yield BLIND

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 import typer
 
 from catalogue.entry import CatalogueEntry
-from cli.arguments import Json, Url
-from cli.completion import complete_models
+from cli.arguments import Again, Json, Model, StartedPort, Url
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, require_success
 from cli.launch import service_for
 from cli.lookup import model_entry
-from cli.reporting import keep_report, print_report, print_table_of
+from cli.reporting import keep_report, kept_report, print_report, print_table_of
+from demo.acuity.pictures import SIDE
 from demo.drawn import FIRST, drawn_of
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
@@ -23,22 +23,11 @@ from jobs.models import Job, JobSpec
 from tiling.geometry import Size
 
 SIGHTED = "demo-sight"
-_PICTURE = Size(32768, 32768)
 _LARGEST_THUMBNAIL = 1024
 _RESOLUTION_GAP = 3
 """How many times as long V2's raster is as V1's, so that a gap can be seen."""
 _GAP = "gap_"
 
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        help="Catalogue id, local checkpoint folder, or Hugging Face id of a supported family.",
-        autocompletion=complete_models,
-    ),
-]
 Thumbnail = Annotated[
     int | None,
     typer.Option(
@@ -47,9 +36,7 @@ Thumbnail = Annotated[
         help="Longest side of V1's picture; if omitted a third of V2's raster, at most 1024.",
     ),
 ]
-Again = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
 Whole = Annotated[bool, typer.Option("--report", help="Print the whole report, not its main tables alone.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of a gateway that has to be started; 0: any free one.")]
 
 
 def acuity(
@@ -58,7 +45,7 @@ def acuity(
     again: Again = False,
     report: Whole = False,
     json: Json = False,
-    port: Port = 0,
+    port: StartedPort = 0,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Ask a model an eye chart, and say what it can see: pixels that a sign needs, and what is wrong with its pictures.
@@ -91,8 +78,8 @@ def acuity(
         err.print(f"job       {job.id}: {job.request_counts.total} requests to {entry.id}")
         job = follow(gateway, job)
         require_success(job)
-        found = Report.model_validate_json(gateway.report(job.id, form="json"))
         folder = keep_report(gateway, job, home)
+    found = kept_report(folder)
     if json:
         print_json(told(found, job))
         return
@@ -112,7 +99,7 @@ def thumbnail_for(entry: CatalogueEntry) -> int:
     """
     if not entry.takes_pictures:
         raise ArgumentError(f"{entry.id} takes texts alone, so that it reads no chart")
-    return min(_LARGEST_THUMBNAIL, max(entry.visual_budget.plan(_PICTURE).raster) // _RESOLUTION_GAP)
+    return min(_LARGEST_THUMBNAIL, max(entry.visual_budget.plan(Size(SIDE, SIDE)).raster) // _RESOLUTION_GAP)
 
 
 def told(report: Report, job: Job) -> dict[str, Any]:

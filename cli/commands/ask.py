@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import Answers, show_answers, write_answers
-from cli.arguments import Url, parse_pair
+from cli.arguments import Again, StartedPort, Url, parse_pair
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, out
@@ -86,8 +86,6 @@ Prompt = Annotated[
 LeaveOut = Annotated[
     bool, typer.Option("--leave-out-bad", help="Ask the good questions beside bad ones, which are named.")
 ]
-Again = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of a gateway that has to be started; 0: any free one.")]
 
 
 def ask(
@@ -102,7 +100,7 @@ def ask(
     prompt: Prompt = None,
     leave_out_bad: LeaveOut = False,
     again: Again = False,
-    port: Port = 0,
+    port: StartedPort = 0,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Ask your own questions about your own pictures, and write a page and every verdict.

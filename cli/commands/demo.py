@@ -16,9 +16,8 @@ from cli.client import Client
 from cli.console import err, out
 from cli.following import follow, require_success
 from cli.launch import Launched, launched_service
-from cli.reporting import keep_report, print_report, write_figures
+from cli.reporting import keep_report, kept_report, print_report, write_figures
 from demo.drawn import Drawn, drawn_to_show
-from evaluation.report import Report
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 
@@ -88,7 +87,7 @@ def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
 
 def show_report(folder: Path) -> None:
     """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
-    report = Report.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
+    report = kept_report(folder)
     if report.figures:
         write_figures(report, folder / "figures")
     out.print()

@@ -10,7 +10,6 @@ import argparse
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from demo.sight.batches import Drawer
@@ -53,7 +52,8 @@ def _train(asked: argparse.Namespace, pool: Pool) -> Made:
     torch.set_num_threads(1)  # more threads gain little, and another number of them gives other digits
     tokenizer = write_description(SIGHT, asked.out)
     speech = Speech(tokenizer, (asked.out / "chat_template.jinja").read_text(encoding="utf-8"))
-    model, recipe, start = make_model(asked.out, asked.seed), replace(Recipe(), steps=asked.steps), time.perf_counter()
+    recipe = Recipe() if asked.steps is None else Recipe(steps=asked.steps)
+    model, start = make_model(asked.out, asked.seed), time.perf_counter()
 
     def progress(told: Told) -> None:
         if told.step % _TOLD_EVERY == _TOLD_EVERY - 1:
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m demo.sight", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("sight"), help="folder of the checkpoint")
     parser.add_argument("--seed", type=int, default=14, help="of the weights and of what is shown when")
-    parser.add_argument("--steps", type=int, default=2400, help="of 64 showings each, about 1.1 s")
+    parser.add_argument("--steps", type=int, help="of 64 showings each, about 1.1 s; the recipe's if omitted")
     parser.add_argument("--lessons", type=int, default=LESSONS, help="pictures that are drawn; 3.5 GB on disk")
     parser.add_argument("--pool", type=Path, help="keep the drawn lessons in this folder, and take them from there")
     return parser

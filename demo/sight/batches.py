@@ -51,7 +51,7 @@ class Shown(NamedTuple):
     @property
     def visual_tokens(self) -> tuple[int, ...]:
         """Visual tokens of each raster."""
-        return tuple((each.shape[0] // (PATCH * MERGE)) ** 2 for each in self.pixels)
+        return tuple(map(visual_tokens, self.pixels))
 
 
 class Chat(NamedTuple):
@@ -67,6 +67,12 @@ class Batch(NamedTuple):
 
     shown: Sequence[Shown]
     chats: Sequence[Chat]
+
+
+def visual_tokens(picture: Pixels) -> int:
+    """Tokens of a square raster."""
+    cells: int = picture.shape[0] // (PATCH * MERGE)
+    return cells * cells
 
 
 def patches(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:

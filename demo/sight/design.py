@@ -7,8 +7,8 @@ from benchmarks.acuity.prompts import read_texts
 from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, LETTERS
 from catalogue.families.qwen import QwenBudget
 from tiling.geometry import Size
-from workers.checkpoints.qwen3_vl import FRAMES, MERGE, QWEN3_VL, processing, qwen_ids
-from workers.checkpoints.tensors import ROPE, TokenIds, text_config
+from workers.checkpoints.qwen3_vl import MERGE, QWEN3_VL, processing
+from workers.checkpoints.tensors import TokenIds
 
 PATCH = 16
 SMALLEST, LARGEST = Size(64, 64), Size(192, 192)
@@ -22,38 +22,29 @@ _VISION, _VISION_HEADS, _VISION_MLP, _VISION_LAYERS = 96, 3, 192, 4
 
 
 def _config(token_ids: TokenIds) -> dict[str, Any]:
-    rope = ROPE | {"mrope_section": [4, 6, 6], "mrope_interleaved": True}
-    return {
-        "architectures": ["Qwen3VLForConditionalGeneration"],
-        "model_type": "qwen3_vl",
-        "dtype": "float32",
+    small = QWEN3_VL.config(token_ids)
+    text = {
+        "vocab_size": NUM_TOKENS,
+        "hidden_size": _HIDDEN,
+        "intermediate_size": _MLP,
+        "num_hidden_layers": _LAYERS,
+        "num_attention_heads": _HEADS,
+        "num_key_value_heads": _HEADS,
         "tie_word_embeddings": True,
-        **qwen_ids(token_ids),
-        "text_config": text_config(
-            "qwen3_vl_text",
-            token_ids,
-            vocab_size=NUM_TOKENS,
-            hidden_size=_HIDDEN,
-            intermediate_size=_MLP,
-            num_hidden_layers=_LAYERS,
-            num_attention_heads=_HEADS,
-            num_key_value_heads=_HEADS,
-            tie_word_embeddings=True,
-            rope_parameters=rope,
-        ),
-        "vision_config": {
-            "model_type": "qwen3_vl_vision",
-            "depth": _VISION_LAYERS,
-            "hidden_size": _VISION,
-            "intermediate_size": _VISION_MLP,
-            "num_heads": _VISION_HEADS,
-            "out_hidden_size": _HIDDEN,
-            "patch_size": PATCH,
-            "spatial_merge_size": MERGE,
-            "temporal_patch_size": FRAMES,
-            "num_position_embeddings": _GRID**2,
-            "deepstack_visual_indexes": [_VISION_LAYERS // 2],
-        },
+    }
+    vision = {
+        "depth": _VISION_LAYERS,
+        "hidden_size": _VISION,
+        "intermediate_size": _VISION_MLP,
+        "num_heads": _VISION_HEADS,
+        "out_hidden_size": _HIDDEN,
+        "num_position_embeddings": _GRID**2,
+        "deepstack_visual_indexes": [_VISION_LAYERS // 2],
+    }
+    return small | {
+        "tie_word_embeddings": True,
+        "text_config": small["text_config"] | text,
+        "vision_config": small["vision_config"] | vision,
     }
 
 

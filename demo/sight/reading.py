@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from tokenizers import Tokenizer
 
-from demo.sight.batches import patches
+from demo.sight.batches import patches, visual_tokens
 from demo.sight.chats import Speech
 from demo.sight.design import PATCH
 from demo.sight.lessons import Pixels
-from workers.checkpoints.qwen3_vl import MERGE
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 _AT_ONCE = 64
@@ -78,12 +77,6 @@ class Reader:
     def _text(self, tokens: list[int]) -> str:
         end = tokens.index(self.speech.end) if self.speech.end in tokens else len(tokens)
         return str(self._tokenizer.decode(tokens[:end]))
-
-
-def visual_tokens(picture: Pixels) -> int:
-    """Tokens of a square raster."""
-    cells: int = picture.shape[0] // (PATCH * MERGE)
-    return cells * cells
 
 
 def _rows(told: Sequence[Any]) -> list[list[int]]:

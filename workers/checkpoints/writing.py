@@ -18,7 +18,7 @@ from workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_all, queries
 TEXT_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ANSWER_LETTERS = ("A", "B", "C", "D")
 
-SENTENCES = """
+_SENTENCES = """
 Question: how many people are there in the image? Answer with the letter of the correct option. The correct answer is A.
 The person at the bottom of the picture wears a red coat and carries a yellow bag. The vehicle is turning left.
 Options: A. two B. three C. four D. five. Answer with the option's letter directly. The answer is B.
@@ -76,7 +76,7 @@ class Design:
     tokenizer: Mapping[str, Any] = field(default_factory=dict)
     distant_tokens: Mapping[str, int] = field(default_factory=dict)
     focus: float = 4.0
-    sentences: str = SENTENCES
+    sentences: str = _SENTENCES
 
 
 def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
