@@ -195,9 +195,9 @@ class Calls:
         status = await self._run("ask", job_id, bundle.num_requests, limit, *told, *bundle)
         return str(status.decode())
 
-    async def start(self, job_id: str) -> None:
-        """Put a job in progress, all of whose bundles are appended."""
-        await self._run("start", job_id)
+    async def start(self, job_id: str, num_bundles: int) -> None:
+        """Put a job in progress that has its room, and all of whose bundles are appended."""
+        await self._run("start", job_id, num_bundles)
 
     async def reopen(
         self, job_id: str, *, limit: int, token: str, dataset_digest: str, bundles: Iterable[Retried]

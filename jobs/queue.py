@@ -148,14 +148,16 @@ class JobQueue:
         """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
 
         `bundles` is read in threads, and a few of them are in memory at a time. A job that was cancelled or failed
-        meanwhile is returned as it is. Raises JobNotFoundError.
+        meanwhile is returned as it is, and one that the server lost a part of meanwhile is still `validating`: repeat.
+        Raises JobNotFoundError.
         """
-        remaining = iter(bundles)
+        remaining, num_bundles = iter(bundles), 0
         while chunk := await asyncio.to_thread(self._pack_some, remaining):
             await self._ensure_groups({bundle.model for bundle in chunk})
             if await self._calls.append(job_id, chunk) != "validating":
                 break
-        await self._calls.start(job_id)
+            num_bundles += len(chunk)
+        await self._calls.start(job_id, num_bundles)
         return await self._registry.get(job_id)
 
     async def reopen(self, job_id: str, bundles: Iterable[Bundle], dataset_digest: str | None = None) -> Job:

@@ -5,17 +5,16 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from redis.asyncio import Redis
-from redis.exceptions import LockError, RedisError, ResponseError
+from redis.exceptions import LockError, RedisError
 
 from jobs.calls import Calls, Sunk
 from jobs.codec import decompress
 from jobs.keys import KEYS, Keys
 from jobs.parts import PartStore
 from jobs.stored import renewed
-
-GROUP = CONSUMER = "sink"
 
 _LOCK_SECONDS = 60.0
 _POLL_SECONDS = 1.0
@@ -31,12 +30,19 @@ class _Entry:
     request_id: str
     cursor: str
 
+    @property
+    def at(self) -> float:
+        """When the response was recorded, in seconds by the server's clock."""
+        return int(self.id.split("-")[0]) / 1000
+
 
 class ParquetSink:
-    """Writes parts of up to `rows` responses, at the latest `seconds` after they were recorded.
+    """Writes parts of up to `rows` responses that were recorded within `seconds`, and `settle_seconds` later.
 
-    Any number of sinks may run; one at a time works. A part is named after its first and last entry, so what is done
-    again after a crash replaces the very part that was left unmarked.
+    Any number of sinks may run; one at a time works. Which responses a part holds, and its name, follow from the stream
+    of unsunk responses alone: it takes the first one, and all of the same job that are near it. So what is done again
+    after a crash replaces the very part that was left unmarked. After `settle_seconds` the server's disk has what the
+    server said: a power cut takes back no response of a part (docs/decisions/2026-11-23-power-cuts.md).
     """
 
     def __init__(
@@ -46,17 +52,18 @@ class ParquetSink:
         *,
         rows: int = 512,
         seconds: float = 60.0,
+        settle_seconds: float = 5.0,
         keys: Keys = KEYS,
     ) -> None:
         self._redis = redis
         self._parts = PartStore(results_uri)
         self._rows = rows
         self._seconds = seconds
+        self._settle_seconds = settle_seconds
         self._keys = keys
         self._calls = Calls(redis, keys)
         self._lock = redis.lock(keys.sink_lock(), timeout=_LOCK_SECONDS)
-        self._grouped = False
-        self._oldest = b"", 0.0
+        self._awaited = "", 0.0
         self.errors = 0
         """How often a step of `run_forever` failed and was put off."""
 
@@ -76,7 +83,7 @@ class ParquetSink:
                 if not await self._hold_lock():
                     await asyncio.sleep(_POLL_SECONDS)
                     continue
-                if not (entries := await self._next_entries()):
+                if not (entries := await self._first_entries()):
                     return moved
                 moved += await self._sink(entries)
         finally:
@@ -84,15 +91,12 @@ class ParquetSink:
 
     async def _try_step(self) -> None:
         try:
-            is_due = await self._hold_lock() and (await self._left_over() or await self._due())
-            if is_due and (entries := await self._next_entries()):
+            if await self._hold_lock() and (entries := await self._due()):
                 await self._sink(entries)
             else:
                 await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
         except (RedisError, OSError) as error:
             self.errors += 1
-            if "NOGROUP" in str(error):  # as on an emptied server
-                self._grouped = False
             _log.warning("sinking responses failed and is put off: %s", error)
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -111,47 +115,32 @@ class ParquetSink:
         except LockError:
             self._lock.local.token = None
 
-    async def _left_over(self) -> bool:
-        return bool(await self._read("0"))
+    async def _due(self) -> list[_Entry]:
+        """The first entries, if it is time for a part of them."""
+        entries = await self._first_entries()
+        if len(entries) == self._rows:
+            is_due = await self._age(entries[-1]) >= self._settle_seconds
+        else:
+            is_due = bool(entries) and await self._age(entries[0]) >= self._seconds + self._settle_seconds
+        return entries if is_due else []
 
-    async def _due(self) -> bool:
-        if await self._redis.xlen(self._keys.unsunk()) >= self._rows:
-            return True
-        if not (oldest := await self._redis.xrange(self._keys.unsunk(), count=1)):
-            return False
-        entry_id, now = oldest[0][0], time.monotonic()
-        if entry_id != self._oldest[0]:
-            self._oldest = entry_id, now
+    async def _age(self, entry: _Entry) -> float:
+        """Seconds since an entry was recorded, or at least since it was asked about first."""
+        if entry.id != self._awaited[0]:
+            self._awaited = entry.id, time.monotonic()
+        awaited, (seconds, microseconds) = time.monotonic() - self._awaited[1], await self._redis.time()
         # Where a clock stepped back, its entries are of the future for as long as the step.
-        age = time.time() - int(entry_id.split(b"-")[0]) / 1000
-        return max(age, now - self._oldest[1]) >= self._seconds
+        return max(float(seconds + microseconds / 1e6) - entry.at, awaited)
 
-    async def _next_entries(self) -> list[_Entry]:
-        """Entries that an earlier run read and did not finish; new ones when there are none."""
-        return await self._read("0") or await self._read(">")
+    async def _first_entries(self) -> list[_Entry]:
+        """The entries that are no longer after the first one than `seconds`; what is in parts has left the stream."""
+        found = [_entry(*each) for each in await self._redis.xrange(self._keys.unsunk(), count=self._rows)]
+        return list(takewhile(lambda entry: entry.at < found[0].at + self._seconds, found))
 
-    async def _read(self, start: str) -> list[_Entry]:
-        await self._ensure_group()
-        reply = await self._redis.xreadgroup(GROUP, CONSUMER, {self._keys.unsunk(): start}, count=self._rows)
-        return [_entry(entry_id, fields) for _, entries in reply for entry_id, fields in entries]
-
-    async def _ensure_group(self) -> None:
-        if self._grouped:
-            return
-        try:
-            await self._redis.xgroup_create(self._keys.unsunk(), GROUP, id="0", mkstream=True)
-        except ResponseError as error:
-            if "BUSYGROUP" not in str(error):
-                raise
-        self._grouped = True
-
-    async def _sink(self, entries: Sequence[_Entry]) -> int:
-        by_job: dict[str, list[_Entry]] = {}
-        for entry in entries:
-            by_job.setdefault(entry.job_id, []).append(entry)
-        return sum([await self._sink_job(job_id, of_job) for job_id, of_job in by_job.items()])
-
-    async def _sink_job(self, job_id: str, entries: Sequence[_Entry]) -> int:
+    async def _sink(self, first: Sequence[_Entry]) -> int:
+        """Make a part of those among the first entries that are of the first one's job; the others come next."""
+        job_id = first[0].job_id
+        entries = [entry for entry in first if entry.job_id == job_id]
         part = f"part-{entries[0].id}-{entries[-1].id}"
         packed = await self._load(job_id, entries)
         seal = await asyncio.to_thread(self._write, job_id, part, packed) if packed else ""

@@ -46,7 +46,7 @@ class Installation:
         self.home = home
         self.results = home / "results"
         write_dataset(home / "data" / DATASET)
-        self._server_folder = server_folder or home / "server"
+        self.server_folder = server_folder or home / "server"
         self._server_environment = dict(server_environment or {})
         self.server = self._started_server()
         self.url = f"http://127.0.0.1:{(port := free_port('127.0.0.1'))}"
@@ -162,7 +162,7 @@ class Installation:
         before = dict(os.environ)
         os.environ.update(self._server_environment)
         try:
-            return start_server(self._server_folder)
+            return start_server(self.server_folder)
         finally:
             os.environ.clear()
             os.environ.update(before)

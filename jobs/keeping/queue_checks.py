@@ -11,7 +11,6 @@ from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
 from jobs.keeping.surveys import Census, Survey
 from jobs.keys import KEYS
 from jobs.queue import GROUP
-from jobs.sink import GROUP as SINK
 from jobs.stored import read_bundle
 
 _PAGE = 1000
@@ -19,7 +18,7 @@ _PAGE = 1000
 
 def check_queue(survey: Survey, census: Census) -> Iterator[Finding]:
     """What is wrong with bundles, lanes, their counts, and with the stream of the sink."""
-    queued = {lane: set(_waiting(survey, lane, GROUP)) for lane in survey.lanes()}
+    queued = {lane: set(_waiting(survey, lane)) for lane in survey.lanes()}
     entries = [dict(fields) for found in queued.values() for fields in found]
     waiting = {(fields[b"job"].decode(), fields[b"bundle"].decode()) for fields in entries}
     depth: Counter[str] = Counter()
@@ -90,7 +89,7 @@ def _check_room(survey: Survey, census: Census) -> Iterator[Finding]:
 
 def _check_unsunk(survey: Survey, census: Census) -> Iterator[Finding]:
     redis = survey.redis
-    due = {(dict(each)[b"job"], dict(each)[b"request"]) for each in _waiting(survey, KEYS.unsunk(), SINK)}
+    due = {(fields[b"job"], fields[b"request"]) for fields in _behind(survey, KEYS.unsunk(), "-")}
     for job_id in sorted(census.jobs):
         if redis.hget(KEYS.job(job_id), "hidden") == b"chat":
             continue
@@ -101,22 +100,26 @@ def _check_unsunk(survey: Survey, census: Census) -> Iterator[Finding]:
             yield damage("text-unsunk", f"job {job_id}", told, _sinking(job_id, stuck))
 
 
-def _waiting(survey: Survey, stream: str, group: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
-    """The fields of all entries that somebody of the group holds, or will read."""
+def _waiting(survey: Survey, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
+    """The fields of all entries that a worker holds, or workers will read."""
     redis = survey.redis
-    if not redis.exists(stream):
+    if not redis.exists(lane):
         return
-    found = [each for each in redis.xinfo_groups(stream) if each["name"].decode() == group]
+    found = [each for each in redis.xinfo_groups(lane) if each["name"].decode() == GROUP]
     read, after = (found[0]["last-delivered-id"].decode() if found else "0-0"), "-"
-    while found and (rows := redis.xpending_range(stream, group, after, "+", _PAGE)):
+    while found and (rows := redis.xpending_range(lane, GROUP, after, "+", _PAGE)):
         held = {row["message_id"] for row in rows}
         first, last = rows[0]["message_id"].decode(), rows[-1]["message_id"].decode()
-        yield from (tuple(fields.items()) for entry, fields in redis.xrange(stream, first, last) if entry in held)
+        yield from (tuple(fields.items()) for entry, fields in redis.xrange(lane, first, last) if entry in held)
         after = f"({last}"
-    after = f"({read}"
-    while rows := redis.xrange(stream, after, "+", _PAGE):
-        yield from (tuple(fields.items()) for _, fields in rows)
-        after = f"({rows[-1][0].decode()}"
+    yield from (tuple(fields.items()) for fields in _behind(survey, lane, f"({read}"))
+
+
+def _behind(survey: Survey, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
+    """The fields of all entries of a stream from one on."""
+    while rows := survey.redis.xrange(stream, first, "+", _PAGE):
+        yield from (fields for _, fields in rows)
+        first = f"({rows[-1][0].decode()}"
 
 
 def _queueing(job_id: str, bundles: list[str]) -> Mend:

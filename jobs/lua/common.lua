@@ -269,13 +269,3 @@ local function note_clock(stream)
     redis.pcall('HSET', key('clock'), stream, at)
   end
 end
-
--- Removes the entries of a stream that its group has read and acknowledged. XDEL would leave the group's lag unknown.
-local function trim_read(stream, group_name)
-  local oldest = call('XPENDING', stream, group_name)[2]
-  local group, read = call('XINFO', 'GROUPS', stream)[1], '0-0'
-  for i = 1, #group, 2 do
-    if group[i] == 'last-delivered-id' then read = group[i + 1] end
-  end
-  return call('XTRIM', stream, 'MINID', oldest or read)
-end

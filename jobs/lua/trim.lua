@@ -27,6 +27,12 @@ for _, consumer in ipairs(call('XINFO', 'CONSUMERS', stream, GROUP)) do
   for i = 1, #consumer, 2 do info[consumer[i]] = consumer[i + 1] end
   if info.pending == 0 and info.idle > 120 * lease_ms then call('XGROUP', 'DELCONSUMER', stream, GROUP, info.name) end
 end
-local trimmed = trim_read(stream, GROUP)
+-- What was read and acknowledged goes. XDEL would leave the group's lag unknown.
+local oldest, read = call('XPENDING', stream, GROUP)[2], '0-0'
+local group = call('XINFO', 'GROUPS', stream)[1]
+for i = 1, #group, 2 do
+  if group[i] == 'last-delivered-id' then read = group[i + 1] end
+end
+local trimmed = call('XTRIM', stream, 'MINID', oldest or read)
 redis.pcall('HSET', key('clock'), stream, now()) -- last: a server whose memory is full takes what frees some, and not this
 return trimmed

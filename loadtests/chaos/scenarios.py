@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 from PIL import Image
 
+from loadtests.chaos.disk import Disk
 from loadtests.chaos.kills import Progress
 from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
 from loadtests.installation import Installation, installed
@@ -25,33 +26,6 @@ _HOLD_SECONDS = 10.0
 _REPLACED_SECONDS = 0.5
 _MIXED = "samples were asked over different contents of a picture"
 _FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
-_SLOW_DISK = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <pthread.h>
-#include <unistd.h>
-static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
-static volatile int slow = -1;
-static int slowly(const char *name, int fd) {
-    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
-    pthread_mutex_lock(&disk);
-    slow = fd;
-    sleep(3);
-    pthread_mutex_unlock(&disk);
-    return real(fd);
-}
-int fsync(int fd) { return slowly("fsync", fd); }
-int fdatasync(int fd) { return slowly("fdatasync", fd); }
-ssize_t write(int fd, const void *bytes, size_t count) {
-    ssize_t (*real)(int, const void *, size_t) = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-    if (fd == slow) {
-        pthread_mutex_lock(&disk);
-        pthread_mutex_unlock(&disk);
-    }
-    return real(fd, bytes, count);
-}
-"""
-"""A disk that takes 3 s for each synchronisation, and nothing else of that file meanwhile."""
 
 
 class _Run:
@@ -165,15 +139,10 @@ def _store() -> Outcome:
 def _slow_disk() -> Outcome:
     """Every synchronisation of the server's append-only file takes 3 s, and what is written to it waits for that."""
     outcome = Outcome("slow disk under the server", _REQUESTS)
-    with TemporaryDirectory(prefix="gigavqa-slow-") as folder:
-        source, library = Path(folder) / "slow.c", Path(folder) / "slow.so"
-        source.write_text(_SLOW_DISK)
-        compile_it = ["cc", "-shared", "-fPIC", "-o", library, source, "-ldl", "-pthread"]
-        if subprocess.run(compile_it, check=False).returncode:
-            outcome.skipped = "there is no C compiler"
+    with _disk_under_server(outcome, seconds=3) as disk:
+        if disk is None:
             return outcome
-        slow = {"LD_PRELOAD": str(library)}
-        with installed(_WORKERS, *_WORKER, "--speed", "0.1", server_environment=slow) as installation:
+        with installed(_WORKERS, *_WORKER, "--speed", "0.1", server_environment=disk.environment) as installation:
             run = _Run(installation, outcome)
             outcome.hurt["fsync of 3 s, always"] += 1
             run.end()
@@ -181,6 +150,37 @@ def _slow_disk() -> Outcome:
             outcome.notes.append(f"the server waited for its disk {waited} times")
             outcome.missed += [] if waited else ["the disk was not slow"]
     return outcome
+
+
+def _power() -> Outcome:
+    """The server's machine loses power again and again, and the server what it had not synchronized."""
+    outcome, lost = Outcome("power cuts under the server", 3 * _REQUESTS), 0
+    with _disk_under_server(outcome, seconds=0) as disk:
+        if disk is None:
+            return outcome
+        with installed(_WORKERS, *_WORKER, "--speed", "0.2", server_environment=disk.environment) as installation:
+            run = _Run(installation, outcome)
+            for tenth in range(1, 10):
+                run.until(tenth * outcome.requests // 10)
+                installation.kill_server()
+                lost += disk.lose_power(installation.server_folder)
+                installation.restart_server()
+                outcome.hurt["power cut"] += 1
+                run.mended()
+            run.end()
+    outcome.notes.append(f"{lost:,} bytes of the server's file were lost")
+    outcome.missed += [] if lost else ["no cut took anything"]
+    return outcome
+
+
+@contextmanager
+def _disk_under_server(outcome: Outcome, *, seconds: int) -> Iterator[Disk | None]:
+    with TemporaryDirectory(prefix="gigavqa-disk-") as folder:
+        try:
+            disk = Disk(Path(folder), seconds=seconds)
+        except FileNotFoundError:
+            outcome.skipped, disk = "there is no C compiler", None
+        yield disk
 
 
 def _clock() -> Outcome:
@@ -295,6 +295,7 @@ SCENARIOS: dict[str, Callable[[], Outcome]] = {
     "disk": _disk,
     "store": _store,
     "slow-disk": _slow_disk,
+    "power": _power,
     "clock": _clock,
     "pictures": _pictures,
     "parts": _parts,

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from jobs.batches import KEPT_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
-from jobs.models import Bundle, InferenceRequest, Response
+from jobs.models import Bundle, InferenceRequest, JobStatus, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import KeptParts, ResultStore
@@ -135,6 +135,8 @@ class Batching:
                 job = await self._jobs.cancel(batch.id)
         except JobNotFoundError:
             return batch.turned("failed", errors=(BatchFault(code="lost", message="the batch's job is gone"),))
+        if job.status is JobStatus.VALIDATING:  # the server came back without what it had been told last
+            return batch.turned("validating")
         return batch.turned("finalizing") if job.status.final else batch
 
     async def _finalize(self, batch: StoredBatch) -> StoredBatch:

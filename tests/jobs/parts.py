@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 from jobs.sink import ParquetSink
 
 
-async def sink_all(redis: Redis, folder: Path, rows: int = 512) -> int:
+async def sink_all(redis: Redis, folder: Path, rows: int = 512, seconds: float = 60.0) -> int:
     """Move everything that is recorded."""
-    return await ParquetSink(redis, str(folder), rows=rows).run_until_drained()
+    return await ParquetSink(redis, str(folder), rows=rows, seconds=seconds).run_until_drained()
 
 
 def rows_of(parts: Path) -> list[str]:

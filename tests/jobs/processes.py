@@ -62,7 +62,7 @@ def run(request: InferenceRequest) -> None:
 
 
 async def sink(redis: Redis, uri: str, moment: str) -> None:
-    """Sink everything, but die `before-write`, `after-write` or `after-mark`."""
+    """Sink everything, but die `before-write`, `after-write`, `after-mark` or `after-second-write`."""
     drain = DyingSink(redis, uri, moment)
     await drain.run_until_drained()
 
@@ -73,13 +73,15 @@ class DyingParts(PartStore):
     def __init__(self, uri: str, moment: str) -> None:
         super().__init__(uri)
         self._moment = moment
+        self._written = 0
 
     def write(self, *part: object) -> str:
         """Write and die, or the other way round."""
         if self._moment == "before-write":
             die()
         seal = super().write(*part)  # type: ignore[arg-type]
-        if self._moment == "after-write":
+        self._written += 1
+        if self._moment == {1: "after-write", 2: "after-second-write"}.get(self._written):
             die()
         return seal
 

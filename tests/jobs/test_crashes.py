@@ -293,23 +293,28 @@ async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Pat
         server.stop()
 
 
-@pytest.mark.parametrize("moment", ["before-write", "after-write", "after-mark"])
+@pytest.mark.parametrize("moment", ["before-write", "after-write", "after-mark", "after-second-write"])
 async def test_a_sink_killed_at_any_step_loses_and_doubles_nothing(
     server: ServerProcess, redis: Redis, tmp_path: Path, moment: str
 ) -> None:
-    """The sink that comes after finishes the part that was left."""
-    job = await started(redis, 10, 1)
-    for lease in await JobQueue(redis).claim([MODEL], "w", 10, 0):
-        await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
-    before = await ResultStore(redis).read(job.id)
+    """The sink that comes after finishes the part that was left, with what has been recorded of two jobs since."""
+    queue, hot, results = JobQueue(redis), ResultStore(redis), ResultStore(redis, str(tmp_path))
+    jobs = [(await started(redis, 10, 1)).id for _ in range(2)]
+    leases = sorted(await queue.claim([MODEL], "w", 20, 0), key=lambda lease: (lease.bundle.id, lease.job_id))
+    for lease in leases[:10]:
+        await hot.record(answer(lease.job_id, lease.bundle.requests[0]), lease)
+    before = {job_id: await hot.read(job_id) for job_id in jobs}
     with process("sink", server.url, str(tmp_path), moment) as dying:
         assert await asyncio.to_thread(dying.wait, 60) == -signal.SIGKILL
-    assert await ResultStore(redis, str(tmp_path)).read(job.id) == before
+    assert {job_id: await results.read(job_id) for job_id in jobs} == before
+    for lease in leases[10:]:
+        await hot.record(answer(lease.job_id, lease.bundle.requests[0]), lease)
     await redis.delete(KEYS.sink_lock())  # instead of waiting for the lock of the dead to expire
     await sink_all(redis, tmp_path, rows=4)
-    assert await ResultStore(redis, str(tmp_path)).read(job.id) == before
-    assert sorted(rows_of(tmp_path)) == sorted(f"r{n}" for n in range(10))
-    assert await redis.hlen(KEYS.texts(job.id)) == 0
+    for job_id in jobs:
+        assert (await results.read(job_id))[:5] == before[job_id]
+        assert sorted(rows_of(tmp_path / f"job={job_id}")) == sorted(f"r{n}" for n in range(10))
+        assert await redis.hlen(KEYS.texts(job_id)) == 0
 
 
 @pytest.mark.parametrize("moment", ["before-parts", "after-parts", "after-a-chunk"])

@@ -211,10 +211,10 @@ async def test_responses_may_come_before_the_last_bundle_is_in(redis: Redis, mon
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
     start = Calls.start
 
-    async def start_after_answers(self: Calls, job_id: str) -> None:
+    async def start_after_answers(self: Calls, job_id: str, num_bundles: int) -> None:
         for lease in await queue.claim([MODEL], "w", 10, 0):
             await results.record(answer(job.id, lease.bundle.requests[0]), lease)
-        await start(self, job_id)
+        await start(self, job_id, num_bundles)
 
     monkeypatch.setattr(Calls, "start", start_after_answers)
     assert (await queue.enqueue(job.id, make_bundles(job.id, 2), None)).status is JobStatus.COMPLETED

@@ -120,21 +120,36 @@ async def test_a_job_deleted_before_it_was_sunk_makes_no_part(redis: Redis, tmp_
     await JobRegistry(redis, str(tmp_path)).delete(job.id)
     assert await sink_all(redis, tmp_path) == 0
     assert parts_of(tmp_path) == []
-    assert (await redis.xpending(KEYS.unsunk(), "sink"))["pending"] == 0
+    assert await redis.xlen(KEYS.unsunk()) == 0
 
 
 async def test_the_running_sink_moves_full_parts_at_once_and_others_in_time(redis: Redis, tmp_path: Path) -> None:
     """Four rows are due immediately, the two left over only after their time."""
     job = await run_job(redis, 6)
-    patient = asyncio.create_task(ParquetSink(redis, str(tmp_path), rows=4, seconds=600).run_forever())
+    patient = asyncio.create_task(
+        ParquetSink(redis, str(tmp_path), rows=4, seconds=600, settle_seconds=0).run_forever()
+    )
     await async_wait_until(lambda: _hot(redis, job.id, 2), what="the first part")
     patient.cancel()
     await asyncio.gather(patient, return_exceptions=True)
-    hasty = asyncio.create_task(ParquetSink(redis, str(tmp_path), rows=4, seconds=0.1).run_forever())
+    hasty = asyncio.create_task(ParquetSink(redis, str(tmp_path), rows=4, seconds=0.1, settle_seconds=0).run_forever())
     await async_wait_until(lambda: _hot(redis, job.id, 0), what="the second part")
     hasty.cancel()
     await asyncio.gather(hasty, return_exceptions=True)
     assert len(rows_of(tmp_path)) == 6
+
+
+async def test_no_part_holds_what_the_servers_disk_may_not_have_yet(redis: Redis, tmp_path: Path) -> None:
+    """Each of its responses was recorded long enough before."""
+    job = await run_job(redis, 6)
+    (newest, _) = (await redis.xrevrange(KEYS.unsunk(), count=1))[0]
+    sink = ParquetSink(redis, str(tmp_path), rows=3, seconds=0.1, settle_seconds=0.7)
+    sinking = asyncio.create_task(sink.run_forever())
+    await async_wait_until(lambda: _hot(redis, job.id, 0), what="the parts")
+    seconds, microseconds = await redis.time()
+    sinking.cancel()
+    await asyncio.gather(sinking, return_exceptions=True)
+    assert seconds + microseconds / 1e6 >= int(newest.split(b"-")[0]) / 1000 + 0.7
 
 
 async def test_a_clock_that_steps_back_puts_no_part_off(redis: Redis, tmp_path: Path) -> None:
@@ -142,7 +157,7 @@ async def test_a_clock_that_steps_back_puts_no_part_off(redis: Redis, tmp_path: 
     future = await redis.xadd(KEYS.unsunk(), {"a": "b"}, id=f"{int(time.time() * 1000) + 3_600_000}-0")
     await redis.xdel(KEYS.unsunk(), future)
     job = await run_job(redis, 2)
-    sinking = asyncio.create_task(ParquetSink(redis, str(tmp_path), seconds=0.1).run_forever())
+    sinking = asyncio.create_task(ParquetSink(redis, str(tmp_path), seconds=0.1, settle_seconds=0).run_forever())
     await async_wait_until(lambda: _hot(redis, job.id, 0), what="the part")
     sinking.cancel()
     await asyncio.gather(sinking, return_exceptions=True)
@@ -165,7 +180,7 @@ async def test_a_step_that_fails_is_counted_and_tried_again(redis: Redis, tmp_pa
     job = await run_job(redis, 2)
     blocked = tmp_path / "results"
     blocked.write_text("a file where the folder should be")
-    sink = ParquetSink(redis, str(blocked), seconds=0.1)
+    sink = ParquetSink(redis, str(blocked), seconds=0.1, settle_seconds=0)
     running = asyncio.create_task(sink.run_forever())
     await async_wait_until(lambda: _errors(sink), what="the first failure")
     assert await redis.hlen(KEYS.texts(job.id)) == 2
@@ -261,7 +276,7 @@ async def test_the_sink_frees_a_server_whose_memory_is_full(redis: Redis, tmp_pa
     job = await run_job(redis, 6)
     blocked = tmp_path / "results"
     blocked.write_text("a file where the folder should be")
-    sink = ParquetSink(redis, str(blocked), seconds=0.1)
+    sink = ParquetSink(redis, str(blocked), seconds=0.1, settle_seconds=0)
     running = asyncio.create_task(sink.run_forever())
     await async_wait_until(lambda: _errors(sink), what="a sink that waits for its folder")
     await redis.config_set("maxmemory", 100_000)

@@ -57,7 +57,7 @@ async def times(redis: Redis, job_id: str, results: str) -> Counter[str]:
 async def working(kept: Kept, job_id: str, until_half: asyncio.Event) -> AsyncIterator[Redis]:
     """A worker and a sink at work on a job, until the block ends."""
     redis = kept.connect()
-    sink = ParquetSink(redis, kept.home.results_uri, rows=16, seconds=0.01)
+    sink = ParquetSink(redis, kept.home.results_uri, rows=16, seconds=0.01, settle_seconds=0)
     tasks = [asyncio.create_task(play(redis, job_id, "before", until_half)), asyncio.create_task(sink.run_forever())]
     try:
         yield redis

@@ -5,7 +5,10 @@ from typing import Any
 
 import openai
 import pytest
+import redis
 
+from jobs.keys import KEYS
+from service.settings import Settings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.workers import RunningWorker, working
@@ -116,6 +119,20 @@ def test_a_batch_goes_on_where_a_gateway_ended(start: Any, settings: Any) -> Non
         batch = end_of(client, batch_id)
         assert batch.status == "completed"
         assert len(read(client, batch.output_file_id)) == 20
+
+
+def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
+    client: openai.OpenAI, gateway: RunningGateway, settings: Settings
+) -> None:
+    """A power cut took back that all lines were queued; the batch does not wait for a job that nobody starts."""
+    batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))
+    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+    with redis.Redis.from_url(str(settings.redis_url)) as server:
+        server.hset(KEYS.job(batch_id), "status", "validating")
+    with working(settings):
+        batch = end_of(client, batch_id)
+    assert batch.status == "completed"
+    assert len(read(client, batch.output_file_id)) == 2
 
 
 def test_a_cancelled_batch_says_what_was_not_played(client: openai.OpenAI, gateway: RunningGateway) -> None:
