@@ -137,7 +137,7 @@ def _store() -> Outcome:
 
 
 def _slow_disk() -> Outcome:
-    """Every synchronisation of the server's append-only file takes 3 s, and what is written to it waits for that."""
+    """Every synchronization of the server's append-only file takes 3 s, and what is written to it waits for that."""
     outcome = Outcome("slow disk under the server", _REQUESTS)
     with _disk_under_server(outcome, seconds=3) as disk:
         if disk is None:
