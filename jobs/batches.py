@@ -112,7 +112,12 @@ class BatchRegistry:
 
     async def save(self, batch: StoredBatch) -> None:
         """Keep what became of a batch; for the gateway that works on it."""
-        await self._redis.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
+        async with self._redis.pipeline() as pipeline:
+            pipeline.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
+            for owner in (batch.owner, ALL):  # where it is missing if the server came back without the batch
+                pipeline.sadd(self._keys.open_batches(owner), batch.id)
+                pipeline.zadd(self._keys.batches(owner), {batch.id: batch.created_at * 1_000_000}, nx=True)
+            await pipeline.execute()
 
     async def get(self, batch_id: str, owner: str) -> StoredBatch | None:
         """Return a batch of an owner's, or of ALL, `cancelling` from when that is asked for; or None."""

@@ -77,14 +77,14 @@ class Chats:
 
     async def answers(
         self, chat_id: str, request_ids: Sequence[str]
-    ) -> tuple[bool, Mapping[str, Response | UnreadableResponse]]:
-        """Tell whether more can come of a chat, and what is recorded of these requests by now."""
+    ) -> tuple[JobStatus | None, Mapping[str, Response | UnreadableResponse]]:
+        """Return the status of a chat, None where it is gone, and what is recorded of these requests by now."""
         status = await self._registry.status(chat_id)
         found = await self._results.read_of(chat_id, request_ids)
         # What is recorded between the look for texts and the one for pointers seems to have lost its text.
         seeming = [id_ for id_, each in found.items() if isinstance(each, UnreadableResponse)]
         found = {**found, **await self._results.read_of(chat_id, seeming)}
-        return status is not None and not status.final and status is not JobStatus.CANCELLING, found
+        return status, found
 
     async def keep(self, chat_ids: Iterable[str]) -> None:
         """Say that somebody waits for these chats."""

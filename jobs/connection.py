@@ -103,6 +103,8 @@ def _refusing_eviction(connection_class: Any) -> type:
         if self.is_connected:
             return
         await connection_class.connect_check_health(self, **options)
+        if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
+            return
         policy = await _policy(self)
         if policy is None:
             log.warning("the server does not tell its maxmemory-policy; it must be noeviction, or jobs can be lost")

@@ -70,14 +70,13 @@ class Teller:
 
 
 async def heard(redis: Redis, channel: str) -> AsyncIterator[Sequence[Growth]]:
-    """Yield what is told on a channel from now on; nothing, once, when it is listened to. Raises RedisError."""
-    async with aclosing(redis.pubsub(ignore_subscribe_messages=True)) as listening:
+    """Yield what is told on a channel from now on, and nothing whenever it is listened to anew. Raises RedisError."""
+    async with aclosing(redis.pubsub()) as listening:
         await listening.subscribe(channel)
-        yield ()
         while True:
             message = await listening.get_message(timeout=_WAIT_SECONDS)
             if message is not None:
-                yield _read(message["data"])
+                yield _read(message["data"]) if message["type"] == "message" else ()
 
 
 def _read(data: bytes) -> Sequence[Growth]:

@@ -129,30 +129,27 @@ class Batching:
 
     async def _follow(self, batch: StoredBatch) -> StoredBatch:
         """Wait for the job to end; cancel it when that is asked for, or its time is over."""
-        try:
-            job = await self._jobs.get(batch.id)
-            if not job.status.final and (self._is_late(batch) or await self._registry.is_cancelled(batch.id)):
-                job = await self._jobs.cancel(batch.id)
-        except JobNotFoundError:
-            return batch.turned("failed", errors=(BatchFault(code="lost", message="the batch's job is gone"),))
-        if job.status is JobStatus.VALIDATING:  # the server came back without what it had been told last
+        status = await self._jobs.status(batch.id)
+        if status is None or status is JobStatus.VALIDATING:  # the server came back without what it had been told last
             return batch.turned("validating")
-        return batch.turned("finalizing") if job.status.final else batch
+        if not status.final and (self._is_late(batch) or await self._registry.is_cancelled(batch.id)):
+            status = (await self._jobs.cancel(batch.id)).status
+        return batch.turned("finalizing") if status.final else batch
 
     async def _finalize(self, batch: StoredBatch) -> StoredBatch:
-        """Write what came of the lines into files."""
+        """Keep what came of the lines as files; where the server lost answers meanwhile, they are waited for again."""
         ended: BatchStatus = "completed"
         if self._is_late(batch):
             ended = "expired"
         if await self._registry.is_cancelled(batch.id):
             ended = "cancelled"
-        folder = self._folder / batch.id
-        with BatchOutput(folder, ended) as written:
-            for line in await asyncio.to_thread(lines_of, folder / REFUSED):
-                written.refuse(line)
-            async for responses in self._answered_lines(batch):
-                written.add(responses)
-            written.leave_open(await asyncio.to_thread(names_of, folder / REQUESTS))
+        written = await self._written(batch, ended)
+        if written.left_open and ended == "completed":
+            status = await self._jobs.status(batch.id)
+            if status is None or not status.final:
+                return batch.turned("in_progress")
+            if status is JobStatus.COMPLETED:
+                return batch
         ids = {
             "output_file_id": await self._kept(batch, OUTPUT) if written.completed else None,
             "error_file_id": await self._kept(batch, ERROR) if written.failed else None,
@@ -160,6 +157,16 @@ class Batching:
         counts = BatchCounts(total=batch.counts.total, completed=written.completed, failed=written.failed)
         # All may have been answered before it was cut off.
         return batch.turned(ended if written.left_open else "completed", counts=counts, usage=written.usage, **ids)
+
+    async def _written(self, batch: StoredBatch, ended: BatchStatus) -> BatchOutput:
+        folder = self._folder / batch.id
+        with BatchOutput(folder, ended) as written:
+            for line in await asyncio.to_thread(lines_of, folder / REFUSED):
+                written.refuse(line)
+            async for responses in self._answered_lines(batch):
+                written.add(responses)
+            written.leave_open(await asyncio.to_thread(names_of, folder / REQUESTS))
+        return written
 
     async def _kept(self, batch: StoredBatch, name: str) -> str:
         """Keep a file of the batch's folder; returns its id, the same when it is done again."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ from jobs.chats import Chats
 from jobs.errors import QueueFullError, ServerUnavailableError
 from jobs.growth import Growth, heard
 from jobs.keys import KEYS
-from jobs.models import Bundle, Response, TokenLogprob, UnreadableResponse
+from jobs.models import Bundle, JobStatus, Response, TokenLogprob, UnreadableResponse
 from service.errors import AnswerFailedError
 from service.operations.background import Background
 
@@ -72,8 +72,9 @@ class _Writing:
 class Waiting:
     """One chat that a client waits for. What is told of it is read with `events`, by one reader."""
 
-    def __init__(self, chats: Chats, bundle: Bundle) -> None:
+    def __init__(self, chats: Chats, bundle: Bundle, ask: Callable[[], Awaitable[None]]) -> None:
         self._chats = chats
+        self._ask = ask
         self._id = bundle.job_id
         self._numbers = {request.id: number for number, request in enumerate(bundle.requests)}
         self._writing = [_Writing() for _ in bundle.requests]
@@ -81,6 +82,7 @@ class Waiting:
         self._look = True
         self._touched: set[int] = set()
         self._is_over = False
+        self._is_in_doubt = False
 
     def hear(self, piece: Growth) -> None:
         """Take what is told on the channel."""
@@ -116,15 +118,27 @@ class Waiting:
             self._touched.clear()
             if self._look:
                 self._look = False
-                goes_on, found = await self._chats.answers(self._id, list(self._numbers))
+                status, found = await self._chats.answers(self._id, list(self._numbers))
                 for event in self._ends(found):
                     yield event
                 if not self._numbers:
                     return
-                if not goes_on:
-                    raise AnswerFailedError("the chat was given up before it was answered")
+                await self._require_going_on(status)
             if self._is_over:
                 raise ServerUnavailableError("the gateway ends; ask again")
+
+    async def _require_going_on(self, status: JobStatus | None) -> None:
+        """Ask again what is gone though somebody waits: the server came back without it."""
+        if status is None:
+            try:
+                await self._ask()
+            except QueueFullError as error:
+                raise AnswerFailedError(f"the server lost the chat, and {error}") from error
+        elif status is JobStatus.COMPLETED and not self._is_in_doubt:  # lost between the looks at both
+            self._is_in_doubt = True
+            self.look()
+        elif status.final or status is JobStatus.CANCELLING:
+            raise AnswerFailedError("the chat was given up before it was answered")
 
     def _ends(self, found: Mapping[str, Response | UnreadableResponse]) -> list[Delta | Ended]:
         events: list[Delta | Ended] = []
@@ -163,7 +177,7 @@ class Conversations:
         """Hear what is told of the chats; to be run again when it fails."""
         try:
             async for pieces in heard(self._redis, self.channel):
-                if not self._listening.is_set():
+                if not pieces:
                     self._listening.set()
                     self._look_at_all()  # what was told meanwhile was told to nobody
                 for piece in pieces:
@@ -186,18 +200,19 @@ class Conversations:
         """
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._listening.wait(), _LISTENING_SECONDS)
-        waiting = self._waiting[bundle.job_id] = Waiting(self._chats, bundle)
+        ask = partial(self._chats.ask, bundle, self.channel, owner)
+        waiting = self._waiting[bundle.job_id] = Waiting(self._chats, bundle, ask)
         try:
-            await self._queue(bundle, owner, time.monotonic() + patience)
+            await self._queue(bundle, ask, time.monotonic() + patience)
             yield waiting
         finally:
             del self._waiting[bundle.job_id]
             self._background.once("chats", partial(self._chats.leave, bundle.job_id))
 
-    async def _queue(self, bundle: Bundle, owner: Owner, until: float) -> None:
+    async def _queue(self, bundle: Bundle, ask: Callable[[], Awaitable[None]], until: float) -> None:
         while True:
             try:
-                return await self._chats.ask(bundle, self.channel, owner)
+                return await ask()
             except QueueFullError:
                 if not self._chats.fits(bundle) or time.monotonic() + _ROOM_SECONDS > until or self._ending:
                     raise

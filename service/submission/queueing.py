@@ -94,10 +94,12 @@ class Submissions:
             return await self._take(spec, idempotency_key, owner)
         await self._queue.require_room(draft.num_requests, owner)
         checked = await self._check(draft)
-        job, created = await self._registry.create(spec, idempotency_key, owner)
-        if not created:
-            return job, False
-        return await self._enqueue_or_forget(job, checked), True
+        while True:
+            job, created = await self._registry.create(spec, idempotency_key, owner)
+            if not created:
+                return job, False
+            with contextlib.suppress(JobNotFoundError):  # the server came back without it
+                return await self._enqueue_or_forget(job, checked), True
 
     async def retry(self, job_id: str) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.

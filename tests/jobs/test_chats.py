@@ -1,11 +1,15 @@
 """Chats that somebody waits for: in no list, told of, and gone without a trace."""
 
 import asyncio
+import os
+import signal
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 from jobs.chats import Chats, new_chat_id
+from jobs.connection import connect
 from jobs.errors import JobNotFoundError, QueueFullError
 from jobs.growth import Growth, Teller, heard
 from jobs.keys import KEYS
@@ -13,6 +17,7 @@ from jobs.models import Bundle, JobStatus
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from jobs.server import ServerProcess, start_server
 from tests.jobs.examples import MODEL, answer, make_bundles
 from tests.waiting import async_wait_until
 
@@ -40,8 +45,8 @@ async def test_a_chat_leaves_nothing_behind(redis: Redis) -> None:
     (lease,) = await JobQueue(redis).claim([MODEL], "w", 10, 0)
     for request in lease.bundle.requests:
         await ResultStore(redis).record(answer(bundle.job_id, request), lease)
-    goes_on, found = await chats.answers(bundle.job_id, [request.id for request in bundle.requests])
-    assert not goes_on
+    status, found = await chats.answers(bundle.job_id, [request.id for request in bundle.requests])
+    assert status is JobStatus.COMPLETED
     assert len(found) == 3
     assert await redis.xlen(KEYS.unsunk()) == 0
     await chats.leave(bundle.job_id)
@@ -102,6 +107,25 @@ async def test_growing_text_and_its_end_are_heard(redis: Redis) -> None:
     hearing.cancel()
     assert [piece.at for piece in pieces[:20]] == list(range(20))
     assert pieces[20] == Growth(chat=bundle.job_id)
+
+
+async def test_who_listens_hears_on_when_the_server_was_killed(own_server: ServerProcess, tmp_path: Path) -> None:
+    """The connection is made anew, which is told, and what is told afterwards comes."""
+    listener, growth = connect(own_server.url), Growth(chat="chat_1", request="r0", text="x")
+    heard_of = aiter(heard(listener, "channel"))
+    assert await anext(heard_of) == ()
+    os.kill(own_server.pid, signal.SIGKILL)
+    own_server.stop()
+    second = await asyncio.to_thread(start_server, tmp_path / "server", die_with_parent=False)
+    teller = connect(second.url)
+    try:
+        assert await anext(heard_of) == ()
+        assert await teller.publish("channel", f"[{growth.model_dump_json()}]") == 1
+        assert await anext(heard_of) == [growth]
+    finally:
+        await listener.aclose()
+        await teller.aclose()
+        second.stop()
 
 
 async def _true(told: bool) -> bool:

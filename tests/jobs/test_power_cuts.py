@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import redis as synchronous
 
+from jobs.access import ALL
+from jobs.batches import BatchRegistry, StoredBatch, new_batch_id
 from jobs.connection import connect
 from jobs.keys import KEYS
 from jobs.models import Bundle, JobStatus
@@ -148,4 +150,27 @@ async def test_a_worker_whose_claim_and_recordings_were_lost_goes_on(mortal: Mor
     assert (await JobRegistry(redis).get(job.id)).status is JobStatus.COMPLETED
     depth = await queue.depth(MODEL)
     assert (depth.waiting, depth.leased, await redis.get(KEYS.outstanding())) == (0, 0, b"0")
+    await redis.aclose()
+
+
+async def test_a_batch_that_was_lost_is_there_again_with_what_became_of_it(mortal: MortalServer) -> None:
+    """The gateway that has it in hand puts it back among those that are worked on, and listed."""
+    redis = connect(mortal.url)
+    registry, now, back_to = BatchRegistry(redis), int(time.time()), mortal.written()
+    batch = StoredBatch(
+        id=new_batch_id(),
+        endpoint="/v1/chat/completions",
+        input_file_id="file-1",
+        completion_window="24h",
+        created_at=now,
+        expires_at=now + 86400,
+    )
+    await registry.add(batch, limit=10)
+    mortal.lose_power(back_to)
+    await registry.save(batch.turned("in_progress"))
+    assert await registry.open() == [batch.id]
+    listed, _ = await registry.list(ALL, after=None, limit=10)
+    assert [each.status for each in listed] == ["in_progress"]
+    await registry.close(batch)
+    assert await registry.open() == []
     await redis.aclose()

@@ -13,6 +13,8 @@ from redis import Redis
 from evaluation.benchmark import find_benchmark
 from jobs.fleet import WorkerStatus
 from jobs.keys import KEYS
+from jobs.models import Job
+from jobs.registry import JobRegistry
 from service.settings import Settings
 from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
@@ -43,6 +45,26 @@ def test_a_small_job_is_queued_when_it_is_answered(gateway: RunningGateway) -> N
     assert job["status"] == "in_progress"
     assert job["request_counts"] == {"total": 8, "completed": 0, "failed": 0}
     assert len({request.id for request in claim_all(gateway.redis_url)}) == 8
+
+
+def test_a_small_job_that_the_server_lost_at_once_is_accepted_again(
+    gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut between the job and its requests costs the client nothing."""
+    create, lost = JobRegistry.create, []
+
+    async def create_and_lose(registry: JobRegistry, *told: Any) -> tuple[Job, bool]:
+        created = await create(registry, *told)
+        if not lost:
+            lost.append(created)
+            with Redis.from_url(gateway.redis_url) as server:
+                server.flushall()
+        return created
+
+    monkeypatch.setattr(JobRegistry, "create", create_and_lose)
+    job = gateway.submit().json()
+    assert (job["status"], num_jobs(gateway), len(lost)) == ("in_progress", 1, 1)
+    assert len(claim_all(gateway.redis_url)) == job["request_counts"]["total"]
 
 
 def test_requests_of_one_image_share_bundles_of_a_bounded_size(start: Callable[..., RunningGateway]) -> None:

@@ -8,7 +8,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from redis import Redis
 
+from jobs.chats import CHAT
+from jobs.keys import KEYS
 from service.settings import Settings
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import wait_for_worker
@@ -92,6 +95,23 @@ def test_a_chat_that_waits_is_answered_by_the_worker_that_comes_back(
             answer = asked.result(timeout=30)
     assert answer.status_code == 200
     assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
+
+
+def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, settings: Settings) -> None:
+    """It came back as it was before the question, of which client and gateway know nothing."""
+    with ThreadPoolExecutor() as pool, Redis.from_url(gateway.redis_url) as server:
+        with working(settings, slow) as dying:
+            wait_for_worker(gateway)
+            asked = pool.submit(
+                gateway.client.post, "/v1/chat/completions", json={"model": MODEL, "messages": MESSAGES}
+            )
+            wait_until(lambda: dying.running == 1, timeout=20, what="the beginning")
+            dying.die()
+        server.delete(KEYS.chats(), KEYS.depth(), KEYS.outstanding(), *server.scan_iter(f"*{CHAT}*"))
+        with working(settings):
+            answer = asked.result(timeout=30)
+        assert answer.status_code == 200
+        assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
 
 
 def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], settings: Settings) -> None:
