@@ -135,6 +135,22 @@ def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
     assert len(read(client, batch.output_file_id)) == 2
 
 
+def test_a_batch_does_not_end_while_answers_are_missing(
+    client: openai.OpenAI, gateway: RunningGateway, settings: Settings
+) -> None:
+    """A power cut took them back after the gateway had seen that the job was completed."""
+    batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))
+    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+    with redis.Redis.from_url(str(settings.redis_url)) as server:
+        server.hset(KEYS.job(batch_id), "status", "completed")
+        wait_until(lambda: client.batches.retrieve(batch_id).status == "finalizing", timeout=20, what="its end")
+        server.hset(KEYS.job(batch_id), "status", "in_progress")
+    with working(settings):
+        batch = end_of(client, batch_id)
+    assert (batch.status, batch.error_file_id) == ("completed", None)
+    assert len(read(client, batch.output_file_id)) == 2
+
+
 def test_a_cancelled_batch_says_what_was_not_played(client: openai.OpenAI, gateway: RunningGateway) -> None:
     """Without a worker nothing is answered, and every line says why."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking()}))
