@@ -2,8 +2,10 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _SOURCE = """
 #define _GNU_SOURCE
@@ -64,6 +66,17 @@ class Disk:
             "DISK_SECONDS": str(seconds),
             "DISK_LOG": str(self._log),
         }
+
+    @classmethod
+    @contextmanager
+    def below_a_server(cls, *, seconds: int = 0) -> Iterator["Disk | None"]:
+        """One for the length of a block; None where there is no C compiler."""
+        with TemporaryDirectory(prefix="gigavqa-disk-") as folder:
+            try:
+                disk = cls(Path(folder), seconds=seconds)
+            except FileNotFoundError:
+                disk = None
+            yield disk
 
     def lose_power(self, server_folder: Path) -> int:
         """Take from the append-only file of a server that was killed what was not synchronized; returns its bytes."""

@@ -15,6 +15,7 @@ from PIL import Image
 from loadtests.chaos.disk import Disk
 from loadtests.chaos.kills import Progress
 from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
+from loadtests.chaos.power import power
 from loadtests.installation import Installation, installed
 from performance.installation import DATASET
 from tiling.digest import content_digest
@@ -139,8 +140,9 @@ def _store() -> Outcome:
 def _slow_disk() -> Outcome:
     """Every synchronization of the server's append-only file takes 3 s, and what is written to it waits for that."""
     outcome = Outcome("slow disk under the server", _REQUESTS)
-    with _disk_under_server(outcome, seconds=3) as disk:
+    with Disk.below_a_server(seconds=3) as disk:
         if disk is None:
+            outcome.skipped = "there is no C compiler"
             return outcome
         with installed(_WORKERS, *_WORKER, "--speed", "0.1", server_environment=disk.environment) as installation:
             run = _Run(installation, outcome)
@@ -150,37 +152,6 @@ def _slow_disk() -> Outcome:
             outcome.notes.append(f"the server waited for its disk {waited} times")
             outcome.missed += [] if waited else ["the disk was not slow"]
     return outcome
-
-
-def _power() -> Outcome:
-    """The server's machine loses power again and again, and the server what it had not synchronized."""
-    outcome, lost = Outcome("power cuts under the server", 3 * _REQUESTS), 0
-    with _disk_under_server(outcome, seconds=0) as disk:
-        if disk is None:
-            return outcome
-        with installed(_WORKERS, *_WORKER, "--speed", "0.2", server_environment=disk.environment) as installation:
-            run = _Run(installation, outcome)
-            for tenth in range(1, 10):
-                run.until(tenth * outcome.requests // 10)
-                installation.kill_server()
-                lost += disk.lose_power(installation.server_folder)
-                installation.restart_server()
-                outcome.hurt["power cut"] += 1
-                run.mended()
-            run.end()
-    outcome.notes.append(f"{lost:,} bytes of the server's file were lost")
-    outcome.missed += [] if lost else ["no cut took anything"]
-    return outcome
-
-
-@contextmanager
-def _disk_under_server(outcome: Outcome, *, seconds: int) -> Iterator[Disk | None]:
-    with TemporaryDirectory(prefix="gigavqa-disk-") as folder:
-        try:
-            disk = Disk(Path(folder), seconds=seconds)
-        except FileNotFoundError:
-            outcome.skipped, disk = "there is no C compiler", None
-        yield disk
 
 
 def _clock() -> Outcome:
@@ -295,7 +266,7 @@ SCENARIOS: dict[str, Callable[[], Outcome]] = {
     "disk": _disk,
     "store": _store,
     "slow-disk": _slow_disk,
-    "power": _power,
+    "power": power,
     "clock": _clock,
     "pictures": _pictures,
     "parts": _parts,
