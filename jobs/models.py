@@ -391,11 +391,18 @@ Grow = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
 """Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for."""
 
 
+FINISH_REASONS = frozenset({"stop", "length", "content_filter"})
+"""Why an answer may end: the model ended it, a limit of tokens did, or who serves it withheld the rest or refused.
+
+An engine that ends it for any other reason failed: such a text is no answer.
+"""
+
+
 class TurnResponse(Contract):
     """The raw answer to one turn."""
 
     text: str
-    finish_reason: str
+    finish_reason: str = Field(description="stop, length or content_filter", examples=["stop"])
     asks: str | None = Field(default=None, description="what the turn asked for; None: the question")
     logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=_is_none)
     usage: Usage = Usage()

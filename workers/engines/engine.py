@@ -77,6 +77,12 @@ class ChatOverflowError(EngineError):
     """What the model wrote in earlier turns, and nothing else, made the chat longer than its context."""
 
 
+class GenerationFailedError(EngineError):
+    """The engine ended an answer for another reason than those of answers, as often as it was asked."""
+
+    is_retryable = True
+
+
 class EngineDeadError(Exception):
     """The engine is gone with everything that it was generating; a new one must be started."""
 
