@@ -412,6 +412,11 @@ class TurnResponse(Contract):
     )
     call: ToolCall | None = Field(default=None, exclude_if=_is_none, description="what the answer asked of the worker")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the model is said to have ended it before a single token: a model may, and engines have erred so."""
+        return not self.text and not self.usage.completion_tokens and self.finish_reason == "stop"
+
 
 class RemoteInfo(Contract):
     """How a server elsewhere was asked."""

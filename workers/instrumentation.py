@@ -93,7 +93,7 @@ class Instruments:
         )
         self.retries = _Followed(
             "gigavqa_worker_engine_retries",
-            "Requests sent again to an engine elsewhere that was away or had too much to do.",
+            "Requests asked again: of an engine elsewhere that was away or busy, or of any that failed at an answer.",
             registry,
         )
         self.dollars = Counter(
@@ -102,6 +102,12 @@ class Instruments:
         self.prompt_tokens = Counter("gigavqa_worker_prompt_tokens", "Tokens of all prompts.", registry=registry)
         self.cached_tokens = Counter(
             "gigavqa_worker_cached_prompt_tokens", "Prompt tokens found in the prefix cache.", registry=registry
+        )
+        self.empty_answers = Counter(
+            "gigavqa_worker_empty_answers",
+            "Answers without a single token, which their engines say the model ended, by model.",
+            ["model"],
+            registry=registry,
         )
         self.generated_tokens = Counter("gigavqa_worker_generated_tokens", "Tokens generated.", registry=registry)
         self.engine_restarts = Counter(
@@ -172,6 +178,8 @@ class Instruments:
             self.cached_tokens.inc(turn.usage.cached_tokens)
             self.generated_tokens.inc(turn.usage.completion_tokens)
             self.dollars.inc(turn.usage.dollars or 0)
+            if turn.is_empty:
+                self.empty_answers.labels(response.model).inc()
 
     def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
         """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""

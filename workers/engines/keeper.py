@@ -10,8 +10,15 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, Sampling, TurnResponse
-from workers.engines.engine import Engine, EngineClosedError, EngineDeadError, EngineStats, Message
+from jobs.models import FINISH_REASONS, EngineInfo, Grow, Sampling, TurnResponse
+from workers.engines.engine import (
+    Engine,
+    EngineClosedError,
+    EngineDeadError,
+    EngineStats,
+    GenerationFailedError,
+    Message,
+)
 from workers.engines.places import Places
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
@@ -87,12 +94,13 @@ class EngineKeeper:
     ) -> TurnResponse:
         """Answer the chat's last message, on the next engine when this one dies meanwhile; `grow` then hears it anew.
 
-        Raises EngineError, EngineLostError, and EngineDeadError when engines died of it, or beside it, too often.
+        Raises EngineError, GenerationFailedError for a text that ended for no reason of answers, EngineLostError, and
+        EngineDeadError when engines died of it, or beside it, too often.
         """
         for death in range(1, self._settings.max_deaths + 1):
             engine = await self._running()
             try:
-                return await engine.generate(chat, sampling, request_id, priority, grow)
+                return _require_answer(await engine.generate(chat, sampling, request_id, priority, grow))
             except EngineClosedError as error:
                 self._lose(str(error))
             except EngineDeadError:
@@ -185,3 +193,9 @@ class EngineKeeper:
     def _lose(self, why: str) -> None:
         self.error = self.error or EngineLostError(why)
         self.lost.set()
+
+
+def _require_answer(turn: TurnResponse) -> TurnResponse:
+    if turn.finish_reason not in FINISH_REASONS:
+        raise GenerationFailedError(f"the engine ended an answer with '{turn.finish_reason}'")
+    return turn

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.models import Grow, Sampling, Steering, TokenLogprob
+from jobs.models import FINISH_REASONS, Grow, Sampling, Steering, TokenLogprob
 from workers.engines.decoding import Decode, GrowingText
+from workers.engines.engine import GenerationFailedError
 
 _PLAIN = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty", "logprobs")
 
@@ -72,8 +73,15 @@ class Answer:
         before = len(self._growing.text)
         # The last token may be the one that ended the turn, and the whole says better what the end is.
         said = self._growing.finish(decode(self._written)) if output.finished else self._growing.add(new.token_ids)
-        if grow and said:
+        untold = output.finished and self._told_logprobs < len(self._logprobs or ())
+        if grow and (said or untold):
             grow(before, said, self._untold_logprobs())
+
+    def require_whole(self) -> None:
+        """Raise GenerationFailedError where vLLM ended it as no answer; one has a token at least, that of its end."""
+        reason, number = self.finish_reason, len(self.tokens)
+        if reason not in FINISH_REASONS or not number:
+            raise GenerationFailedError(f"vLLM ended an answer with '{reason}' at {number} tokens")
 
     @property
     def _written(self) -> list[int]:

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import aclosing
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -19,19 +19,22 @@ from jobs.models import EngineInfo, Grow, Sampling, Steering, Timings, TurnRespo
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.decoding import GrowingText
 from workers.engines.encoder_cache import enlarge_encoder_cache
-from workers.engines.engine import EngineDeadError, EngineStats, Message
+from workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
 from workers.engines.places import Places, places
 from workers.engines.primers import Primers
 from workers.engines.telling import EngineFigures, PhaseFile, tell
 from workers.engines.tie import own_engine
 from workers.engines.vllm_answers import Answer, sampling_params
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
-from workers.engines.vllm_prompts import end_of_views, render, visual_tokens
+from workers.engines.vllm_delivery import Delivery, Generation, Render
+from workers.engines.vllm_prompts import end_of_views, render
 from workers.engines.vllm_refusals import refusal
 from workers.engines.weights import checkpoint_revision, weights_bytes
 from workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
+
+_MOST_ASKS = 3
 
 
 class VllmEngine:
@@ -49,6 +52,8 @@ class VllmEngine:
         self._figures = EngineFigures()
         self._phases = PhaseFile(weights)
         self._llm: Any = None
+        self._delivery: Delivery | None = None
+        self._failed_answers = 0
         self._primers = Primers(self._prefill, lambda _: False)
         self._tokenizer: Any = None
         self._end_ids: list[int] = []
@@ -103,7 +108,8 @@ class VllmEngine:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
         `grow` is told the text piece by piece.
-        Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
+        Raises EngineError for a prompt that cannot be answered, GenerationFailedError for one whose answers failed, and
+        EngineDeadError when the engine is gone.
         """
         import vllm.v1.engine.exceptions as dead
         from vllm.exceptions import VLLMError
@@ -112,14 +118,14 @@ class VllmEngine:
             raise EngineDeadError("the engine is not running")
         started = time.monotonic()
         try:
-            answer, shown = await self._answer(chat, sampling, request_id, priority, grow)
+            answer, generation = await self._ask(chat, sampling, request_id, priority, grow)
         except dead.EngineDeadError as error:
             raise EngineDeadError("vLLM's engine process is gone") from error
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
             raise refusal(error, self._entry.max_model_len) from error
-        return self._turn(answer, shown, time.monotonic() - started)
+        return self._turn(answer, generation.visual_tokens, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now, from vLLM's own figures and from the answers given."""
@@ -133,6 +139,7 @@ class VllmEngine:
             processed_rasters=figures.raster_queries - figures.raster_hits,
             encoder_runs=figures.encoder_runs,
             primers=self._primers.count,
+            retries=self._failed_answers,
         )
 
     async def healthy(self) -> bool:
@@ -159,7 +166,7 @@ class VllmEngine:
 
     async def stop(self) -> None:
         """End the engine and everything that it started; safe to call twice and after its death."""
-        llm, self._llm = self._llm, None
+        llm, self._llm, self._delivery = self._llm, None, None
         if llm is not None:
             if llm.output_handler is not None:
                 llm.output_handler.cancel()  # before its engine ends, which it would report as a death
@@ -170,46 +177,80 @@ class VllmEngine:
             gc.unfreeze()
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
+    async def _ask(
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
+    ) -> tuple[Answer, Generation]:
+        """Ask again what failed, a few times: vLLM forgets what made it fail where its two sides had parted."""
+        for left in reversed(range(_MOST_ASKS)):
+            try:
+                return await self._answer(chat, sampling, request_id, priority, grow)
+            except GenerationFailedError as error:
+                self._failed_answers += 1
+                log.warning("%s: %s", request_id, error)
+                if not left:
+                    raise
+        raise AssertionError("it is asked at least once")
+
     async def _answer(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
-    ) -> tuple[Answer, tuple[int, ...]]:
-        llm, steering = self._llm, sampling.steering  # the engine may be stopped while this waits
+    ) -> tuple[Answer, Generation]:
+        asked = sampling.steering.template if sampling.steering else None
+        write = partial(render, self._llm, self._entry, chat, asked)
         async with self._primers.primed(chat, priority) as primed:
-            prompt = await render(llm, self._entry, chat, steering.template if steering else None)
-            shown = visual_tokens(prompt)  # before the engine takes the prompt over
-            answer = await self._generate(llm, prompt, sampling, request_id, priority=primed.priority, grow=grow)
+            answer, generation = await self._generate(
+                chat, write, sampling, request_id, priority=primed.priority, grow=grow
+            )
         if (answer.output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
-        return answer, shown
+        return answer, generation
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
         """Have the engine keep what it makes of `chat` up to the end of its last view; returns the tokens it keeps."""
         llm = self._llm
-        prompt = await render(llm, self._entry, chat)
-        end = end_of_views(prompt)
-        # One token more, since of each prompt at least the last token is always prefilled.
-        prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end + 1]
-        sampling = Sampling(temperature=0.0, max_tokens=1)
+
+        async def write() -> Any:
+            prompt = await render(llm, self._entry, chat)
+            # One token more, since of each prompt at least the last token is always prefilled.
+            prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end_of_views(prompt) + 1]
+            return prompt
+
         name = f"primer-{self._primers.count}"
-        self._count(await self._generate(llm, prompt, sampling, name, priority=priority))
+        sampling = Sampling(temperature=0.0, max_tokens=1)
+        answer, generation = await self._generate(chat, write, sampling, name, priority=priority)
+        self._count(answer)
         cache = llm.vllm_config.cache_config
         unit = int(cache.prefix_match_unit or cache.block_size)
-        return end // unit * unit
+        return generation.end_of_views // unit * unit
 
     async def _generate(
-        self, llm: Any, prompt: Any, sampling: Sampling, request_id: str, *, priority: int, grow: Grow | None = None
-    ) -> Answer:
-        """Have an answer generated; its text is followed while it grows for `grow`, and for the texts that stop it."""
+        self,
+        chat: Sequence[Message],
+        write: Render,
+        sampling: Sampling,
+        request_id: str,
+        *,
+        priority: int,
+        grow: Grow | None = None,
+    ) -> tuple[Answer, Generation]:
+        """Have an answer generated; its text is followed while it grows for `grow`, and for the texts that stop it.
+
+        Raises GenerationFailedError for an answer that ended without being one.
+        """
+        delivery = self._delivery
+        if delivery is None:
+            raise EngineDeadError("the engine is not running")
         steering = sampling.steering or Steering()
         growing = GrowingText(self._decode, steering.stop) if grow or steering.stop else None
         params = sampling_params(sampling, self._end_ids, pieces=growing is not None)
         answer = Answer(growing, steering.logprobs or 0)
-        async with aclosing(llm.generate(prompt, params, request_id, priority=priority)) as outputs:
-            async for output in outputs:
+        keys = {raster.key for message in chat for raster in message.rasters}
+        async with delivery.send(write, keys, params, request_id, priority) as generation:
+            async for output in generation.outputs():
                 answer.take(output, self._decode, grow)
                 if answer.is_stopped:
-                    break  # which aborts it
-        return answer
+                    break
+        answer.require_whole()
+        return answer, generation
 
     async def _survive(self, call: Awaitable[object]) -> None:
         import vllm.v1.engine.exceptions as dead
@@ -279,6 +320,7 @@ class VllmEngine:
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
         )
+        self._delivery = Delivery(self._llm)
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
 

@@ -6,6 +6,7 @@ all three. The transforms that vision-language models use need no C extension, a
 Where they can be imported nothing is changed.
 """
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -23,10 +24,15 @@ def repair_torch_companions() -> tuple[str, ...]:
 
     Must run before `import vllm` or `import transformers`. Costs the imports that these would make anyway.
     """
+    if broken := _repair_process():
+        _pass_to_children(broken)
+    return broken
+
+
+@functools.cache  # what was repaired can be imported, and children need to be told of it all the same
+def _repair_process() -> tuple[str, ...]:
     broken = tuple(name for name in COMPANIONS if _is_installed(name) and not _is_importable(name))
     sitecustomize.repair(broken)
-    if broken:
-        _pass_to_children(broken)
     return broken
 
 

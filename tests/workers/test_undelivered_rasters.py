@@ -1,0 +1,185 @@
+"""The real engine, and chats that never reach it though their rasters were made ready: too long, cancelled, refused.
+
+vLLM's front end believes that its core has each raster that it made ready; whoever asks next is not to pay for it.
+"""
+
+import asyncio
+import importlib.util
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+import pytest
+import pytest_asyncio
+
+from jobs.models import FINISH_REASONS, Sampling, Steering, Structure, TokenLogprob, Turn, TurnResponse
+from tests.checkpoints.build import ensure_checkpoint
+from tests.workers.examples import ENTRY, make_request
+from tests.workers.rasters import raster, raster_of
+from tiling.views import View
+from workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
+from workers.engines.vllm_engine import VllmEngine
+from workers.engines.vllm_prompts import render
+from workers.player import Player
+from workers.script import FixedTurns
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed"),
+]
+
+GREEDY = Sampling(temperature=0.0, max_tokens=8)
+TOO_LONG = "word " * 2690
+"""Of three tokens a word: fits by itself, and not beside a raster of 256 tokens."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _environment() -> Iterator[None]:
+    """Forget afterwards what the engine sets for its children."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VllmEngine]:
+    """The engine of this file."""
+    made = VllmEngine(ENTRY, str(ensure_checkpoint(ENTRY.weights, tmp_path_factory.mktemp("checkpoints"))))
+    await made.start()
+    yield made
+    await made.stop()
+
+
+async def ask(engine: VllmEngine, *parts: str | PromptRaster, sampling: Sampling = GREEDY) -> TurnResponse:
+    """Ask one question."""
+    return await engine.generate([Message("user", parts)], sampling, f"{parts[-1]}"[:40])
+
+
+async def assert_answered(engine: VllmEngine, rasters: Sequence[PromptRaster]) -> None:
+    """A short question about them has an answer with tokens, the one that it has under keys that nobody has used."""
+    answer = await ask(engine, *rasters, "How many?")
+    assert answer.finish_reason in FINISH_REASONS
+    assert answer.usage.completion_tokens > 0
+    fresh = [PromptRaster(f"{each.key} fresh", each.pixels) for each in rasters]
+    assert answer.text == (await ask(engine, *fresh, "How many?")).text
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+async def test_a_chat_beyond_the_context_leaves_its_rasters_as_they_were(engine: VllmEngine, number: int) -> None:
+    """The next question about each of them is answered, and prepares what was not there before once."""
+    known = raster(f"known-{number}")
+    await ask(engine, known, "Is it known?")
+    rasters = [known, *(raster(f"long-{number}-{each}") for each in range(number))]
+    with pytest.raises(ContextExceededError):
+        await ask(engine, *rasters, TOO_LONG)
+    await ask(engine, "A step, with which the engine tells what it has counted.")
+    before = await engine.stats()
+    await ask(engine, *rasters, "How many?")
+    assert (await engine.stats()).processed_rasters - before.processed_rasters == number
+    await assert_answered(engine, rasters)
+
+
+async def test_a_chat_that_the_engine_refuses_for_its_constraints_leaves_its_raster(engine: VllmEngine) -> None:
+    """A grammar that is none is found after the raster is made ready."""
+    wrong = Sampling(max_tokens=4, steering=Steering(structure=Structure(regex="((((")))
+    with pytest.raises(EngineError):
+        await ask(engine, raster("wrong"), "How many?", sampling=wrong)
+    await assert_answered(engine, [raster("wrong")])
+
+
+@pytest.mark.parametrize("steps", range(0, 60, 4))
+async def test_a_chat_that_is_cancelled_leaves_its_rasters(engine: VllmEngine, steps: int) -> None:
+    """Before, while and after they are made ready, alone and beside a chat about one of them."""
+    shared = raster(f"shared-{steps}", (1024, 1024))
+    own = raster(f"own-{steps}", (1024, 1024))
+    leaving = asyncio.create_task(ask(engine, shared, own, "Who leaves?"))
+    staying = asyncio.create_task(ask(engine, shared, "Who stays?"))
+    for _ in range(steps):
+        await asyncio.sleep(0.001)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    stayed = await staying
+    assert stayed.usage.completion_tokens > 0
+    await assert_answered(engine, [own])
+    await assert_answered(engine, [shared, own])
+
+
+async def test_many_chats_leave_at_once(engine: VllmEngine) -> None:
+    """Half of sixty chats about twenty rasters leave, each after another while; all others are answered."""
+    rasters = [raster(f"many-{number}") for number in range(20)]
+    chats = [
+        asyncio.create_task(ask(engine, rasters[number % 20], rasters[number * 7 % 20], f"Question {number}?"))
+        for number in range(60)
+    ]
+    for chat in chats[::2]:
+        await asyncio.sleep(0.003)
+        chat.cancel()
+    answers = await asyncio.gather(*chats, return_exceptions=True)
+    stayed = answers[1::2]
+    assert all(isinstance(answer, TurnResponse) and answer.usage.completion_tokens for answer in stayed)
+    for number in range(20):
+        answer = await ask(engine, rasters[number], "How many?")
+        assert answer.usage.completion_tokens > 0
+
+
+async def test_given_answers_that_overflow_leave_the_raster(engine: VllmEngine) -> None:
+    """Turns with given answers are asked at once: those that fit are answered though the last one is too long."""
+    view = View(image="given")
+    pixels = raster("given")
+    turns = (
+        Turn(parts=(view, "First?"), given="One."),
+        Turn(parts=("Second?",), given=TOO_LONG),
+        Turn(parts=("Third?",)),
+    )
+    request = make_request("given", None, turns=turns, sampling=GREEDY)
+    shown = [raster_of(view, 256, pixels.pixels)]
+    player = Player(request, FixedTurns(turns), shown, engine.generate)
+    with pytest.raises(EngineError):
+        await player.play()
+    assert all(answer.usage.completion_tokens for answer in player.answers)
+    await assert_answered(engine, [PromptRaster("given", pixels.pixels)])
+
+
+async def test_nothing_was_sent_twice_that_arrived(engine: VllmEngine) -> None:
+    """A raster that reached the engine stays known to it after a chat about it is refused, and one is cancelled."""
+    arrived = raster("arrived")
+    await ask(engine, arrived, "First?")
+    with pytest.raises(ContextExceededError):
+        await ask(engine, arrived, TOO_LONG)
+    leaving = asyncio.create_task(ask(engine, arrived, "Who leaves?"))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    before = await engine.stats()
+    await ask(engine, arrived, "Second?")
+    assert (await engine.stats()).processed_rasters == before.processed_rasters
+
+
+async def test_a_chat_is_asked_again_where_both_sides_of_the_cache_disagree(engine: VllmEngine) -> None:
+    """A prompt that somebody else rendered and never sent costs the next chat about its raster one more ask."""
+    lost = raster("lost")
+    chat = [Message("user", (lost, "How many?"))]
+    await render(engine._llm, ENTRY, chat)
+    before = await engine.stats()
+    await assert_answered(engine, [lost])
+    assert (await engine.stats()).retries == before.retries + 1
+
+
+@pytest.mark.parametrize("end_at_once", [True, False])
+async def test_a_stream_tells_the_logprobs_that_the_whole_answer_has(engine: VllmEngine, end_at_once: bool) -> None:
+    """Also that of the token which ends the answer, and of an answer that ends before it begins."""
+    bias = dict.fromkeys(engine._end_ids, 100.0) if end_at_once else {}
+    sampling = Sampling(temperature=0.0, max_tokens=12, steering=Steering(logprobs=2, logit_bias=bias))
+    told: list[TokenLogprob] = []
+    texts: list[str] = []
+
+    def grow(_: int, text: str, logprobs: tuple[TokenLogprob, ...] | None) -> None:
+        texts.append(text)
+        told.extend(logprobs or ())
+
+    answer = await engine.generate([Message("user", ("How many?",))], sampling, "grow", grow=grow)
+    assert answer.text == "".join(texts)
+    assert bool(answer.text) != end_at_once
+    assert tuple(told) == answer.logprobs
+    assert len(told) == answer.usage.completion_tokens
