@@ -74,12 +74,15 @@ class Installation:
         self.gateway.start()
         if self._small_parts:
             self.sink.start()
-        for at in range(workers):
-            named = ("--model", MODEL, "--engine", "simulated", *arguments)
-            self.workers.append(self._process(f"worker-{at}", "workers", *named))
-            self.workers[-1].start()
+        for _ in range(workers):
+            self.add_worker("--model", MODEL, "--engine", "simulated", *arguments)
         self.until(lambda: self.ready_workers() >= workers, "the workers' announcements")
         self.until(lambda: self.ask(f"/v1/datasets/{DATASET}", 60), "the data set, which is read once")
+
+    def add_worker(self, *arguments: str) -> None:
+        """Start one more worker."""
+        self.workers.append(self._process(f"worker-{len(self.workers)}", "workers", *arguments))
+        self.workers[-1].start()
 
     def ready_workers(self) -> int:
         """How many workers the gateway says are ready; none while it does not answer."""

@@ -1,6 +1,6 @@
 """Hurts installations on this machine in every way that is known here, and requires that nothing is lost.
 
-    python -m loadtests.chaos [--requests 10000] [--minutes 30] [--chats 1000] [--only NAME ...]
+    python -m loadtests.chaos [--requests 10000] [--minutes 30] [--chats 1000] [--images 150] [--only NAME ...]
 
 Prints a table in Markdown. Ends with status 1 when something was lost, doubled, or failed without being to blame, and
 when a fault was not made or not told of.
@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from loadtests.chaos.crowd import crowd
 from loadtests.chaos.kills import kills
 from loadtests.chaos.outcome import Outcome, table
 from loadtests.chaos.rounds import rounds
@@ -24,11 +25,15 @@ def main() -> int:
     parser.add_argument(
         "--chats", type=int, default=1000, help="of ten rounds each, while a worker is killed every 5 s"
     )
-    parser.add_argument("--only", nargs="+", choices=["kills", "rounds", *SCENARIOS], help="these scenarios alone")
+    parser.add_argument("--images", type=int, default=150, help="of the job on vLLM in a crowd of chats")
+    parser.add_argument(
+        "--only", nargs="+", choices=["kills", "rounds", "crowd", *SCENARIOS], help="these scenarios alone"
+    )
     asked = parser.parse_args()
     chosen: dict[str, Callable[[], Outcome]] = {
         "kills": lambda: kills(asked.requests, asked.minutes),
         "rounds": lambda: rounds(asked.chats, kill_seconds=5.0),
+        "crowd": lambda: crowd(asked.images, ("demo-qwen3-vl", "demo-sight"), "--shift", "4"),
         **SCENARIOS,
     }
     outcomes: list[Outcome] = []
