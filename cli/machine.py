@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from cli.errors import ArgumentError, DevicesUnusableError
+from jobs.memory import usable_bytes
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
@@ -99,7 +98,7 @@ def this_machine(folder: Path = _SYS, *, with_devices: bool = True) -> Machine:
     if not {device.node for device in devices} <= {node.number for node in nodes}:
         # Of some the node is unknown, or its CPUs are not for this process: none is nearer than another then.
         devices = tuple(replace(device, node=None) for device in devices)
-    return Machine(devices, nodes, psutil.virtual_memory().total)
+    return Machine(devices, nodes, usable_bytes())
 
 
 def require_whole(devices: Iterable[Device]) -> None:

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from cli.checks import hardware
+from jobs.memory import usable_bytes
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.cli.machines import DGX, H100, machine, write_driver
@@ -55,7 +56,7 @@ def test_each_worker_runs_with_its_own_gpu_cores_and_bounds(service: Service) ->
     assert [each["gpus"] for each in told] == [["GPU-0-uuid"], ["GPU-1-uuid"]]
     assert [each["CUDA_VISIBLE_DEVICES"] for each in seen] == ["GPU-0-uuid", "GPU-1-uuid"]
     assert [each["OMP_NUM_THREADS"] for each in seen] == [os.environ.get("OMP_NUM_THREADS", "1")] * NUM_GPUS
-    whole = psutil.virtual_memory().total // 2
+    whole = usable_bytes() // 2
     assert [int(each["GIGAVQA_WORKER_SLEEP_BYTES"]) for each in seen] == [whole // NUM_GPUS] * NUM_GPUS
     mine = os.sched_getaffinity(0)
     cpus = [os.sched_getaffinity(worker.pid) for worker in workers]
