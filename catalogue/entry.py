@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
 from catalogue.families.texts import TextBudget
+from catalogue.gpus import Gpus
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
@@ -33,15 +34,6 @@ class Decoding(BaseModel):
     repetition_penalty: float = Field(default=1.0, gt=0, le=2)
     presence_penalty: float = Field(default=0.0, ge=-2, le=2, exclude_if=lambda penalty: penalty == 0)
     max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
-
-
-class Gpus(BaseModel):
-    """GPUs that hold a model with a useful context: estimated from the size of its weights, not measured."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    number: PositiveInt = 1
-    memory_gib: PositiveInt = Field(description="memory of each")
 
 
 class Prices(BaseModel):

@@ -13,7 +13,7 @@ from jobs.memory import usable_bytes
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
-_QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current"
+_QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current,driver_version,compute_cap"
 _SYS = Path("/sys")
 
 
@@ -30,6 +30,8 @@ class Device:
     memory_mib: int = 0
     node: int | None = None
     is_split: bool = False
+    driver: str = ""
+    capability: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,9 +135,9 @@ def _listed(folder: Path) -> Iterator[Device]:
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != len(_QUERY.split(",")):
             raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line}")
-        number, uuid, title, memory, bus, mig = parts
+        number, uuid, title, memory, bus, mig, driver, capability = parts
         memory_mib = int(memory) if memory.isdecimal() else 0
-        yield Device(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled")
+        yield Device(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled", driver, capability)
 
 
 def _node_of(bus: str, folder: Path) -> int | None:

@@ -284,6 +284,8 @@ class VllmEngine:
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
+        if not is_cpu and (lack := self._lack_of_memory(int(current_platform.get_device_total_memory()))):
+            log.warning("%s", lack)
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu, can_sleep=self._can_sleep)
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
@@ -296,6 +298,11 @@ class VllmEngine:
         )
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
+
+    def _lack_of_memory(self, device_bytes: int) -> str | None:
+        entry, gpus = self._entry, self._entry.gpus
+        number = int(entry.engine.get("tensor_parallel_size") or 1)
+        return gpus.lack(entry.id, number * device_bytes / 2**20) if gpus else None
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}
