@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
 from catalogue.families.texts import TextBudget
+from catalogue.gpus import Gpus
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
@@ -15,6 +16,8 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 BUILT_IN = "built-in:"
 _ELSEWHERE = "remote:"
 
+_UNPLANNED = frozenset({"device"})
+"""Arguments of image processors that say where they work, and nothing of what they make."""
 
 MOST_PICTURES = 64
 """Pictures of a prompt at most: what engines are started with, and jobs are checked against."""
@@ -31,15 +34,6 @@ class Decoding(BaseModel):
     repetition_penalty: float = Field(default=1.0, gt=0, le=2)
     presence_penalty: float = Field(default=0.0, ge=-2, le=2, exclude_if=lambda penalty: penalty == 0)
     max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
-
-
-class Gpus(BaseModel):
-    """GPUs that hold a model with a useful context: estimated from the size of its weights, not measured."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    number: PositiveInt = 1
-    memory_gib: PositiveInt = Field(description="memory of each")
 
 
 class Prices(BaseModel):
@@ -158,6 +152,20 @@ class CatalogueEntry(BaseModel):
     def _boxes_are_written_somehow(self) -> Self:
         if self.takes_pictures and "box_convention" not in self.model_fields_set:
             raise ValueError("box_convention is missing: say unit, thousand or pixels")
+        return self
+
+    @model_validator(mode="after")
+    def _processor_is_the_budgets(self) -> Self:
+        """Rasters and their tokens are planned by the budget; another word to the processor would part them."""
+        own, planned = self.engine.get("mm_processor_kwargs", {}), self.visual_budget.processor_kwargs()
+        if not isinstance(own, dict):
+            raise ValueError("engine.mm_processor_kwargs is to be a table")
+        said = [name for name, value in own.items() if name not in _UNPLANNED and planned.get(name) != value]
+        if said:
+            raise ValueError(
+                f"engine.mm_processor_kwargs says {', '.join(sorted(said))}, by which pictures would not be those that "
+                f"visual_budget plans: change visual_budget; only {', '.join(sorted(_UNPLANNED))} may be said beside it"
+            )
         return self
 
     @model_validator(mode="after")

@@ -59,6 +59,10 @@ class DevicesTooFewError(CommandError):
     """The machine shows fewer GPUs than the workers need."""
 
 
+class DevicesTooSmallError(CommandError):
+    """GPUs have less memory than the entry of a model asks for."""
+
+
 class DevicesUnusableError(CommandError):
     """There is no GPU, the driver does not list them, or workers cannot take them as they are."""
 

@@ -8,13 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from cli.errors import ArgumentError, DevicesUnusableError
+from jobs.memory import usable_bytes
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
-_QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current"
+_QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current,driver_version,compute_cap"
 _SYS = Path("/sys")
 
 
@@ -31,6 +30,8 @@ class Device:
     memory_mib: int = 0
     node: int | None = None
     is_split: bool = False
+    driver: str = ""
+    capability: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def this_machine(folder: Path = _SYS, *, with_devices: bool = True) -> Machine:
     if not {device.node for device in devices} <= {node.number for node in nodes}:
         # Of some the node is unknown, or its CPUs are not for this process: none is nearer than another then.
         devices = tuple(replace(device, node=None) for device in devices)
-    return Machine(devices, nodes, psutil.virtual_memory().total)
+    return Machine(devices, nodes, usable_bytes())
 
 
 def require_whole(devices: Iterable[Device]) -> None:
@@ -134,9 +135,9 @@ def _listed(folder: Path) -> Iterator[Device]:
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != len(_QUERY.split(",")):
             raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line}")
-        number, uuid, title, memory, bus, mig = parts
+        number, uuid, title, memory, bus, mig, driver, capability = parts
         memory_mib = int(memory) if memory.isdecimal() else 0
-        yield Device(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled")
+        yield Device(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled", driver, capability)
 
 
 def _node_of(bus: str, folder: Path) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 from catalogue.entry import CatalogueEntry
 from cli import preflight
 from cli.crews import Crew, crews_of, devices_needed, on_all_devices, with_devices
-from cli.errors import ArgumentError
+from cli.errors import ArgumentError, DevicesTooSmallError
 from cli.machine import Machine, Node, require_whole, spelt_cpus, this_machine
 from workers.settings import WorkerSettings
 
@@ -34,7 +34,8 @@ class Wanted:
 def staff(entries: Sequence[CatalogueEntry], wanted: Wanted, chosen: Mapping[str, Any]) -> tuple[Crew, ...]:
     """The workers for these models on this machine, each with its share of it.
 
-    Raises ArgumentError, CheckpointUnavailableError, DevicesTooFewError, DevicesUnusableError, SettingsInvalidError.
+    Raises ArgumentError, CheckpointUnavailableError, DevicesTooFewError, DevicesTooSmallError, DevicesUnusableError,
+    SettingsInvalidError.
     """
     if wanted.engine == "vllm":
         for entry in entries:
@@ -46,6 +47,8 @@ def staff(entries: Sequence[CatalogueEntry], wanted: Wanted, chosen: Mapping[str
     crews = crews_of([entry.id for entry in entries], wanted.num_workers)
     if is_for_gpus or wanted.gpus is not None:
         crews = place(crews, entries, wanted, chosen, machine)
+    if is_for_gpus and not chosen:  # which may say of quantization, a cache or a share what no entry knows
+        require_memory(crews, entries)
     return with_shares(crews, machine, WorkerSettings.from_environment(), entries, chosen)
 
 
@@ -68,6 +71,18 @@ def place(
     placed = on_all_devices(crews, needs, devices) if fills else with_devices(crews, needs, devices)
     require_whole(device for crew in placed for device in crew.devices)
     return placed
+
+
+def require_memory(crews: Sequence[Crew], entries: Sequence[CatalogueEntry]) -> None:
+    """Raise DevicesTooSmallError for GPUs that do not hold what their worker serves, as far as both are known."""
+    for crew, entry in ((crew, entry) for crew in crews for entry in entries if entry.id in crew.models):
+        # GPUs beyond those that the model is spread over are another model's of the same worker.
+        devices = crew.devices[: devices_needed(entry, {})]
+        if entry.gpus and devices and all(device.memory_mib for device in devices):
+            lack = entry.gpus.lack(entry.id, sum(device.memory_mib for device in devices))
+            if lack:
+                numbers = ", ".join(device.number for device in devices)
+                raise DevicesTooSmallError(f"GPU {numbers}: {lack} (any --engine-arg turns this check off)")
 
 
 def tell_shares(crews: Sequence[Crew]) -> Iterator[str]:

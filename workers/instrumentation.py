@@ -113,6 +113,12 @@ class Instruments:
         self.engine_restarts = Counter(
             "gigavqa_worker_engine_restarts", "Engines started in place of a dead one.", registry=registry
         )
+        self.engine_failures = Counter(
+            "gigavqa_worker_engine_failures",
+            "What engines did not live through: start, sleep, wake, stop, or step, when they hung in one.",
+            ["during"],
+            registry=registry,
+        )
         self.switches = Counter(
             "gigavqa_worker_switches",
             "Engines loaded in place of another one's, by model.",

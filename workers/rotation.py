@@ -47,6 +47,7 @@ class Rotation:
         self._current = self._instruments.stages.model = next(iter(self._served))
         self._stage: Stage | None = None
         self._left: float | None = None
+        self._rested: dict[str, None] = {}  # models whose shifts are over, the earliest first
         self._ending = False
         self.loaded: str | None = None
         """The model whose engine is ready; None while there is none."""
@@ -127,15 +128,19 @@ class Rotation:
         return True
 
     async def _start(self, model: str) -> None:
-        try:
-            await self._keepers[model].start()
-        except EngineDeadError:
-            if self._left is None:
-                raise  # the first engine of all: what never ran, with the device to itself, is misconfigured
-            log.exception("%s: the engine did not start; once more, with the device's memory to itself", model)
-            for keeper in self._keepers.values():
-                await keeper.end()
-            await self._keepers[model].start()
+        """Start the engine; when it does not, the one that has slept longest makes room for it, and then all do."""
+        asleep = [each for each in self._rested if self._keepers[each].slept_bytes and each != model]
+        for ended in [some for some in (asleep[:1], asleep[1:]) if some] or [[]]:
+            try:
+                return await self._keepers[model].start()
+            except EngineDeadError:
+                if self._left is None:
+                    raise  # the first engine of all: what never ran, with the device to itself, is misconfigured
+                room = f"without the sleeping {', '.join(ended)}" if ended else "with the device's memory to itself"
+                log.exception("%s: the engine did not start; once more, %s", model, room)
+            for each in (model, *ended):
+                await self._keepers[each].end()
+        return await self._keepers[model].start()
 
     async def _unload(self) -> None:
         if self.loaded is None:
@@ -145,6 +150,8 @@ class Rotation:
         await self._follow()  # the last counts of an engine that may end now
         asleep = sum(keeper.slept_bytes for keeper in self._keepers.values())
         await self._keepers[model].rest(self._settings.sleep_bytes - asleep)
+        self._rested.pop(model, None)
+        self._rested[model] = None
 
     def _leave(self) -> None:
         self.loaded, self._left = None, time.monotonic()

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
-import psutil
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -19,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from jobs.home import Address, Home
+from jobs.memory import usable_bytes
 from jobs.settings import Listed, Spelt
 from tiling.helpers import usable_cores
 
@@ -169,13 +169,18 @@ class WorkerSettings(Home):
         default_factory=_interactive_shift,
         description="or for so long, when another model has interactive bundles",
     )
-    sleep_bytes: Annotated[ByteSize, Spelt(default="half of the machine's memory")] = Field(
-        default=ByteSize(psutil.virtual_memory().total // 2),
+    sleep_bytes: Annotated[ByteSize, Spelt(default="half of the memory that it may use")] = Field(
+        default=ByteSize(usable_bytes() // 2),
         description="host memory for the weights of engines that sleep while another model plays, on a GPU; those that "
         "do not fit, and all with 0, are ended and started again",
     )
     set_aside_seconds: NonNegativeFloat = Field(
         default=60.0, description="how long a model is left out whose engine did not start, while there are others"
+    )
+    hang_seconds: Annotated[NonNegativeFloat | None, Spelt(default="300, on a CPU 3600")] = Field(
+        default=None,
+        description="an engine that has requests and makes no step for so long, or is not asleep or awake after it, is "
+        "killed and another one started; 0: never. Its start may take any time",
     )
     heartbeat_seconds: PositiveFloat = Field(
         default=3.0, description="how often the worker announces itself; it is forgotten after five times as long"

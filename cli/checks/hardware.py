@@ -5,10 +5,14 @@ import platform
 import re
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from catalogue.entry import CatalogueEntry
+from catalogue.errors import CatalogueError
+from catalogue.gpus import Gpus
+from catalogue.load import load_catalogue
 from cli.checks import Diagnosis
 from cli.crews import Crew
 from cli.errors import CommandError
@@ -34,6 +38,7 @@ _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AV
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
+_DRIVER, _CAPABILITY = (580,), (8, 0)  # CUDA 13, which vLLM's wheels are built with; bfloat16, which entries are in
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -84,10 +89,44 @@ def describe_gpus(machine: Machine, visible: Sequence[Device]) -> Diagnosis:
     found = "; ".join([found, *shares])
     if split := [device.number for device in visible if device.is_split]:
         return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
+    if old := [device for device in visible if _is_below(device.driver, _DRIVER)]:
+        advice = f"install NVIDIA's driver {_DRIVER[0]} or later, or vLLM's CUDA 13 does not start"
+        return Diagnosis("GPU", "warn", f"{found}; driver {old[0].driver}", advice)
+    if weak := [device.number for device in visible if _is_below(device.capability, _CAPABILITY)]:
+        advice = f"GPU {', '.join(weak)} cannot reckon in bfloat16 (compute capability 8.0): choose others with --gpus"
+        return Diagnosis("GPU", "warn", found, advice)
     if min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU:
         advice = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
         return Diagnosis("GPU", "warn", found, advice)
     return Diagnosis("GPU", "ok", found)
+
+
+def models() -> Diagnosis:
+    """The catalogue's models by whether the GPUs that are visible hold them."""
+    try:
+        devices = this_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
+        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
+    except (CommandError, CatalogueError) as error:
+        return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
+
+
+def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[Device]) -> Diagnosis:
+    """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for."""
+    if not visible:
+        return Diagnosis("models", "ok", "no GPU for those of the catalogue; the demo's run on the CPU")
+    largest = sorted((device.memory_mib for device in visible), reverse=True)
+    lacks = {each.id: _lack(each, each.gpus, largest) for each in entries if each.gpus}
+    held = [model for model, lack in lacks.items() if lack is None]
+    found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"
+    shorter = [lack for lack in lacks.values() if lack and "--context" in lack]
+    advice = "; ".join(shorter) or ("" if held else "use larger GPUs, or a server elsewhere (`--engine remote`)")
+    return Diagnosis("models", "ok" if held else "warn", found, advice)
+
+
+def _lack(entry: CatalogueEntry, gpus: Gpus, largest: Sequence[int]) -> str | None:
+    if len(largest) < gpus.number:
+        return f"'{entry.id}' wants {gpus.number} GPUs"
+    return gpus.lack(entry.id, sum(largest[: gpus.number]))
 
 
 def disk() -> Diagnosis:
@@ -108,6 +147,12 @@ def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
     lacks = [feature for flag, feature in features.items() if flag not in flags]
     parts = [f"has {', '.join(has)}"] if has else []
     return ", ".join([*parts, *([f"lacks {', '.join(lacks)}"] if lacks else [])])
+
+
+def _is_below(version: str, least: Sequence[int]) -> bool:
+    """Whether a version as the driver writes it is older; one that cannot be read is not said to be."""
+    parts = version.split(".")
+    return all(map(str.isdecimal, parts)) and tuple(map(int, parts)) < tuple(least)
 
 
 def _existing(folder: Path) -> Path:

@@ -57,6 +57,7 @@ def _checks(port: int) -> list[Callable[[], Diagnosis]]:
         hardware.cpu,
         software.attention,
         hardware.gpu,
+        hardware.models,
         state.endpoint,
         state.server,
         state.data_root,

@@ -58,24 +58,35 @@ def models(
 
 @app.command()
 def add(
-    checkpoint: Annotated[str, typer.Argument(metavar="CHECKPOINT", help="A checkpoint's folder or Hugging Face id.")],
+    checkpoint: Annotated[
+        str, typer.Argument(metavar="CHECKPOINT", help="A checkpoint's folder or Hugging Face id, or a model's id.")
+    ],
     model_id: Annotated[str | None, typer.Option("--id", help="The entry's id; made of the name if omitted.")] = None,
     revision: Annotated[str | None, typer.Option(help="Commit on Hugging Face to serve.")] = None,
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run the code that comes with it; needs --revision.")
     ] = False,
+    context: Annotated[int | None, typer.Option(min=1, help="Tokens of prompt and answer, for smaller GPUs.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an entry of this id.")] = False,
 ) -> None:
     """Write a catalogue entry for another checkpoint of a known family, from its own configuration files.
 
-    The entry has the checkpoint's published visual budget; edit the file to serve it at another.
+    The entry has the checkpoint's published visual budget; edit the file to serve it at another. Of a model that the
+    catalogue has, a copy is written, which replaces it.
 
     \b
     gigavqa models add ~/checkpoints/InternVL3_5-8B-HF
+    gigavqa models add qwen3-vl-8b --context 65536
     gigavqa models add moonshotai/Kimi-VL-A3B-Instruct --revision COMMIT --trust-remote-code
     """
     entry = _described(checkpoint, revision)
-    entry = _checked(entry, {"id": model_id or entry.id, "revision": revision, "trust_remote_code": trust_remote_code})
+    changes: dict[str, Any] = {"id": model_id or entry.id}
+    changes |= {"revision": revision} if revision else {}
+    changes |= {"trust_remote_code": True} if trust_remote_code else {}
+    if context:
+        gpus = entry.gpus and entry.gpus.with_context(context, entry.max_model_len)
+        changes |= {"max_model_len": context, "gpus": gpus}
+    entry = _checked(entry, changes)
     path = write_entry(entry, Home.from_environment().catalogue, replace=force)
     for note in entry.notes:
         err.print(f"note: {note}", markup=False)
@@ -83,9 +94,14 @@ def add(
 
 
 def _described(name: str, revision: str | None) -> CatalogueEntry:
+    known = catalogue()
+    if name in known:
+        return known[name]
     if found := find_checkpoint(name, revision):
         return describe_checkpoint(found)
-    raise CheckpointUnavailableError(f"'{name}' is neither a checkpoint folder nor a Hugging Face id")
+    raise CheckpointUnavailableError(
+        f"'{name}' is neither a checkpoint folder nor a Hugging Face id, nor a model of the catalogue"
+    )
 
 
 def _checked(entry: CatalogueEntry, changes: dict[str, Any]) -> CatalogueEntry:

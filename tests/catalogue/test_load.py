@@ -131,3 +131,29 @@ def test_an_entry_is_found_by_its_other_names(tmp_path: Path) -> None:
     assert catalogue.find("qwen3.5-27b").id == "qwen3.5-27b"
     with pytest.raises(ModelUnknownError, match="is not in the catalogue"):
         catalogue.find("judge-11")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("{ max_pixels = 1000 }", "says max_pixels"),
+        ('{ size = { shortest_edge = 1, longest_edge = 2 }, device = "cuda" }', "says size"),
+        ("3", "is to be a table"),
+    ],
+)
+def test_an_entry_says_nothing_to_the_processor_that_its_budget_does_not_plan(
+    tmp_path: Path, said: str, told: str
+) -> None:
+    """Else pictures would be made by the one and counted by the other."""
+    shipped = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    (tmp_path / "qwen3-vl-8b.toml").write_text(f"{shipped}mm_processor_kwargs = {said}\n")
+    with pytest.raises(EntryInvalidError, match=rf"qwen3-vl-8b.toml.*{told}"):
+        load_catalogue(tmp_path)
+
+
+def test_an_entry_may_say_where_its_processor_works(tmp_path: Path) -> None:
+    """And repeat what the budget says."""
+    shipped = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    said = "size = { shortest_edge = 65536, longest_edge = 16777216 }"
+    (tmp_path / "qwen3-vl-8b.toml").write_text(f'{shipped}mm_processor_kwargs = {{ device = "cuda", {said} }}\n')
+    assert load_catalogue(tmp_path)["qwen3-vl-8b"].engine["mm_processor_kwargs"]["device"] == "cuda"

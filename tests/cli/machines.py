@@ -7,6 +7,7 @@ from cli.machine import Device, Machine, Node
 
 GIB = 2**30
 H100 = "NVIDIA H100 80GB HBM3"
+DRIVER = "580.95.05"
 
 
 def machine(gpus_of_node: Sequence[int], cores_of_node: int, *, threads: int = 2, split: Sequence[int] = ()) -> Machine:
@@ -16,7 +17,7 @@ def machine(gpus_of_node: Sequence[int], cores_of_node: int, *, threads: int = 2
     places = [node for node, number in enumerate(gpus_of_node) for _ in range(number)]
     return Machine(
         tuple(
-            Device(str(number), f"GPU-{number:04d}-uuid", H100, 81559, node, number in split)
+            Device(str(number), f"GPU-{number:04d}-uuid", H100, 81559, node, number in split, DRIVER, "9.0")
             for number, node in enumerate(places)
         ),
         tuple(

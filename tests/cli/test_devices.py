@@ -14,7 +14,7 @@ from cli.errors import ArgumentError, DevicesTooFewError, DevicesUnusableError
 from cli.machine import Device, Machine, this_machine
 from cli.shares import Wanted, place, tell_shares, with_shares
 from tests.cli.installation import MODEL
-from tests.cli.machines import DGX, H100, machine, write_driver, write_kernel
+from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver, write_kernel
 from workers.settings import WorkerSettings
 
 ENTRY = load_catalogue()[MODEL]
@@ -156,12 +156,15 @@ def test_driver_and_kernel_name_devices_and_nodes(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert this_machine(folder).devices == ()
     lines = [
-        f"0, GPU-a, {H100}, 81559, 00000000:0F:00.0, Disabled",
-        f"1, GPU-b, {H100}, 81559, 00000000:10:00.0, [N/A]",
+        f"0, GPU-a, {H100}, 81559, 00000000:0F:00.0, Disabled, {DRIVER}, 9.0",
+        f"1, GPU-b, {H100}, 81559, 00000000:10:00.0, [N/A], {DRIVER}, 9.0",
     ]
     write_driver(tmp_path, lines)
     found = this_machine(folder)
-    assert found.devices == (Device("0", "GPU-a", H100, 81559, 0), Device("1", "GPU-b", H100, 81559, 0))
+    assert found.devices == (
+        Device("0", "GPU-a", H100, 81559, 0, False, DRIVER, "9.0"),
+        Device("1", "GPU-b", H100, 81559, 0, False, DRIVER, "9.0"),
+    )
     assert [node.cpus for node in found.nodes] == [tuple(cpus)]  # those of node 1 are not for this process
     write_driver(tmp_path, ["Failed to initialize NVML: Driver/library version mismatch"], status=18)
     with pytest.raises(DevicesUnusableError, match="Driver/library version mismatch"):
@@ -172,7 +175,11 @@ def test_devices_of_unknown_nodes_hang_at_none(tmp_path: Path, monkeypatch: pyte
     """Firmware that does not tell (-1) makes one pool of all GPUs, whatever the other one says."""
     folder = write_kernel(tmp_path, ["0-4000"], [("0000:0f:00.0", 0), ("0000:10:00.0", -1)])
     write_driver(
-        tmp_path, [f"{n}, GPU-{n}, {H100}, 81559, 00000000:{bus}:00.0, [N/A]" for n, bus in ((0, "0F"), (1, "10"))]
+        tmp_path,
+        [
+            f"{n}, GPU-{n}, {H100}, 81559, 00000000:{bus}:00.0, [N/A], {DRIVER}, 9.0"
+            for n, bus in ((0, "0F"), (1, "10"))
+        ],
     )
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert [device.node for device in this_machine(folder).devices] == [None, None]

@@ -14,7 +14,7 @@ from tests.cli.installation import Installation
 from tests.workers.elsewhere import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
-CHECKS = SOFTWARE | {"CPU", "GPU", "data root", "disk", "endpoint", "port"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port"}
 
 
 def test_doctor_looks_at_every_part(installation: Installation) -> None:

@@ -2,16 +2,23 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from catalogue.load import load_catalogue
 from cli.checks import hardware
+from cli.crews import Crew
+from cli.errors import DevicesTooSmallError
+from cli.shares import require_memory
+from jobs.memory import usable_bytes
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
-from tests.cli.machines import DGX, H100, machine, write_driver
+from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver
+from workers.engines.encoder_cache import kept_tokens
+from workers.engines.simulation.roofline import Roofline
 
 NUM_GPUS = 2
 
@@ -35,7 +42,10 @@ def with_driver(installation: Installation) -> WithDriver:
 
 def write_gpus(folder: Path, mig: list[str]) -> None:
     """A driver that lists as many GPUs at addresses where this machine has none."""
-    lines = [f"{n}, GPU-{n}-uuid, {H100}, 81559, 00000000:{n + 240:X}:00.0, {each}" for n, each in enumerate(mig)]
+    lines = [
+        f"{n}, GPU-{n}-uuid, {H100}, 81559, 00000000:{n + 240:X}:00.0, {each}, {DRIVER}, 9.0"
+        for n, each in enumerate(mig)
+    ]
     write_driver(folder, lines)
 
 
@@ -55,7 +65,7 @@ def test_each_worker_runs_with_its_own_gpu_cores_and_bounds(service: Service) ->
     assert [each["gpus"] for each in told] == [["GPU-0-uuid"], ["GPU-1-uuid"]]
     assert [each["CUDA_VISIBLE_DEVICES"] for each in seen] == ["GPU-0-uuid", "GPU-1-uuid"]
     assert [each["OMP_NUM_THREADS"] for each in seen] == [os.environ.get("OMP_NUM_THREADS", "1")] * NUM_GPUS
-    whole = psutil.virtual_memory().total // 2
+    whole = usable_bytes() // 2
     assert [int(each["GIGAVQA_WORKER_SLEEP_BYTES"]) for each in seen] == [whole // NUM_GPUS] * NUM_GPUS
     mine = os.sched_getaffinity(0)
     cpus = [os.sched_getaffinity(worker.pid) for worker in workers]
@@ -103,3 +113,64 @@ def test_the_doctor_tells_what_each_gpu_would_get() -> None:
     assert hardware.describe_gpus(few, few.devices).status == "warn"
     split = machine([2], 16, split=[1])
     assert "MIG" in hardware.describe_gpus(split, split.devices).advice
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"driver": "575.57.08"}, "driver 580 or later"),
+        ({"capability": "7.5"}, "GPU 0, 1 cannot reckon in bfloat16"),
+    ],
+)
+def test_the_doctor_warns_of_what_vllm_does_not_start_on(changes: dict[str, str], told: str) -> None:
+    """A driver before CUDA 13, and GPUs without bfloat16; what the driver does not tell is no reason."""
+    old = [replace(device, **changes) for device in DGX.devices[:2]]
+    said = hardware.describe_gpus(DGX, old)
+    assert (said.status, told in said.advice) == ("warn", True)
+    silent = [replace(device, driver="[N/A]", capability="") for device in DGX.devices]
+    assert hardware.describe_gpus(DGX, silent).status == "ok"
+
+
+def test_the_doctor_tells_which_models_the_gpus_hold() -> None:
+    """All of the catalogue on eight of 80 GB; on one of 40 a few, and what a shorter context would bring."""
+    entries = list(load_catalogue().values())
+    wanting = [entry.id for entry in entries if entry.gpus]
+    assert all(model in hardware.describe_models(entries, DGX.devices).found for model in wanting)
+    small = hardware.describe_models(entries, [replace(DGX.devices[0], memory_mib=40536)])
+    assert (small.status, small.found) == ("ok", "2 of 13 find GPUs here that hold them: minicpm-v-4.5, qwen2.5-vl-7b")
+    assert "`gigavqa models add qwen3-vl-8b --context 65536`" in small.advice
+    none = hardware.describe_models(entries, [replace(DGX.devices[0], memory_mib=16384)])
+    assert none.status == "warn" and "larger GPUs" in none.advice
+
+
+@pytest.mark.parametrize(
+    ("mib", "told"),
+    [
+        (81559, None),
+        (49140, "--context 98304"),
+        (46068, "--context 98304"),
+        (40960, "--context 65536"),
+        (24564, "choose a smaller model"),
+        (0, None),
+    ],
+)
+def test_gpus_that_do_not_hold_a_model_are_refused_before_it_loads(mib: int, told: str | None) -> None:
+    """With what to do; memory that the driver does not tell is no reason."""
+    entry = load_catalogue()["qwen3-vl-8b"]
+    crews = [Crew("worker", (entry.id,), (replace(DGX.devices[3], memory_mib=mib),))]
+    if told is None:
+        require_memory(crews, [entry])
+        return
+    with pytest.raises(DevicesTooSmallError, match=f"GPU 3: 'qwen3-vl-8b' wants 80 GiB.*{told}"):
+        require_memory(crews, [entry])
+
+
+@pytest.mark.parametrize(("gib", "context"), [(80, 131072), (48, 98304), (40, 65536)])
+def test_the_contexts_of_qwen3_vl_8b_have_room(gib: int, context: int) -> None:
+    """By arithmetic, on the smallest GPU sold as so large: weights, embeddings, one prompt, and 5 GB for a step."""
+    entry, model = load_catalogue()["qwen3-vl-8b"], Roofline.of("h100", "8b").model
+    device_bytes = int(0.9 * gib * 2**30)
+    usable = device_bytes * entry.engine["gpu_memory_utilization"]
+    served = entry.model_copy(update={"max_model_len": context})
+    embeddings = kept_tokens(served, model.embedding_bytes, device_bytes) * model.embedding_bytes
+    assert usable - 17.5e9 - embeddings - context * model.kv_bytes >= 5e9

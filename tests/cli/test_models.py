@@ -5,7 +5,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from catalogue.load import read_entry
+import pytest
+
+from catalogue.gpus import Gpus
+from catalogue.load import load_catalogue, read_entry
 from tests.cli.installation import Installation
 
 INTERNVL = {
@@ -83,3 +86,27 @@ def test_code_of_a_folder_needs_no_revision(installation: Installation) -> None:
     folder = checkpoint(installation, INTERNVL)
     path = Path(installation.ok("models", "add", str(folder), "--trust-remote-code").strip())
     assert read_entry(path).trust_remote_code
+
+
+def test_a_copy_of_the_catalogues_entry_with_less_context_replaces_it(installation: Installation) -> None:
+    """For smaller GPUs, which it then names; all else is as it was."""
+    shipped = load_catalogue()["qwen3-vl-8b"]
+    path = Path(installation.ok("models", "add", "qwen3-vl-8b", "--context", "65536").strip())
+    written = read_entry(path)
+    assert (written.max_model_len, written.gpus) == (65536, Gpus(memory_gib=40))
+    assert written.model_copy(update={"max_model_len": shipped.max_model_len, "gpus": shipped.gpus}) == shipped
+    (listed,) = [model for model in installation.json("models", "--json") if model["id"] == "qwen3-vl-8b"]
+    assert listed["max_model_len"] == 65536
+
+
+@pytest.mark.parametrize(
+    ("context", "memory_gib", "others"),
+    [(131072, 80, 2), (100_000, 80, 2), (98304, 48, 1), (70_000, 48, 1), (1, 40, 0)],
+)
+def test_a_shorter_context_wants_the_least_gpus_that_hold_it(context: int, memory_gib: int, others: int) -> None:
+    """And of a longer one nothing is known."""
+    entry = load_catalogue()["qwen3-vl-8b"]
+    assert entry.gpus
+    gpus = entry.gpus.with_context(context, entry.max_model_len)
+    assert gpus and (gpus.memory_gib, len(gpus.smaller)) == (memory_gib, others)
+    assert entry.gpus.with_context(entry.max_model_len + 1, entry.max_model_len) is None

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from catalogue.load import load_catalogue
 from cli.crews import Crew, crews_of
 from cli.machine import Machine
 from cli.shares import Wanted, divide_cores, place, with_shares
+from jobs.memory import usable_bytes
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, GIB, machine
 from workers.settings import WorkerSettings
@@ -73,7 +73,7 @@ def test_a_worker_across_nodes_gets_cores_of_each() -> None:
 
 def test_workers_together_take_no_more_memory_than_one_would() -> None:
     """Sleeping weights: half of the memory among eight, where each would have taken half for itself."""
-    memory = psutil.virtual_memory().total
+    memory = usable_bytes()
     assert bounds(staffed(Machine(DGX.devices, DGX.nodes, memory)), "SLEEP_BYTES") == [memory // 2 // 8] * 8
     assert sum(bounds(staffed(DGX), "AHEAD_BYTES")) == 16 * GIB  # 2 GiB each, as alone: far below the machine's eighth
     small = Machine(DGX.devices, DGX.nodes, 64 * GIB)

@@ -183,6 +183,52 @@ async def test_engines_that_die_in_a_switch_cost_nothing(
     assert rig.engines[ALPHA] >= 3
 
 
+class PlainlyFailingEngine(NotedEngine):
+    """Fails to wake as vLLM hands it back from its process: with an error of no kind."""
+
+    async def wake(self) -> None:
+        """Fail."""
+        raise Exception("Call to wake_up method failed: CUDA out of memory")
+
+
+class CrampedEngine(NotedEngine):
+    """Starts where no more than one other sleeps, as if each left something on the device; notes its end asleep."""
+
+    async def start(self) -> None:
+        """Start if there is room."""
+        last = {model: what for what, model in self.diary}
+        if list(last.values()).count("sleep") > 1:
+            raise EngineDeadError("Free memory on device is less than desired")
+        await super().start()
+
+    async def stop(self) -> None:
+        """End."""
+        if self.diary and self.diary[-1] != ("start", self.model) and ("sleep", self.model) in self.diary:
+            self.diary.append(("end", self.model))
+        await super().stop()
+
+
+async def test_an_engine_that_fails_to_wake_ends_neither_worker_nor_shift(
+    redis: Redis, data: Path, tmp_path: Path
+) -> None:
+    """Whatever kind of error it is: another one is started, and all answers come."""
+    job_id = await submit_to(redis, {ALPHA: 6, BETA: 5})
+    async with shared_worker(redis, data, tmp_path, PlainlyFailingEngine, shift_bundles=2) as rig:
+        await until_final(redis, job_id)
+        assert rig.count("engine_failures") == 4
+    assert [(each.ok, each.attempt) for each in await responses_of(redis, job_id)] == [(True, 1)] * 11
+
+
+async def test_the_longest_sleeper_makes_room_and_the_others_sleep_on(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Of engines that together leave too little on the device for the next one."""
+    job_id = await submit_to(redis, {ALPHA: 6, BETA: 5, GAMMA: 4})
+    async with shared_worker(redis, data, tmp_path, CrampedEngine, shift_bundles=6) as rig:
+        await until_final(redis, job_id)
+        assert rig.diary == [
+            ("start", ALPHA), ("sleep", ALPHA), ("start", BETA), ("sleep", BETA), ("end", ALPHA), ("start", GAMMA),
+        ]  # fmt: skip
+
+
 async def test_a_model_whose_engine_does_not_start_leaves_the_others_alone(
     redis: Redis, data: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue, read_entry
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments
+from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 
 CATALOGUE = load_catalogue()
 SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]
@@ -62,6 +62,30 @@ def test_an_operators_own_choice_wins(model_id: str) -> None:
     entry = CATALOGUE[model_id]
     own = entry.model_copy(update={"engine": entry.engine | {"attention_backend": "AMX_MLA"}})
     assert engine_arguments(own, "weights", is_cpu=True)["attention_backend"] == "AMX_MLA"
+
+
+def test_engines_are_spawned_on_every_device() -> None:
+    """A fork would take the worker's signal handlers and half of its threads along."""
+    assert engine_environment("weights")["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn"
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_an_engine_that_may_sleep_leaves_nothing_on_the_device(entry: CatalogueEntry) -> None:
+    """CUDA graphs go with the weights, unless the operator says otherwise; others are not told of sleep."""
+    sleeper = engine_arguments(entry, "weights", is_cpu=False, can_sleep=True)
+    assert (sleeper["enable_sleep_mode"], sleeper["sleep_mode_offload_cudagraph"]) == (True, True)
+    other = engine_arguments(entry, "weights", is_cpu=False)
+    assert not other["enable_sleep_mode"] and "sleep_mode_offload_cudagraph" not in other
+    own = entry.model_copy(update={"engine": {**entry.engine, "sleep_mode_offload_cudagraph": False}})
+    assert not engine_arguments(own, "weights", is_cpu=False, can_sleep=True)["sleep_mode_offload_cudagraph"]
+
+
+@pytest.mark.parametrize("entry", SMALL, ids=lambda entry: entry.id)
+def test_an_entrys_word_to_the_processor_stands_beside_the_budgets(entry: CatalogueEntry) -> None:
+    """Where pixels are worked on is the entry's to say; into what, the budget's."""
+    own = entry.model_copy(update={"engine": {**entry.engine, "mm_processor_kwargs": {"device": "cuda"}}})
+    told = engine_arguments(own, "weights", is_cpu=False)["mm_processor_kwargs"]
+    assert told == {"device": "cuda", **entry.visual_budget.processor_kwargs()}
 
 
 @pytest.mark.engine

@@ -7,6 +7,8 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import psutil
 import pytest
@@ -15,6 +17,7 @@ from prometheus_client import CollectorRegistry
 
 from jobs.models import Sampling, Turn, TurnResponse, Usage
 from tests.checkpoints.build import ensure_checkpoint
+from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, draw_images, make_request
 from tests.workers.loops import assert_prefilled_once, in_order, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
@@ -47,8 +50,10 @@ class Engines:
 
     def __init__(self, checkpoint: Path) -> None:
         self.made: list[VllmEngine] = []
-        self._checkpoint = checkpoint
-        self.keeper = EngineKeeper(self._make, WorkerSettings(backoff_seconds=0.01), Instruments(CollectorRegistry()))
+        self.checkpoint = checkpoint
+        self.registry = CollectorRegistry()
+        settings = WorkerSettings(backoff_seconds=0.01, hang_seconds=3)
+        self.keeper = EngineKeeper(self._make, settings, Instruments(self.registry))
 
     async def ask(
         self, raster: PromptRaster | None, text: str = "How many?", sampling: Sampling = GREEDY
@@ -58,7 +63,7 @@ class Engines:
         return await self.keeper.generate(chat, sampling, text)
 
     def _make(self) -> VllmEngine:
-        self.made.append(VllmEngine(ENTRY, str(self._checkpoint)))
+        self.made.append(VllmEngine(ENTRY, str(self.checkpoint)))
         return self.made[-1]
 
 
@@ -234,14 +239,80 @@ async def test_a_killed_engine_is_dead_and_another_takes_over(engines: Engines) 
     direct = asyncio.create_task(dying.generate([Message("user", ("Go on and on.",))], LONG, "direct"))
     kept = asyncio.create_task(engines.ask(raster("survivor"), "And on.", LONG.model_copy(update={"max_tokens": 500})))
     await engines.ask(None, "Running?")
-    for child in psutil.Process().children(recursive=True):
-        if "EngineCore" in " ".join(child.cmdline()) or "EngineCore" in child.name():
-            os.kill(child.pid, signal.SIGKILL)
+    for child in _processes():
+        child.send_signal(signal.SIGKILL)
     with pytest.raises(EngineDeadError):
         await direct
     assert (await kept).usage.completion_tokens == 500
     assert engines.made[-1] is not dying
     assert not await dying.healthy()
+
+
+async def test_an_engine_that_hangs_in_a_step_is_killed_and_another_takes_over(engines: Engines) -> None:
+    """Its processes stand still while it generates: they are ended, and what it was asked is answered on a new one."""
+    hung = engines.made[-1]
+    asked = asyncio.create_task(engines.ask(None, "Go on and on.", LONG.model_copy(update={"max_tokens": 500})))
+    await engines.ask(None, "Running?")
+    processes = _processes()
+    for each in processes:
+        each.suspend()
+
+    async def answered() -> bool:
+        await engines.keeper.check()
+        return asked.done()
+
+    await async_wait_until(answered, timeout=120, what="an answer")
+    assert (await asked).usage.completion_tokens == 500
+    assert processes and not any(each.is_running() for each in processes)
+    series = "gigavqa_worker_engine_failures_total"
+    assert engines.registry.get_sample_value(series, {"during": "step"}) == 1
+    assert engines.made[-1] is not hung
+
+
+async def test_a_call_that_the_engine_does_not_live_through_ends(engines: Engines) -> None:
+    """vLLM leaves open what it asked of a process that ended meanwhile, such as to fall asleep."""
+    dying = engines.made[-1]
+    for each in _processes():
+        each.suspend()
+    falling_asleep = asyncio.create_task(dying._survive(dying._llm, dying._llm.reset_prefix_cache()))
+    await asyncio.sleep(0.1)
+    for each in _processes():
+        each.send_signal(signal.SIGKILL)
+    with pytest.raises(EngineDeadError, match="ended in the change"):
+        await asyncio.wait_for(falling_asleep, 30)
+    assert (await engines.ask(None, "And now?")).text
+
+
+def _processes() -> list[psutil.Process]:
+    """Processes of the engine that runs."""
+    children = psutil.Process().children(recursive=True)
+    return [each for each in children if "EngineCore" in " ".join([each.name(), *each.cmdline()])]
+
+
+async def test_a_gpus_engine_would_be_spawned(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On CUDA vLLM chooses by its environment alone, and forks unless that says otherwise."""
+    import vllm.platforms
+    from vllm.utils.system_utils import get_mp_context
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    chosen: list[str | None] = []
+
+    def start(*_: object, **__: object) -> None:
+        chosen.append(get_mp_context().get_start_method())
+        raise OSError("no GPU is here")
+
+    cuda = SimpleNamespace(
+        is_cpu=lambda: False, get_device_name=lambda: "NVIDIA H100", get_device_total_memory=lambda: 80 * 2**30
+    )
+    monkeypatch.delenv("VLLM_WORKER_MULTIPROC_METHOD")  # which vLLM's CPU platform sets
+    monkeypatch.setattr(vllm.platforms, "_current_platform", cuda)
+    monkeypatch.setattr("vllm.engine.arg_utils.AsyncEngineArgs.create_engine_config", lambda *_: MagicMock())
+    monkeypatch.setattr("workers.engines.vllm_engine.enlarge_encoder_cache", lambda *_: None)
+    monkeypatch.setattr(AsyncLLM, "from_vllm_config", start)
+    engine = VllmEngine(ENTRY, str(engines.checkpoint))
+    with pytest.raises(EngineDeadError, match="no GPU is here"):
+        await engine.start()
+    assert (chosen, engine.info.device) == (["spawn"], "NVIDIA H100")
 
 
 async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engines, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ class EngineStats:
     `processed_rasters` counts what was made ready for the vision encoder, `encoder_runs` the rasters that went through
     it, and `primers` the beginnings of prompts that were asked for by themselves; their tokens count like all others.
     `retries` counts what was asked again: of an engine elsewhere that was away or had too much to do, and of any that
-    ended an answer as none.
+    ended an answer as none. `unanswered` are the requests that the engine was given and has not finished, and `steps`
+    what it has told of doing; None where the engine does not step here, or cannot tell.
     """
 
     running: int = 0
@@ -57,6 +58,8 @@ class EngineStats:
     encoder_runs: int = 0
     primers: int = 0
     retries: int = 0
+    unanswered: int = 0
+    steps: int | None = None
 
 
 class EngineError(Exception):

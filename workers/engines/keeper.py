@@ -6,8 +6,9 @@ The engine of a worker of several models rests, asleep or ended, while another m
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Literal, TypeVar
 
 from jobs.fleet import EnginePhase
 from jobs.models import FINISH_REASONS, EngineInfo, Grow, Sampling, TurnResponse
@@ -20,13 +21,17 @@ from workers.engines.engine import (
     Message,
 )
 from workers.engines.places import Places
+from workers.engines.watch import Watch, most_seconds
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
 from workers.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+_Change = Literal["start", "sleep", "wake", "stop"]
 _MAX_BACKOFF = 30.0
+_STOP_SECONDS = 60.0  # vLLM kills what has not ended after five
 _GENERATIONS = itertools.count(1)
 
 
@@ -43,6 +48,7 @@ class EngineKeeper:
         self._usable = asyncio.Event()
         self._restart: asyncio.Task[None] | None = None
         self._places: Places | None = None
+        self._watch = Watch()
         self.error: EngineLostError | None = None
         """Why there is no engine any more."""
         self.lost = asyncio.Event()
@@ -63,7 +69,7 @@ class EngineKeeper:
     async def start(self) -> None:
         """Start the engine, or wake the one that sleeps. Raises EngineDeadError when none starts; it is tried once."""
         if not await self._wake():
-            await self._engine.start()
+            await self._survive("start", self._engine.start())
         self._become_usable(True)
 
     async def rest(self, host_bytes: int) -> None:
@@ -72,7 +78,7 @@ class EngineKeeper:
             await asyncio.gather(self._restart, return_exceptions=True)
         self._become_usable(False)
         try:
-            self.slept_bytes = await self._engine.sleep(host_bytes)
+            self.slept_bytes = await self._survive("sleep", self._engine.sleep(host_bytes), self._hang_seconds)
         except EngineDeadError as error:
             log.error("the engine died when it was put to sleep: %s", error)
         if not self.slept_bytes:
@@ -81,7 +87,7 @@ class EngineKeeper:
     async def end(self) -> None:
         """End the engine that rests or did not start; `start` starts another one."""
         self.slept_bytes = 0
-        await self._engine.stop()
+        await self._end_engine()
         self._engine = self._another()
 
     async def generate(
@@ -125,29 +131,68 @@ class EngineKeeper:
         return await self._engine.stats()
 
     async def check(self) -> None:
-        """Replace an engine that died while nobody asked it anything; one elsewhere that is away comes back."""
-        if self._usable.is_set() and self._engine.phase is None and not await self._engine.healthy():
-            self._replace(self._engine)
+        """Replace an engine that died while nobody asked it anything, or that hangs in what it was asked.
+
+        One elsewhere that is away comes back by itself.
+        """
+        engine, seconds = self._engine, self._hang_seconds
+        if not self._usable.is_set() or engine.phase is not None:
+            return
+        if not await engine.healthy():
+            self._replace(engine)
+        elif self._watch.hangs(await engine.stats(), seconds):
+            self._instruments.engine_failures.labels("step").inc()
+            log.error("the engine has requests and made no step for %g s: it is ended", seconds)
+            self._replace(engine)
 
     async def stop(self) -> None:
         """End the engine, or the attempt to start another one."""
         if self._restart is not None:
             self._restart.cancel()
             await asyncio.gather(self._restart, return_exceptions=True)
-        await self._engine.stop()
+        await self._end_engine()
 
     async def _wake(self) -> bool:
         """Return whether the engine slept and is awake; one that died asleep makes room for another."""
         if not self.slept_bytes:
             return False
         try:
-            await self._engine.wake()
+            await self._survive("wake", self._engine.wake(), self._hang_seconds)
         except EngineDeadError as error:
             log.error("the engine died in its sleep; another one is started: %s", error)
             await self.end()
             return False
         self.slept_bytes = 0
         return True
+
+    async def _end_engine(self) -> None:
+        try:
+            await self._survive("stop", self._engine.stop(), _STOP_SECONDS)
+        except EngineDeadError as error:
+            log.error("the engine is left as it is: %s", error)
+
+    async def _survive(self, change: _Change, call: Awaitable[_T], seconds: float | None = None) -> _T:
+        """Await a change of the engine's life: whatever it raises there, or hangs in, is its death.
+
+        Raises EngineDeadError.
+        """
+        try:
+            async with asyncio.timeout(seconds) as bound:
+                return await call
+        except EngineDeadError:
+            self._instruments.engine_failures.labels(change).inc()
+            raise
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+                raise
+            self._instruments.engine_failures.labels(change).inc()
+            why = f"it hung for {seconds:g} s" if bound.expired() else f"{type(error).__name__}: {error}"
+            raise EngineDeadError(f"the engine did not live through its {change}: {why}") from error
+
+    @property
+    def _hang_seconds(self) -> float | None:
+        return most_seconds(self._settings.hang_seconds, self._engine.info.device)
 
     def _another(self) -> Engine:
         self.generation = next(_GENERATIONS)
@@ -164,27 +209,37 @@ class EngineKeeper:
             log.error("the engine died; another one is started")
             self._become_usable(False)
             self._restart = asyncio.create_task(self._start_another(), name="restart-engine")
+            self._restart.add_done_callback(self._end_restart)
+
+    def _end_restart(self, restart: "asyncio.Task[None]") -> None:
+        """Whatever ended the attempts to start another engine: nobody is to wait for it any longer."""
+        if not restart.cancelled() and (error := restart.exception()):
+            self._instruments.unexpected.inc()
+            log.error("no other engine can be started", exc_info=error)
+            self._lose(f"the engine died and no other can be started: {type(error).__name__}: {error}")
+            self._become_usable(True)
 
     async def _start_another(self) -> None:
-        backoff = self._settings.backoff_seconds
-        for attempt in range(1, self._settings.max_starts + 1):
-            await self._engine.stop()
+        backoff, attempts = self._settings.backoff_seconds, self._settings.max_starts
+        for attempt in range(1, attempts + 1):
+            await self._end_engine()
             await asyncio.sleep(backoff)
             self._engine = self._another()
             try:
-                await self._engine.start()
+                await self._survive("start", self._engine.start())
             except EngineDeadError:
-                log.exception("attempt %d of %d to start the engine failed", attempt, self._settings.max_starts)
+                log.exception("attempt %d of %d to start the engine failed", attempt, attempts)
                 backoff = min(_MAX_BACKOFF, 2 * backoff)
                 continue
             self._instruments.engine_restarts.inc()
             break
         else:
-            self._lose(f"the engine died and did not start again in {attempt} attempts")
+            self._lose(f"the engine died and did not start again in {attempts} attempts")
         self._become_usable(True)
 
     def _become_usable(self, usable: bool) -> None:
         if usable:
+            self._watch = Watch()
             self._usable.set()
         else:
             self._usable.clear()

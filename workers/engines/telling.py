@@ -130,7 +130,7 @@ class EngineFigures:
     """
 
     def __init__(self) -> None:
-        self.running = self.waiting = 0
+        self.steps = self.running = self.waiting = 0
         self.raster_queries = self.raster_hits = self.encoder_runs = 0
 
     def attach(self, _config: Any, _engine_index: int = 0) -> "EngineFigures":
@@ -141,6 +141,7 @@ class EngineFigures:
         self, scheduler_stats: Any, iteration_stats: Any, mm_cache_stats: Any = None, engine_idx: int = 0
     ) -> None:
         """Take over what one step of the engine has changed."""
+        self.steps += 1
         if scheduler_stats is not None:
             self.running = scheduler_stats.num_running_reqs
             self.waiting = scheduler_stats.num_waiting_reqs

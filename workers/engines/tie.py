@@ -2,6 +2,7 @@
 
 Runs twice in each of them: first thing, because multiprocessing runs `workers/__main__.py` again in what it spawns, and
 as a vLLM plugin (entry point group `vllm.general_plugins`), for engines that something else than a worker has started.
+Neither runs in what is forked, should an operator want that of vLLM: there it runs at the fork itself.
 """
 
 import contextlib
@@ -19,19 +20,35 @@ _POLL_SECONDS = 0.5
 def own_engine() -> None:
     """Make this process the one that the engine's processes, to be started by it, end with."""
     os.environ[_OWNER] = str(os.getpid())
+    _tie_forks()
 
 
-@functools.cache
 def tie_to_owner() -> None:
     """End this process when the engine's owner ends; does nothing in the owner itself, and where nobody owns an engine.
 
     The process also leaves the terminal's process group: Ctrl-C is for the worker, which needs the engine to drain.
     """
-    owner = int(os.environ.get(_OWNER, os.getpid()))
-    if owner != os.getpid():
-        if os.getpgrp() != os.getpid():  # who leads a session may not, and need not
+    _tie(int(os.environ.get(_OWNER, os.getpid())), os.getpid())
+
+
+@functools.cache  # by the process, since a fork copies what its parent has cached
+def _tie(owner: int, process: int) -> None:
+    if owner != process:
+        if os.getpgrp() != process:  # who leads a session may not, and need not
             os.setpgid(0, 0)
         threading.Thread(target=_follow, args=(owner,), name="tie-to-owner", daemon=True).start()
+
+
+@functools.cache
+def _tie_forks() -> None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_tie_fork)
+
+
+def _tie_fork() -> None:
+    # Else each signal to the child would wake the owner's event loop, which takes it for its own.
+    signal.set_wakeup_fd(-1)
+    tie_to_owner()
 
 
 def _follow(owner: int) -> None:

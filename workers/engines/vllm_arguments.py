@@ -40,7 +40,7 @@ _OWN = frozenset(
 """What jobs are checked against, or what requests rely on: of the catalogue's entry, or of this house."""
 
 
-def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> dict[str, Any]:
+def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_sleep: bool = False) -> dict[str, Any]:
     """Arguments of AsyncEngineArgs: what this house relies on, then the device's, then the entry's own."""
     family = entry.known_family
     arguments: dict[str, Any] = {
@@ -52,13 +52,16 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
         "enable_prefix_caching": True,
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
-        **(_pictures(entry) if entry.takes_pictures else {}),
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
         **(RECURRENT if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
+        # The next engine asks for nearly all of the device's memory: of one that sleeps nothing should stay there.
+        **({"sleep_mode_offload_cudagraph": True} if can_sleep else {}),
         **entry.engine,
+        **(_pictures(entry) if entry.takes_pictures else {}),
         "hf_overrides": entry.visual_budget.config_overrides() | entry.engine.get("hf_overrides", {}),
         "scheduling_policy": "priority",
+        "enable_sleep_mode": can_sleep,
     }
     whole = 0 if arguments["enable_chunked_prefill"] else entry.max_model_len
     asked = int(arguments.get("max_num_batched_tokens", 0))
@@ -67,10 +70,12 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool) -> di
 
 
 def _pictures(entry: CatalogueEntry) -> dict[str, Any]:
+    # Of the engine and not of a request: a request's own would make vLLM hash what a key already names. What the
+    # entry says beside the budget's own was checked when it was read.
+    own = entry.engine.get("mm_processor_kwargs", {})
     return {
-        "limit_mm_per_prompt": {"image": MOST_PICTURES, "video": 0},
-        # Of the engine and not of a request: a request's own would make vLLM hash what a key already names.
-        "mm_processor_kwargs": entry.visual_budget.processor_kwargs(),
+        "limit_mm_per_prompt": entry.engine.get("limit_mm_per_prompt", {"image": MOST_PICTURES, "video": 0}),
+        "mm_processor_kwargs": own | entry.visual_budget.processor_kwargs(),
     }
 
 
@@ -81,6 +86,8 @@ def engine_environment(weights: str) -> dict[str, str]:
         "VLLM_LOGGING_LEVEL": "WARNING",
         "VLLM_NO_USAGE_STATS": "1",
         "TOKENIZERS_PARALLELISM": "false",
+        # vLLM forks unless CUDA is initialised: with the worker's threads half-way, its locks and its signal handlers.
+        "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
         **local,
     }
 

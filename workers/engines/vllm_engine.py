@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from importlib import metadata
@@ -35,6 +35,7 @@ from workers.errors import EngineNotInstalledError
 log = logging.getLogger(__name__)
 
 _MOST_ASKS = 3
+_LOOK_SECONDS = 0.5
 
 
 class VllmEngine:
@@ -91,8 +92,8 @@ class VllmEngine:
         try:
             tell("loading vLLM")
             await _in_daemon_thread(self._load)
-        except (RuntimeError, ValueError, OSError, ImportError) as error:
-            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
+        except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {_told(error)}") from error
         finally:
             self._phases.close()
         gc.freeze()  # vLLM's modules stay: to look through them each time would hold the event loop
@@ -140,6 +141,8 @@ class VllmEngine:
             encoder_runs=figures.encoder_runs,
             primers=self._primers.count,
             retries=self._failed_answers,
+            unanswered=self._llm.get_num_unfinished_requests() if self._llm else 0,
+            steps=figures.steps,
         )
 
     async def healthy(self) -> bool:
@@ -154,7 +157,7 @@ class VllmEngine:
         weights = weights_bytes(self._weights, self._entry.revision)
         if self._llm is None or not self._can_sleep or not weights or weights > host_bytes:
             return 0
-        await self._survive(self._llm.sleep(level=1))  # level 2 would read the weights anew from files
+        await self._survive(self._llm, self._llm.sleep(level=1))  # level 2 would read the weights anew from files
         return weights
 
     async def wake(self) -> None:
@@ -162,14 +165,17 @@ class VllmEngine:
         if self._llm is None:
             raise EngineDeadError("the engine is not running")
         self._primers.forget_all()
-        await self._survive(self._llm.wake_up())
+        await self._survive(self._llm, self._llm.wake_up())
 
     async def stop(self) -> None:
         """End the engine and everything that it started; safe to call twice and after its death."""
+        import vllm.v1.engine.exceptions as dead
+
         llm, self._llm, self._delivery = self._llm, None, None
         if llm is not None:
             if llm.output_handler is not None:
                 llm.output_handler.cancel()  # before its engine ends, which it would report as a death
+            llm.output_processor.propagate_error(dead.EngineDeadError())  # who still waits would do so for ever
             await asyncio.to_thread(llm.shutdown, 1.0 if self._device == "cpu" else None)
             for name in self._environment_set:
                 os.environ.pop(name, None)  # the next engine may be another model's
@@ -252,13 +258,21 @@ class VllmEngine:
         answer.require_whole()
         return answer, generation
 
-    async def _survive(self, call: Awaitable[object]) -> None:
-        import vllm.v1.engine.exceptions as dead
-
+    async def _survive(self, llm: Any, call: Coroutine[Any, Any, object]) -> None:
+        """Await a call that the engine's process answers; vLLM leaves it open when that process ends."""
+        asked = asyncio.create_task(call)
         try:
-            await call
-        except (dead.EngineDeadError, RuntimeError, OSError) as error:
-            raise EngineDeadError(f"vLLM's engine did not live through the change: {error}") from error
+            while not asked.done():
+                await asyncio.wait([asked], timeout=_LOOK_SECONDS)
+                if llm.errored and not asked.done():
+                    raise EngineDeadError("vLLM's engine process ended in the change")
+            await asked
+        except EngineDeadError:
+            raise
+        except Exception as error:  # failures of the process come back as plain ones
+            raise EngineDeadError(f"vLLM's engine did not live through the change: {_told(error)}") from error
+        finally:
+            asked.cancel()
 
     def _turn(self, answer: Answer, shown: tuple[int, ...], seconds: float) -> TurnResponse:
         metrics = answer.output.metrics
@@ -310,7 +324,9 @@ class VllmEngine:
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
-        arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu) | {"enable_sleep_mode": self._can_sleep}
+        if not is_cpu and (lack := self._lack_of_memory(int(current_platform.get_device_total_memory()))):
+            log.warning("%s", lack)
+        arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu, can_sleep=self._can_sleep)
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
         if config.cache_config.enable_prefix_caching:
@@ -323,6 +339,11 @@ class VllmEngine:
         self._delivery = Delivery(self._llm)
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
+
+    def _lack_of_memory(self, device_bytes: int) -> str | None:
+        entry, gpus = self._entry, self._entry.gpus
+        number = int(entry.engine.get("tensor_parallel_size") or 1)
+        return gpus.lack(entry.id, number * device_bytes / 2**20) if gpus else None
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}
@@ -345,6 +366,12 @@ def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
 
     threading.Thread(target=run, name=getattr(call, "__name__", "call"), daemon=True).start()
     return asyncio.wrap_future(future)
+
+
+def _told(error: BaseException) -> str:
+    """What an error says; with its type where that says more, as of those of assertions and keys."""
+    is_sentence = isinstance(error, (RuntimeError, ValueError, OSError, ImportError)) and str(error)
+    return str(error) if is_sentence else f"{type(error).__name__}: {error}"
 
 
 def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:
