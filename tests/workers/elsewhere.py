@@ -99,10 +99,9 @@ class Elsewhere:
         self.chats.append(body)
         self.keys.add(request.headers.get("authorization", ""))
         self.connections.add(request.client)
-        if self.refuses:
-            return JSONResponse({"error": {"message": f"wrong: {request.headers.get('authorization')}"}}, self.refuses)
-        if self.is_broken:
-            return Response("no GPU", 503)
+        if self.refuses or self.is_broken:
+            repeated = f"no GPU {request.headers.get('authorization')}"
+            return JSONResponse({"error": {"message": repeated}}, self.refuses or 503)
         if self.moods:
             mood = self.moods.pop(0)
             if mood.drops:
