@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 from catalogue.entry import CatalogueEntry
 from workers.errors import EndpointError
@@ -36,9 +35,3 @@ def read_key(name: str | None, environ: Mapping[str, str] = os.environ) -> tuple
     if key and not (key.isascii() and key.isprintable()):
         raise EndpointError(f"the key in {name or _USUAL_KEY} has characters that no key has")
     return name or _USUAL_KEY, key
-
-
-def address_of(endpoint: str, path: str) -> str:
-    """The address of what an endpoint has at `path`; a query of the endpoint belongs to each."""
-    url = urlsplit(endpoint)
-    return url._replace(path=url.path + path).geturl()

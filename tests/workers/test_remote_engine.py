@@ -23,6 +23,7 @@ from workers.engines.remote.pictures import Pictures, encode
 from workers.engines.remote.rates import Rate
 from workers.engines.remote.refusals import RequestRefusedError, ServerFailedError
 from workers.engines.remote_engine import RemoteEngine
+from workers.settings import WorkerSettings
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 
@@ -362,6 +363,34 @@ def test_vendors_are_known_by_their_addresses(endpoint: str, dialect: str, heade
     assert settings.known_dialect is not None
     assert (settings.known_dialect.name, set(settings.headers)) == (dialect, headers)
     assert set(RemoteSettings("http://127.0.0.1:1/v1", key="k").headers) == {"authorization"}
+
+
+def test_an_endpoint_of_azure_keeps_its_version_and_gets_its_own_header() -> None:
+    """The query belongs to every address, and a key is no bearer's token there."""
+    settings = WorkerSettings(endpoint="https://me.openai.azure.com/openai/deployments/d/?api-version=2024-10-21")
+    asked = RemoteSettings(str(settings.endpoint), key="k")
+    root = "https://me.openai.azure.com/openai/deployments/d"
+    assert asked.url("/chat/completions") == f"{root}/chat/completions?api-version=2024-10-21"
+    assert asked.headers == {"api-key": "k"}
+
+
+async def test_a_model_that_is_gone_is_waited_for_with_a_sentence() -> None:
+    """The server says so and lists it no more; when it is back, what waited is answered."""
+    gone = Mood(404, {"error": {"message": "The model does not exist", "code": "model_not_found"}})
+    with serving(Elsewhere(moods=[gone])) as there:
+        async with asking(there, backoff_seconds=0.01) as engine:
+            there.lists = False
+            asked = asyncio.ensure_future(engine.generate(ask_about(text="?"), SAMPLING, "r"))
+
+            async def waits() -> bool:
+                return engine.phase is not None
+
+            await async_wait_until(waits)
+            assert engine.phase
+            assert engine.phase.name == f"waits: model gone (404); {there.url} lists {ENTRY.id} no more"
+            there.lists = True
+            assert (await asked).text.startswith("The answer is")
+    assert len(there.chats) == 2
 
 
 def test_rates_spread_what_is_taken_and_make_up_for_what_was_guessed() -> None:

@@ -24,6 +24,7 @@ from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote.meeting import meet
 from workers.engines.remote.pictures import Pictures
 from workers.engines.remote.rates import Rate
+from workers.engines.remote.replies import listed_name
 from workers.engines.remote.server import Server
 from workers.engines.remote.steering import steered
 from workers.engines.remote.streaming import ASKED
@@ -104,7 +105,7 @@ class RemoteEngine:
         self._name, self._dialect, self._version = met.name, met.dialect, met.version
         self._context = min(self._context, met.context or self._context)
         self._ends = met.ends
-        self._server.model = met.name
+        self._server.model = listed_name(met.name)
 
     async def generate(
         self,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from workers.elsewhere import address_of
 from workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor
 
 
@@ -47,10 +46,11 @@ class RemoteSettings:
         return {**dialect.headers, **(dialect.key_headers(self.key) if self.key else {})}
 
     def url(self, path: str) -> str:
-        """The address of what the endpoint has at `path`, such as `/models`."""
-        return address_of(self.endpoint, path)
+        """The address of what the endpoint has at `path`, such as `/models`; its query belongs to each."""
+        url = urlsplit(self.endpoint)
+        return url._replace(path=url.path + path).geturl()
 
     def beside(self, path: str) -> str:
         """The address of what vLLM has at `path` beside its API."""
-        root = urlsplit(self.endpoint)
-        return root._replace(path=root.path.removesuffix("/v1") + path).geturl()
+        url = urlsplit(self.endpoint)
+        return url._replace(path=url.path.removesuffix("/v1") + path).geturl()

@@ -14,7 +14,7 @@ from workers.engines.engine import EngineDeadError
 from workers.engines.remote.dialects import Dialect, recognise
 from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote.refusals import AgainLaterError, MalformedError
-from workers.engines.remote.replies import Card, read_cards, read_json
+from workers.engines.remote.replies import Card, listed_name, read_cards, read_json
 from workers.engines.remote.server import Server
 from workers.engines.remote.texts import shown
 
@@ -55,21 +55,20 @@ async def _look(server: Server, entry: CatalogueEntry, settings: RemoteSettings)
     cards = await _cards(server, settings)
     names = (settings.name,) if settings.name else entry.remote_names
     listed = {card.name: card for card in cards or ()}
-    name = next((name for name in names if name in listed), None)
-    if cards is not None and name is None:
+    name, card = next(((name, listed[key]) for name in names if (key := listed_name(name)) in listed), (names[0], None))
+    if cards is not None and card is None:
         raise _lacking(cards, names, settings)
     dialect, version = settings.known_dialect, None
     if dialect is None or dialect.keeps:
         version = await _version(server, settings)
         owners = {card.owner for card in cards or () if card.owner}
         dialect = dialect or recognise(owners, has_version=version is not None)
-    asked = name or names[0]
     return Met(
-        name=asked,
+        name=name,
         dialect=dialect,
         version=f"{dialect.name} {version}" if version else dialect.name,
-        context=listed[name].context if name else None,
-        ends=await _ends(server, settings, entry, asked) if dialect.ends_turns else {},
+        context=card.context if card else None,
+        ends=await _ends(server, settings, entry, name) if dialect.ends_turns else {},
     )
 
 

@@ -52,7 +52,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Card:
-    """A model that a server lists: its name, whose it says it is, and the tokens of its context where it tells."""
+    """A model that a server lists, whose it says it is, and the tokens of its context where it tells."""
 
     name: str
     owner: str | None = None
@@ -71,10 +71,15 @@ def read_cards(content: bytes) -> list[Card] | None:
     return [_card(each) for each in data if isinstance(each, dict) and isinstance(each.get("id"), str)]
 
 
+def listed_name(name: str) -> str:
+    """The name of a model without what Google's lists put before it."""
+    return name.removeprefix("models/")
+
+
 def _card(told: Mapping[str, Any]) -> Card:
     owner = told.get("owned_by")
     return Card(
-        name=told["id"].removeprefix("models/"),  # Google's
+        name=listed_name(told["id"]),
         owner=owner if isinstance(owner, str) else None,
         context=_count(told.get("max_model_len")) or None,
     )

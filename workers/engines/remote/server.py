@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -18,19 +18,17 @@ from workers.engines.remote.bodies import Body
 from workers.engines.remote.connections import Connections
 from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote.rates import Rate
-from workers.engines.remote.refusals import AgainLaterError, MalformedError, RequestRefusedError, read_error, refusal
+from workers.engines.remote.refusals import AgainLaterError, RequestRefusedError, read_error, refusal
 from workers.engines.remote.replies import read_cards
 from workers.engines.remote.standing import Look, Standing
-from workers.engines.remote.streaming import Events, is_stream
+from workers.engines.remote.streaming import pieces, receive
 from workers.engines.remote.texts import shown
 
 for _teller in ("httpx", "httpcore"):
     logging.getLogger(_teller).setLevel(logging.WARNING)  # they tell of every request, and of its headers
 
-_LONGEST_ANSWER = 64 * 2**20
 _CONNECT_SECONDS = 10.0
 _ASK_SECONDS = 30.0
-_TAIL_SECONDS = 10.0  # for what it took, which comes behind the end of a streamed answer
 _REFUSALS = ("refused", "unpaid", "moved")
 _MOST_REFUSALS = 8  # in a row: more are not the requests' own
 _LONGEST_REFUSAL = 300.0
@@ -49,7 +47,7 @@ class Server:
         self._context = context
         self._requests = Rate(settings.requests_a_minute)
         self._looking: asyncio.Task[Look] | None = None
-        self.model: str | None = None
+        self.model: str | None = None  # as its list has it
         self.standing = Standing(settings)
         self.retries = self.on_the_wire = 0
         self.in_vain = Usage()
@@ -119,6 +117,7 @@ class Server:
         if later.trouble == "busy":
             if others_are_answered:
                 asks.spend(later)
+            asks.spare()
             self.standing.slow_down(later, began)
             return
         if later.trouble in _REFUSALS and others_are_answered:
@@ -194,8 +193,8 @@ class Server:
                 self._http.stream("POST", url, content=body, headers=headers) as response,
             ):
                 if response.status_code != HTTPStatus.OK:
-                    raise self._refusal(response, b"".join([piece async for piece in _pieces(response)]))
-                await _take(response, answer, bound)
+                    raise self._refusal(response, b"".join([piece async for piece in pieces(response)]))
+                await receive(response, answer, bound)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
         except (httpx.TransportError, httpx.DecodingError, TimeoutError) as error:
@@ -214,11 +213,10 @@ class Server:
         return AgainLaterError(f"it cannot be reached: {why}", "away")
 
     def _pay(self, later: AgainLaterError, usage: Usage | None) -> None:
-        later.paid = usage
-        if usage:
+        if usage and usage.prompt_tokens + usage.completion_tokens:
+            later.paid = usage
             names = ("prompt_tokens", "cached_tokens", "completion_tokens")
-            sums = {name: getattr(self.in_vain, name) + getattr(usage, name) for name in names}
-            self.in_vain = Usage(**sums)
+            self.in_vain = Usage(**{name: getattr(self.in_vain, name) + getattr(usage, name) for name in names})
 
     @contextmanager
     def _sending(self) -> Iterator[None]:
@@ -227,34 +225,3 @@ class Server:
             yield
         finally:
             self.on_the_wire -= 1
-
-
-async def _take(response: httpx.Response, answer: Answer, bound: asyncio.Timeout) -> None:
-    """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
-    content = bytearray()
-    events = Events(answer) if response.headers.get("content-type", "").startswith("text/event-stream") else None
-    has_ended = False
-    async for piece in _pieces(response):
-        if events is None:
-            content += piece
-            continue
-        events.take(piece)
-        if not has_ended and (has_ended := answer.has_ended or events.is_done):
-            tail = asyncio.get_running_loop().time() + _TAIL_SECONDS
-            bound.reschedule(min(tail, bound.when() or tail))
-    if events is None and is_stream(bytes(content[:100])):
-        events = Events(answer)
-        events.take(bytes(content))
-    if events:
-        events.end()
-    else:
-        answer.take_whole(bytes(content))
-
-
-async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
-    size = 0
-    async for piece in response.aiter_bytes():
-        size += len(piece)
-        if size > _LONGEST_ANSWER:
-            raise MalformedError(f"an answer is longer than {_LONGEST_ANSWER} bytes")
-        yield piece

@@ -1,7 +1,10 @@
-"""Server-sent events: the bytes of a stream as the values that they bring."""
+"""Takes what comes of an answer: a whole body, or server-sent events as the values that they bring."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
 
 from workers.engines.remote.answers import Answer
 from workers.engines.remote.refusals import MalformedError
@@ -10,14 +13,11 @@ from workers.engines.remote.replies import read_json
 ASKED = {"stream": True, "stream_options": {"include_usage": True}}
 """What a body says that asks for a stream."""
 
+_LONGEST_ANSWER = 64 * 2**20
 _LONGEST_EVENT = 2**22
+_TAIL_SECONDS = 10.0  # for what it took, which comes behind the end of a streamed answer
 _ENDS = re.compile(rb"\r\n|\r|\n")
 _BEGINNING = re.compile(rb"\s*(?:data|event|id|retry)?:")
-
-
-def is_stream(content: bytes) -> bool:
-    """Whether these bytes are a stream, whatever their header calls them."""
-    return _BEGINNING.match(content) is not None
 
 
 class Events:
@@ -83,3 +83,40 @@ def _values(lines: list[str]) -> Iterator[str]:
         yield from filter(str.strip, lines)
     else:
         yield "\n".join(lines)
+
+
+async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeout) -> None:
+    """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
+    content = bytearray()
+    events = Events(answer) if response.headers.get("content-type", "").startswith("text/event-stream") else None
+    has_ended = False
+    async for piece in pieces(response):
+        if events is None:
+            content += piece
+            continue
+        events.take(piece)
+        if not has_ended and (has_ended := answer.has_ended or events.is_done):
+            tail = asyncio.get_running_loop().time() + _TAIL_SECONDS
+            bound.reschedule(min(tail, bound.when() or tail))
+    if events is None and _is_stream(bytes(content[:100])):
+        events = Events(answer)
+        events.take(bytes(content))
+    if events:
+        events.end()
+    else:
+        answer.take_whole(bytes(content))
+
+
+async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield what comes. Raises MalformedError for more than any answer has."""
+    size = 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > _LONGEST_ANSWER:
+            raise MalformedError(f"an answer is longer than {_LONGEST_ANSWER} bytes")
+        yield piece
+
+
+def _is_stream(content: bytes) -> bool:
+    # Whatever their header calls them.
+    return _BEGINNING.match(content) is not None
