@@ -93,7 +93,7 @@ class Instruments:
         )
         self.retries = _Followed(
             "gigavqa_worker_engine_retries",
-            "Requests sent again to an engine elsewhere that was away or had too much to do.",
+            "Requests sent again to an engine elsewhere that was away, failed or had too much to do.",
             registry,
         )
         self.dollars = Counter(

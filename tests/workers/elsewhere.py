@@ -66,6 +66,7 @@ class Elsewhere:
     vocabulary: dict[str, list[int]] | None = None
     uploads: int = 0
     answered: int = 0
+    refused: int = 0
     url: str = ""
 
     def app(self) -> Starlette:
@@ -100,6 +101,7 @@ class Elsewhere:
         self.keys.add(request.headers.get("authorization", ""))
         self.connections.add(request.client)
         if self.refuses or self.is_broken:
+            self.refused += 1
             repeated = f"no GPU {request.headers.get('authorization')}"
             return JSONResponse({"error": {"message": repeated}}, self.refuses or 503)
         if self.moods:

@@ -44,7 +44,7 @@ class EngineStats:
 
     `processed_rasters` counts what was made ready for the vision encoder, `encoder_runs` the rasters that went through
     it, and `primers` the beginnings of prompts that were asked for by themselves; their tokens count like all others.
-    `retries` counts what was sent again to an engine elsewhere, which was away or had too much to do.
+    `retries` counts what was sent again to an engine elsewhere, which was away, failed or had too much to do.
     """
 
     running: int = 0

@@ -1,5 +1,6 @@
 """How often one request is asked: what bounds the asking of a server that is there and does not answer it."""
 
+import math
 import time
 
 from jobs.models import Usage
@@ -22,6 +23,8 @@ class Asks:
         self._paid: list[Usage] = []
         self.number = 0
         """How many there were."""
+        self.refused_at = math.inf
+        """When the first ask began that was refused."""
 
     def count(self, later: AgainLaterError) -> None:
         """Count one. Raises ServerFailedError and GenerationFailedError when it was the last."""

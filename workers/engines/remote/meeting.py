@@ -1,5 +1,6 @@
 """The first meeting with a server: whether it has the model, under which name, and what kind of server it is."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -46,7 +47,7 @@ async def meet(server: Server, entry: CatalogueEntry, settings: RemoteSettings) 
                 ) from later
             await server.wait(later, attempt)
         else:
-            server.standing.found()
+            server.standing.found(time.monotonic())
             return met
     raise AssertionError("counts have no end")
 

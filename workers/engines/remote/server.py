@@ -92,10 +92,10 @@ class Server:
                 await self._bear(later, asks, began, answers)
                 self.retries += 1
             except EngineError:
-                self.standing.found()
+                self.standing.found(began)
                 raise
             else:
-                self.standing.answered()
+                self.standing.answered(began)
                 return turn, time.monotonic() - began
 
     async def wait(self, later: AgainLaterError, attempt: int) -> None:
@@ -120,44 +120,54 @@ class Server:
             asks.spare()
             self.standing.slow_down(later, began)
             return
-        if later.trouble in _REFUSALS and others_are_answered:
-            raise RequestRefusedError(str(later))
+        if later.trouble in _REFUSALS:
+            await self._bear_refusal(later, asks, began)
+            return
         look = Look("there") if others_are_answered else await self._look_around(later)
         if look.state == "away":
-            self.standing.lose(later)
-            await self.standing.sleep(asks.next_pause(), asked=later.seconds)
-            asks.spare()
-        elif later.trouble in _REFUSALS:
-            await self._bear_refusal(later, look, asks)
-        elif later.trouble == "gone" and look.models is not None and self.model not in look.models:
-            self.standing.close("gone", later.status or 0, self.model)
-            await self._until_otherwise(lambda now: now.models is not None and self.model not in now.models, asks)
+            await self._bear_absence(later, asks)
+        elif later.trouble == "gone" and self._is_gone(look):
+            await self._stand("gone", later.status or 0, self._is_gone, asks)
         else:
             self.standing.found()
             asks.count(later)
             await asyncio.sleep(self.standing.pause(asks.next_pause(), later.seconds))
 
-    async def _bear_refusal(self, later: AgainLaterError, look: Look, asks: Asks) -> None:
-        if look.state in ("refused", "moved"):
-            self.standing.close(look.state, look.status)
-            await self._until_otherwise(lambda now: now.state == look.state, asks)
-            return
-        self.standing.refusals += 1
-        if self.standing.refusals <= _MOST_REFUSALS:
-            raise RequestRefusedError(str(later))
-        self.standing.close(later.trouble, later.status or 0)  # some list their models to anybody
-        asks.count(later)
-        await self.standing.sleep(asks.next_pause(), asked=later.seconds, longest=_LONGEST_REFUSAL)
+    async def _bear_absence(self, later: AgainLaterError, asks: Asks) -> None:
+        self.standing.lose(later)
+        await self.standing.sleep(asks.next_pause(), asked=later.seconds)
+        asks.spare()
 
-    async def _until_otherwise(self, is_so: Callable[[Look], bool], asks: Asks) -> None:
-        """Wait until the list of models shows something else, or somebody is answered; none of it counts."""
-        answers, look = self.standing.answers, None
-        while self.standing.answers == answers and (look is None or is_so(look)) and not self._http.is_closed:
+    async def _bear_refusal(self, later: AgainLaterError, asks: Asks, began: float) -> None:
+        """Wait where it is the key that is refused; raises RequestRefusedError where it is the request."""
+        asks.refused_at = min(asks.refused_at, began)
+        if self.standing.newest > asks.refused_at:  # a later ask was taken with the same key
+            raise RequestRefusedError(str(later))
+        look = await self._look_around()
+        if look.state == "away":
+            await self._bear_absence(later, asks)
+        elif look.state != "there":
+            await self._stand(look.state, look.status, lambda now: now.state == look.state, asks)
+        elif self.standing.refuse() <= _MOST_REFUSALS:
+            raise RequestRefusedError(str(later))
+        else:  # some list their models to anybody
+            self.standing.close(later.trouble, later.status or 0)
+            asks.count(later)
+            await self.standing.sleep(asks.next_pause(), asked=later.seconds, longest=_LONGEST_REFUSAL)
+
+    async def _stand(self, trouble: str, status: int, is_so: Callable[[Look], bool], asks: Asks) -> None:
+        """Wait until the list of models shows something else; none of it counts."""
+        look = None
+        while (look is None or is_so(look)) and not self._http.is_closed:
+            self.standing.close(trouble, status, self.model)
             await self.standing.sleep(asks.next_pause())
             look = await self._look_around()
         if look is not None and look.state == "there":
-            self.standing.found()
+            self.standing.found(time.monotonic())
         asks.spare()
+
+    def _is_gone(self, look: Look) -> bool:
+        return look.models is not None and self.model not in look.models
 
     async def _look_around(self, later: AgainLaterError | None = None) -> Look:
         """Look whether the server is there; those who want to know at one time look together."""

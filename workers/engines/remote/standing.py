@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import random
 import time
 from dataclasses import dataclass
@@ -37,10 +38,12 @@ class Standing:
         self._busy: str | None = None
         self._resumes = self._spread = 0.0
         self._busy_times = 0
+        self._refusals = 0
+        self._refused_since = self._closed_at = -math.inf
         self.answers = 0
         """How many requests were answered."""
-        self.refusals = 0
-        """How many were refused since the last answer, though the list of models was not."""
+        self.newest = -math.inf
+        """When the ask began that began last of those that were answered."""
 
     @property
     def is_open(self) -> bool:
@@ -55,18 +58,32 @@ class Standing:
         why = self._away or self._busy
         return f"waiting for {self._settings.endpoint} ({why})" if why else None
 
-    def answered(self) -> None:
-        """Note that somebody was answered."""
+    def answered(self, began: float) -> None:
+        """Note that somebody was answered whose ask began then."""
         self.answers += 1
-        self.refusals = self._busy_times = 0
-        self._busy = None
-        self.found()
+        self.newest = max(self.newest, began)
+        self._busy_times, self._busy = 0, None
+        if began > self._refused_since:
+            self._refusals = 0
+        self.found(began)
 
-    def found(self) -> None:
-        """Note that the server is there, and wake who waits for it."""
-        if not self.is_open:
+    def refuse(self) -> int:
+        """Count a refusal that the list of models does not share; returns how many there were in a row."""
+        if not self._refusals:
+            self._refused_since = time.monotonic()
+        self._refusals += 1
+        return self._refusals
+
+    def found(self, began: float | None = None) -> None:
+        """Note that the server is there, and wake who waits; it is open to its askers if it took what `began` then.
+
+        What was on the wire when it closed is answered all the same.
+        """
+        is_opened = self._closed is not None and began is not None and began > self._closed_at
+        if self._away or is_opened:
             log.warning("%s is back", self._settings.endpoint)
-        self._away = self._closed = None
+        self._away = None
+        self._closed = None if is_opened else self._closed
         for sleeper in self._sleepers:
             if not sleeper.done():
                 sleeper.set_result(None)
@@ -82,6 +99,7 @@ class Standing:
         why = _closings(self._settings, status, model)[trouble]
         if why != self._closed:
             log.error("%s", why)
+            self._closed_at = time.monotonic()
         self._away, self._closed = None, why
 
     async def sleep(self, attempt: int, *, asked: float | None = None, longest: float = _LONGEST_BACKOFF) -> None:
