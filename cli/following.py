@@ -73,6 +73,8 @@ def obstacles(models: Sequence[str], workers: Sequence[WorkerStatus]) -> Iterato
         elif all(worker.state == "starting" for worker in serving):
             phase = next((worker.phase.name for worker in serving if worker.phase), "the engine")
             yield f"the worker of {model} starts: {phase}"
+        elif len(phases := [worker.phase.name for worker in serving if worker.phase]) == len(serving):
+            yield f"the worker of {model} answers nothing: {phases[0]}"
 
 
 @contextmanager

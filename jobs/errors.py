@@ -68,6 +68,10 @@ class PartUnreadableError(JobsError):
     """A Parquet part is gone, or is not what was written: cut short, changed, or kept from its reader."""
 
 
+class ResponseUnrecordableError(JobsError):
+    """A response holds what could not be read again, or counted, if it were recorded."""
+
+
 class TextMissingError(JobsError):
     """The responses of a job are in Parquet parts, and nobody told where these are."""
 

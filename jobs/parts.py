@@ -54,11 +54,9 @@ class PartStore:
 
         Returns its seal, by which `read` knows it again.
         """
-        found = [_row(cursor, text) for cursor, text in rows]
-        table = pa.table({name: [row[name] for row in found] for name in SCHEMA.names}, schema=SCHEMA)
         buffer = io.BytesIO()
         # Checksums of pages are for readers that know no seal.
-        pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+        pq.write_table(_table(rows), buffer, compression="zstd", write_page_checksum=True)
         self.put(job_id, part, buffer.getvalue())
         return _seal(buffer.getvalue())
 
@@ -181,6 +179,18 @@ def _write_durably(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def require_row(cursor: str, text: bytes) -> None:
+    """Raise one of Python's errors of values, or of Arrow's, where no part can hold a response."""
+    row = _row(cursor, text)
+    for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True):
+        pa.scalar(row[name], kind)
+
+
+def _table(rows: Sequence[tuple[str, bytes]]) -> pa.Table:
+    found = [_row(cursor, text) for cursor, text in rows]
+    return pa.table({name: [row[name] for row in found] for name in SCHEMA.names}, schema=SCHEMA)
 
 
 def _row(cursor: str, text: bytes) -> dict[str, Any]:

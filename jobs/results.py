@@ -9,15 +9,16 @@ from cachetools import LRUCache
 from redis.asyncio import Redis
 
 from jobs.calls import Calls, Recorded
-from jobs.codec import decompress, pack
-from jobs.errors import PartUnreadableError, TextMissingError
+from jobs.codec import pack
+from jobs.errors import PartUnreadableError, ResponseUnrecordableError, TextMissingError
 from jobs.keys import KEYS, Keys
 from jobs.leases import Lease
 from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
-from jobs.stored import read_response
+from jobs.stored import read_response, unpack_response, why_unreadable
 
 _MOST_AT_ONCE = 64  # responses that one script records: some three milliseconds of the server's time
+_MOST_COUNTED = 2**53  # where scripts begin to lose units, and thousands of such sums still have room in 64 bits
 _MOST_HOT = 100_000  # requests that are named at once: some ten milliseconds of the server's time
 PAGE = 500
 """Responses that are read at a time."""
@@ -64,7 +65,8 @@ class ResultStore:
         """Keep the first response to a request; False when one was recorded before, or the job ended meanwhile.
 
         The same script counts it, publishes progress, acknowledges the lease's bundle with its last request, and
-        completes the job with its last bundle. It does not matter whether the lease is still held.
+        completes the job with its last bundle. It does not matter whether the lease is still held. Raises
+        ResponseUnrecordableError.
         """
         told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._unrecorded.setdefault(response.job_id, []).append((_recorded(response, lease), told))
@@ -160,11 +162,16 @@ class ResultStore:
         pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in packed])
         parts = await self._read_parts(job_id, {pointer.part for pointer in pointers.values() if pointer.part}, kept)
 
-        def read_all() -> Mapping[str, Response | UnreadableResponse]:
-            found = {id_: read_response(decompress(text)) for id_, text in packed.items()}
-            return found | {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
+        def read_all() -> tuple[dict[str, Response | UnreadableResponse], dict[str, str]]:
+            found, damaged = _read_texts(packed)
+            resolved = {id_: _resolve(job_id, id_, pointer, parts) for id_, pointer in pointers.items()}
+            return {**found, **resolved}, damaged
 
-        return await asyncio.to_thread(read_all)  # a page takes tens of milliseconds, in which others are served
+        # A page takes tens of milliseconds, in which others are served.
+        found, damaged = await asyncio.to_thread(read_all)
+        recorded = await self._pointers(job_id, list(damaged))
+        unread = {id_: _unreadable(job_id, id_, recorded[id_], why) for id_, why in damaged.items() if id_ in recorded}
+        return {**found, **unread}
 
     async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _Pointer]:
         async with self._redis.pipeline(transaction=False) as pipeline:
@@ -205,9 +212,30 @@ def _resolve(
     job_id: str, request_id: str, pointer: _Pointer, parts: Mapping[str, list[str] | PartUnreadableError]
 ) -> Response | UnreadableResponse:
     texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the server")
-    if isinstance(texts, list) and pointer.row and int(pointer.row) < len(texts):
+    if isinstance(texts, PartUnreadableError):
+        return _unreadable(job_id, request_id, pointer, str(texts))
+    if not pointer.row or int(pointer.row) >= len(texts):
+        why = f"the Parquet part {pointer.part} has no row {pointer.row}"
+        return _unreadable(job_id, request_id, pointer, why)
+    try:
         return read_response(texts[int(pointer.row)])
-    reason = f"the Parquet part {pointer.part} has no row {pointer.row}" if isinstance(texts, list) else str(texts)
+    except ValueError as error:
+        why = f"row {pointer.row} of the Parquet part {pointer.part} cannot be read: {why_unreadable(error)}"
+        return _unreadable(job_id, request_id, pointer, why)
+
+
+def _read_texts(packed: Mapping[str, bytes]) -> tuple[dict[str, Response], dict[str, str]]:
+    """Responses by request id, and of those that cannot be read why not: each by itself."""
+    found, damaged = dict[str, Response](), dict[str, str]()
+    for request_id, text in packed.items():
+        try:
+            found[request_id] = unpack_response(text)
+        except ValueError as error:
+            damaged[request_id] = f"its text cannot be read: {why_unreadable(error)}"
+    return found, damaged
+
+
+def _unreadable(job_id: str, request_id: str, pointer: _Pointer, why: str) -> UnreadableResponse:
     return UnreadableResponse.model_validate(
         {
             "job_id": job_id,
@@ -215,7 +243,7 @@ def _resolve(
             "sample_id": pointer.sample,
             "recorded": pointer.outcome,
             "part": pointer.part,
-            "unreadable": reason,
+            "unreadable": why,
         }
     )
 
@@ -224,6 +252,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
     usages, rasters = [turn.usage for turn in response.turns], response.rasters
     tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
     sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
+    sums |= {"views": len(rasters), "microdollars": _microdollars(response)}
     fields = {
         "sample": response.sample_id,
         "attempt": str(response.attempt),
@@ -240,10 +269,30 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
         model=response.model,
-        packed=pack(response),
-        sums=sums | {"views": len(rasters), "microdollars": round(1e6 * sum(usage.dollars or 0 for usage in usages))},
+        packed=_packed(response, sums),
+        sums=sums,
         rendering_seconds=response.rendering_seconds,
         image=rasters[0].view.image if rasters else "",
         rasters=[raster.key for raster in rasters],
         metadata=fields,
     )
+
+
+def _microdollars(response: Response) -> int:
+    try:
+        return round(1e6 * sum(turn.usage.dollars or 0 for turn in response.turns))
+    except (ValueError, OverflowError) as error:  # of no number, or of infinity
+        raise ResponseUnrecordableError("its dollars cannot be counted") from error
+
+
+def _packed(response: Response, sums: Mapping[str, int]) -> bytes:
+    """Pack what can be read again. Raises ResponseUnrecordableError."""
+    if uncounted := [name for name, number in sums.items() if not 0 <= number <= _MOST_COUNTED]:
+        raise ResponseUnrecordableError(f"its {', '.join(uncounted)} cannot be counted")
+    try:
+        packed = pack(response)
+        unpack_response(packed)
+    except (ValueError, TypeError, RecursionError) as error:
+        why = why_unreadable(error) if isinstance(error, ValueError) else str(error)
+        raise ResponseUnrecordableError(f"it could not be read again: {ascii(why)[1:-1]}") from error
+    return packed

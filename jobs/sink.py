@@ -9,11 +9,12 @@ from itertools import takewhile
 
 from redis.asyncio import Redis
 from redis.exceptions import LockError, RedisError
+from zstandard import ZstdError
 
 from jobs.calls import Calls, Sunk
 from jobs.codec import decompress
 from jobs.keys import KEYS, Keys
-from jobs.parts import PartStore
+from jobs.parts import PartStore, require_row
 from jobs.stored import renewed
 
 _LOCK_SECONDS = 60.0
@@ -66,6 +67,8 @@ class ParquetSink:
         self._awaited = "", 0.0
         self.errors = 0
         """How often a step of `run_forever` failed and was put off."""
+        self.put_aside = 0
+        """Responses that no part can hold, and that stay on the server."""
 
     async def run_forever(self) -> None:
         """Sink what is due until cancelled; a step that fails is logged, counted and tried again."""
@@ -143,8 +146,9 @@ class ParquetSink:
         entries = [entry for entry in first if entry.job_id == job_id]
         part = f"part-{entries[0].id}-{entries[-1].id}"
         packed = await self._load(job_id, entries)
-        seal = await asyncio.to_thread(self._write, job_id, part, packed) if packed else ""
-        moved = await self._mark(job_id, part, seal, entries, list(packed))
+        rows = await asyncio.to_thread(self._rows_of, job_id, packed)
+        seal = await asyncio.to_thread(self._parts.write, job_id, part, rows) if rows else ""
+        moved = await self._mark(job_id, part, seal, entries, [cursor for cursor, _ in rows])
         if not moved:  # the job was deleted, perhaps after an earlier run had written this part
             await asyncio.to_thread(self._parts.remove, job_id, part)
         return moved
@@ -154,9 +158,19 @@ class ParquetSink:
         texts = await self._calls.texts(job_id, [(entry.request_id, entry.cursor) for entry in entries])
         return {entry.cursor: text for entry, text in zip(entries, texts, strict=True) if text}
 
-    def _write(self, job_id: str, part: str, packed: Mapping[str, bytes]) -> str:
-        rows = [(cursor, renewed(decompress(text))) for cursor, text in packed.items()]
-        return self._parts.write(job_id, part, rows)
+    def _rows_of(self, job_id: str, packed: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
+        """Rows for a part, without the responses that no part can hold: they stay where they are, and are named."""
+        rows = []
+        for cursor, text in packed.items():
+            try:
+                row = cursor, renewed(decompress(text))
+                require_row(*row)
+            except (ValueError, TypeError, LookupError, AttributeError, OverflowError, ZstdError) as error:
+                self.put_aside += 1
+                _log.error("job %s: response %s gets into no Parquet part: %s", job_id, cursor, error)
+            else:
+                rows.append(row)
+        return rows
 
     async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}

@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 from pydantic_core import from_json
+from zstandard import ZstdError
 
+from jobs.codec import decompress
 from jobs.models import FORM, Bundle, JobSpec, Response
 
 _NOW = f'{{"version":{FORM},'
@@ -25,7 +27,27 @@ def read_response(text: str | bytes, extra: Literal["ignore", "forbid"] = "forbi
     """Read a response; `extra` says what becomes of fields that no response has. Raises ValueError."""
     if _is_now(text):
         return Response.model_validate_json(text, extra=extra)
-    return Response.model_validate(response_fields(from_json(text)), extra=extra)
+    try:
+        fields = response_fields(from_json(text))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError("is no response of an earlier form") from error
+    return Response.model_validate(fields, extra=extra)
+
+
+def unpack_response(packed: bytes) -> Response:
+    """Read a response as the server holds it. Raises ValueError."""
+    try:
+        return read_response(decompress(packed))
+    except ZstdError as error:
+        raise ValueError("its bytes are damaged") from error
+
+
+def why_unreadable(error: ValueError) -> str:
+    """Tell in a line what is wrong with a response that cannot be read."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def renewed(text: bytes) -> bytes:

@@ -85,7 +85,7 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
-        self._standing = Standing(self._redis, settings, lambda: self._sink.errors)
+        self._standing = Standing(self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside))
         instrumentation.registry.register(self._standing)
         self._watch = Watch(self._standing)
         self._keys = ApiKeys(self._redis)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import count
 
+from jobs.errors import ResponseUnrecordableError
 from jobs.growth import Teller
 from jobs.leases import Lease
 from jobs.logs import about
@@ -25,7 +26,7 @@ from workers.instrumentation import Instruments
 from workers.patience import patiently
 from workers.player import Player
 from workers.preparation import Preparation
-from workers.responses import Outcome, make_failure, make_response
+from workers.responses import Outcome, in_place_of, make_failure, make_response
 from workers.rounds import Rounds
 from workers.script import FixedTurns
 from workers.stages import Stage as StageName
@@ -207,7 +208,13 @@ class BundlePlayer:
         self, lease: Lease, response: Response, marks: Sequence[Mark], on_recorded: Callable[[int], None]
     ) -> None:
         ended_ns = time.time_ns()
-        new = await patiently(lambda: self._results.record(response, lease))
+        try:
+            new = await patiently(lambda: self._results.record(response, lease))
+        except ResponseUnrecordableError as error:
+            log.error("job %s, request %s: not recorded as it is: %s", lease.job_id, response.request_id, error)
+            self._instruments.unexpected.inc()
+            response = in_place_of(response, error)
+            new = await patiently(partial(self._results.record, response, lease))
         self._instruments.count(response, new=new)
         if self._traces:
             self._traces.tell(response, marks, ended_ns)

@@ -49,6 +49,12 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
     )
 
 
+def in_place_of(response: Response, error: Exception) -> Response:
+    """What is recorded of a request whose response cannot be: a failure that says so, and is not asked again."""
+    told = {"turns": (), "stop": None, "failure": make_failure(error, retryable=False)}
+    return response.model_copy(update=told)
+
+
 def raster_records(request: InferenceRequest, outcome: Outcome) -> tuple[RasterRecord, ...]:
     """Tell where the rasters of a request's views came from, those of each turn in order.
 

@@ -12,7 +12,7 @@ from catalogue.resolve import find_checkpoint, resolve_model
 from jobs.home import Home
 from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
 from workers.engines.engine import Engine
-from workers.engines.remote.server import RemoteSettings
+from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote_engine import RemoteEngine
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.engines.simulation.script import read_script

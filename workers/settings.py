@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -23,6 +23,7 @@ from jobs.settings import Listed, Spelt
 from tiling.helpers import usable_cores
 
 _GIB = 2**30
+_VERSION = "api-version"  # Azure's, of its API
 _INTERACTIVE_SHIFT_SECONDS = 60.0
 
 
@@ -40,11 +41,15 @@ def _address(given: str | None) -> str | None:
         is_whole = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
     except ValueError:
         is_whole = False
-    if not is_whole or url.query or url.fragment:
+    if not is_whole:
         raise PydanticCustomError("address", "is to be an address such as http://127.0.0.1:8000/v1")
     if "@" in url.netloc:
         raise PydanticCustomError("address", "has a name or password in it; --api-key-env names a variable with a key")
-    return given.rstrip("/") + ("" if url.path.strip("/") else "/v1")
+    if url.fragment or any(name != _VERSION for name, _ in parse_qsl(url.query, keep_blank_values=True)):
+        raise PydanticCustomError(
+            "address", "has more behind its path than ?api-version=...; --api-key-env names a variable with a key"
+        )
+    return url._replace(path=url.path.rstrip("/") or "/v1").geturl()
 
 
 def _interactive_shift(given: dict[str, Any]) -> float:
@@ -84,8 +89,8 @@ class WorkerSettings(Home):
         default=(), description="what the server calls a model, where that is neither its id nor its weights"
     )
     remote_dialect: Annotated[
-        Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"] | None,
-        Spelt(metavar="vllm|sglang|dynamo|openai|anthropic|google", default="what the server shows itself to be"),
+        Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"] | None,
+        Spelt(metavar="vllm|sglang|dynamo|openai|azure|anthropic|google", default="what the server shows itself to be"),
     ] = Field(default=None, description="what kind of server it is")
     api_key_env: Annotated[str | None, Spelt(metavar="NAME", default="OPENAI_API_KEY, or no key")] = Field(
         default=None, description="variable that the key for the endpoint is read from"
@@ -102,7 +107,8 @@ class WorkerSettings(Home):
         default=0, description="tokens of prompts and answers between this worker and the endpoint in a minute"
     )
     answer_seconds: PositiveFloat = Field(
-        default=3600.0, description="an answer of the endpoint may take so long before it is asked for again"
+        default=3600.0,
+        description="an answer of the endpoint may take so long, all of it, before it is asked for again",
     )
     speed: NonNegativeFloat = Field(default=1.0, description="of the simulated engine; 0 takes no time")
     script: Annotated[Path | None, Spelt(metavar="FILE", default="letters of options")] = Field(

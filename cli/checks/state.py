@@ -12,6 +12,7 @@ from jobs.errors import ServerUnavailableError
 from jobs.home import Home
 from jobs.server import server_binary
 from workers.elsewhere import read_key
+from workers.engines.remote.endpoint import RemoteSettings
 from workers.errors import EndpointError
 from workers.settings import WorkerSettings
 
@@ -59,8 +60,8 @@ def endpoint() -> Diagnosis:
         return Diagnosis("endpoint", "ok", "none: engines run here")
     try:
         name, key = read_key(settings.api_key_env)
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        answer = httpx.get(f"{settings.endpoint}/models", headers=headers, timeout=5.0)
+        asked = RemoteSettings(settings.endpoint, dialect=settings.remote_dialect, key=key)
+        answer = httpx.get(asked.url("/models"), headers=dict(asked.headers), timeout=5.0)
     except EndpointError as error:
         return Diagnosis("endpoint", "fail", str(error), "export it, or name another variable")
     except httpx.TransportError as error:

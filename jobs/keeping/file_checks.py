@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,10 +12,11 @@ from redis import Redis
 from jobs.errors import PartUnreadableError
 from jobs.keeping.archives import digest_of
 from jobs.keeping.findings import Finding, counted, damage, leftover, removing
-from jobs.keeping.job_checks import Hear
+from jobs.keeping.job_checks import Hear, named
 from jobs.keeping.surveys import Census, Recording, Survey
 from jobs.keys import KEYS
 from jobs.parts import PartStore
+from jobs.stored import read_response
 
 YOUNG_SECONDS = 3600.0
 """A file that is younger may be named any moment, and an older one that nobody names is left over."""
@@ -71,6 +72,9 @@ class PartChecks:
         if astray:
             told = f"{counted(len(astray), 'response')} should stand in the Parquet part {part} where others do"
             yield damage("pointer-wrong", f"job {job_id}", told)
+        if broken := [each.request for each in pointers if each.row is not None and not _is_read(rows, each.row)]:
+            told = f"the responses of {named(broken)} in the Parquet part {part} cannot be read"
+            yield damage("response-damaged", f"job {job_id}", told)
         for _, text in rows:
             self._hear(job_id, text)
 
@@ -86,6 +90,13 @@ class PartChecks:
                 told = f"no response is in the Parquet part {part}"
                 remove = removing(partial(self._parts.remove, job_id, part))
                 yield leftover("part-unnamed", f"job {job_id}", told, remove)
+
+
+def _is_read(rows: Sequence[tuple[str, str]], row: int) -> bool:
+    try:
+        return row >= len(rows) or bool(read_response(rows[row][1]))
+    except ValueError:
+        return False
 
 
 def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> Iterator[Finding]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from redis.asyncio import Redis
-from zstandard import ZstdError
 
 from jobs.calls import Calls
 from jobs.codec import decompress
@@ -13,7 +12,7 @@ from jobs.keeping.findings import Finding, Mend, Remove, counted, damage, leftov
 from jobs.keeping.surveys import Census, Recording, Survey
 from jobs.keys import KEYS
 from jobs.models import JobStatus
-from jobs.stored import read_response, read_spec
+from jobs.stored import read_spec, unpack_response
 
 _UNLIST = "if redis.call('HGET', KEYS[1], 'status') ~= ARGV[2] then redis.call('ZREM', KEYS[2], ARGV[1]) end"
 
@@ -79,26 +78,25 @@ def _check_responses(survey: Survey, census: Census, job_id: str, recordings: li
     subject = f"job {job_id}"
     gone = [each.request for each in recordings if each.cursor != each.entry]
     if gone:
-        yield damage("response-gone", subject, f"{_named(gone)} stand in the order of results, and are not there")
+        yield damage("response-gone", subject, f"{named(gone)} stand in the order of results, and are not there")
     if (more := census.responses[job_id] - len(recordings) + len(gone)) > 0:
         yield damage("response-unordered", subject, f"{counted(more, 'response')} stand in no order of results")
     textless = [each.request for each in recordings if each.cursor and not each.hot and not each.part]
     if textless:
-        yield damage("text-gone", subject, f"the texts of {_named(textless)} are neither on the server nor in a part")
+        yield damage("text-gone", subject, f"the texts of {named(textless)} are neither on the server nor in a part")
 
 
 def _check_texts(survey: Survey, job_id: str, hear: Hear) -> Iterator[Finding]:
     broken = []
     for request, packed in survey.redis.hscan_iter(KEYS.texts(job_id), count=100):
         try:
-            text = decompress(packed)
-            read_response(text)
-        except (ZstdError, ValueError):
+            unpack_response(packed)
+        except ValueError:
             broken.append(request.decode())
         else:
-            hear(job_id, text)
+            hear(job_id, decompress(packed))
     if broken:
-        yield damage("text-damaged", f"job {job_id}", f"the texts of {_named(broken)} cannot be read")
+        yield damage("text-damaged", f"job {job_id}", f"the texts of {named(broken)} cannot be read")
 
 
 def _check_place(survey: Survey, subject: str, job_id: str, status: str) -> Iterator[Finding]:
@@ -139,6 +137,7 @@ async def _add(redis: Redis, *, key: str, field: str, by: int) -> None:
     await redis.hincrby(key, field, by)
 
 
-def _named(requests: list[str]) -> str:
+def named(requests: list[str]) -> str:
+    """Name the first three of these requests, and count the rest."""
     more = f" and {len(requests) - 3} more" if len(requests) > 3 else ""
     return ", ".join(requests[:3]) + more

@@ -62,9 +62,9 @@ class Seen:
 class Standing(Collector):
     """Looks, and shows what it saw last. While the server does not answer, it shows that and nothing of before."""
 
-    def __init__(self, redis: Redis, settings: Settings, sink_errors: Callable[[], int]) -> None:
+    def __init__(self, redis: Redis, settings: Settings, sink: Callable[[], tuple[int, int]]) -> None:
         self._redis = redis
-        self._sink_errors = sink_errors
+        self._sink = sink
         self._settings = settings
         self._registry = JobRegistry(redis)
         self._queue = JobQueue(redis)
@@ -113,8 +113,11 @@ class Standing(Collector):
         total = {(place,): disk.total for place, disk in seen.disks.items()}
         yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
         yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
-        failed = {(): self._sink_errors()}
+        failures, aside = self._sink()
+        failed, put_aside = {(): failures}, {(): aside}
         yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
+        sentence = "Responses that no Parquet part can hold: they stay in the state server, and the log names them."
+        yield _counter("sink_put_aside", sentence, [], put_aside)
         yield from _memory(seen.server)
         yield from _queue(seen.server, self._settings.queue_requests)
         yield from _work(seen.server)

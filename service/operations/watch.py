@@ -221,6 +221,10 @@ def _concerns_of_models(server: Server, points: list[Mapping[str, float | None]]
         elif (one.oldest_seconds or 0) > 900 and not _sum(points[-30:], "completed"):
             says = f"The oldest bundle of {one.model} waits {_told(one.oldest_seconds or 0)}, and no response comes."
             yield Concern(severity="page", says=says)
+    for worker in server.workers:
+        if worker.state == "ready" and worker.phase:
+            says = f"The worker of {', '.join(worker.models)} answers nothing: {worker.phase.name}."
+            yield Concern(severity="page", says=says)
     if _sum(points[-30:], "reclaims"):
         says = "A worker died or was cut off with work in its hands within five minutes; another one took it."
         yield Concern(severity="ticket", says=says)

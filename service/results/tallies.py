@@ -82,6 +82,14 @@ def recorded(
         after = page[-1][0]
 
 
+def _readable(texts: Iterable[str]) -> list[Response]:
+    """Responses of a part. Raises _DiffersError where one cannot be read, which is named when all of the job is."""
+    try:
+        return [read_response(text) for text in texts]
+    except ValueError as error:
+        raise _DiffersError from error
+
+
 class _Counting:
     """One tally in the making."""
 
@@ -144,7 +152,7 @@ class _Counting:
         failed = {row for (row, _, _), stands in zip(known.failed, standing, strict=True) if stands}
         if failed:
             rows = self._parts.rows(job_id, part, seal)
-            self.add(read_response(text) for row, (_, text) in enumerate(rows) if row in failed)
+            self.add(_readable(text for row, (_, text) in enumerate(rows) if row in failed))
         merge_tally(self.tally, job_id, known.tally, self._benchmark)
         return known.answers + len(failed)
 
@@ -158,7 +166,7 @@ class _Counting:
 
     def _make(self, job_id: str, part: str, seal: str) -> _PartTally:
         rows = self._parts.rows(job_id, part, seal)
-        responses = [read_response(text) for _, text in rows]
+        responses = _readable(text for _, text in rows)
         answers = [reply_of(response) for response in responses if response.ok]
         tally = Tally(self.tally.samples, self.tally.judges, answers, self._benchmark.trait)
         failed = [

@@ -78,3 +78,6 @@ def test_what_a_job_waits_for_is_said_of_each_model() -> None:
         "the worker of m starts: reading weights"
     ]
     assert list(obstacles(["m"], [worker("starting"), worker("ready")])) == []
+    refused = worker("ready", "waits: key refused (401)")
+    assert list(obstacles(["m"], [refused])) == ["the worker of m answers nothing: waits: key refused (401)"]
+    assert list(obstacles(["m"], [refused, worker("ready")])) == []

@@ -1,17 +1,31 @@
 """Responses are written once and read back as they were."""
 
 import asyncio
+import json
+import math
 from datetime import UTC
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
 
-from jobs.codec import pack, unpack
+from jobs.codec import compress, decompress, pack, unpack
+from jobs.errors import ResponseUnrecordableError
 from jobs.keys import KEYS
 from jobs.leases import Lease
-from jobs.models import Bundle, JobStatus, RasterRecord, Response, UnreadableResponse
+from jobs.models import (
+    Bundle,
+    JobStatus,
+    RasterRecord,
+    Response,
+    Timings,
+    TokenLogprob,
+    UnreadableResponse,
+    Usage,
+)
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -262,6 +276,50 @@ async def test_a_missing_text_is_never_passed_over(redis: Redis) -> None:
     assert isinstance(read, Response)
     assert isinstance(lost, UnreadableResponse)
     assert (lost.request_id, lost.part, lost.unreadable) == ("r1", None, "its text is gone from the server")
+
+
+async def test_a_text_that_cannot_be_read_is_named_and_the_others_are_read(redis: Redis) -> None:
+    """As an earlier release kept infinite logprobs, or a disk gave other bytes back."""
+    job = await run_job(redis, 4)
+    whole = decompress(await redis.hget(KEYS.texts(job.id), "r1"))  # type: ignore[misc]
+    nothing = {"logprobs": [{"token": "B", "logprob": None}]}
+    spoilt = json.loads(whole)
+    spoilt["turns"][0] |= nothing
+    await redis.hset(KEYS.texts(job.id), "r1", compress(json.dumps(spoilt, separators=(",", ":")).encode()))
+    await redis.hset(KEYS.texts(job.id), "r2", b"no zstd")
+    read = [response for _, response in await ResultStore(redis).read(job.id)]
+    assert [response.request_id for response in read] == ["r0", "r1", "r2", "r3"]
+    assert [response.unreadable for response in read if isinstance(response, UnreadableResponse)] == [
+        "its text cannot be read: turns.0.logprobs.0.logprob: Input should be a valid number",
+        "its text cannot be read: its bytes are damaged",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"),
+    [
+        ({"text": "\ud800"}, "it could not be read again"),
+        ({"served_as": "\udfff"}, "it could not be read again"),
+        ({"logprobs": (TokenLogprob(token="B", logprob=math.nan),)}, "it could not be read again"),
+        ({"usage": Usage(prompt_tokens=2**70)}, "its prompt_tokens cannot be counted"),
+        ({"usage": Usage(completion_tokens=-1)}, "its completion_tokens cannot be counted"),
+        ({"usage": Usage(dollars=math.inf)}, "its dollars cannot be counted"),
+        ({"timings": Timings(decode=math.nan)}, "it could not be read again"),
+    ],
+)
+async def test_what_could_not_be_read_again_is_not_recorded(redis: Redis, turn: dict[str, Any], why: str) -> None:
+    """Whoever records it is told at once, and what is recorded beside it is recorded."""
+    job_id, (first, second) = await started(redis, 2)
+    results = ResultStore(redis)
+    good, bad = (answer(job_id, lease.bundle.requests[0]) for lease in (first, second))
+    bad = bad.model_copy(update={"turns": (bad.turns[0].model_copy(update=turn),)})
+    recorded, refused = await asyncio.gather(
+        results.record(good, first), results.record(bad, second), return_exceptions=True
+    )
+    assert recorded is True
+    assert isinstance(refused, ResponseUnrecordableError)
+    assert str(refused).startswith(why) and str(refused).isascii()
+    assert [response.request_id for _, response in await results.read(job_id)] == [good.request_id]
 
 
 async def test_a_bundle_of_several_lanes_is_counted_once(redis: Redis) -> None:

@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
 
+from jobs.codec import compress, decompress
 from jobs.errors import TextMissingError
 from jobs.keys import KEYS
 from jobs.models import Response, UnreadableResponse
@@ -255,6 +256,47 @@ async def test_a_part_that_cannot_be_read_costs_its_own_responses_alone(
         part.rmdir()
     part.write_bytes(whole)
     assert await results.read(job.id) == before
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace(b'"prompt_tokens":90', b'"prompt_tokens":%d' % 2**70),
+        lambda text: text.replace(b'"turns":', b'"turn":'),
+        lambda text: text[:-9],
+    ],
+    ids=["a count beyond 64 bits", "no turns", "no JSON"],
+)
+async def test_a_response_that_no_part_can_hold_is_put_aside_and_named(
+    redis: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[bytes], bytes]
+) -> None:
+    """All others get into parts, also those of other jobs; it stays on the server, and is read as far as it can be."""
+    job, other = await run_job(redis, 4), await run_job(redis, 2)
+    text = decompress(await redis.hget(KEYS.texts(job.id), "r1"))  # type: ignore[misc]
+    await redis.hset(KEYS.texts(job.id), "r1", compress(spoil(text)))
+    sink = ParquetSink(redis, str(tmp_path))
+    assert await sink.run_until_drained() == 5
+    assert sink.put_aside == 1
+    assert f"job {job.id}: response" in caplog.text
+    assert sorted(rows_of(tmp_path)) == ["r0", "r0", "r1", "r2", "r3"]
+    assert await redis.hkeys(KEYS.texts(job.id)) == [b"r1"]
+    assert await redis.hlen(KEYS.texts(other.id)) == 0
+    read = [response.request_id for _, response in await ResultStore(redis, str(tmp_path)).read(job.id)]
+    assert read == ["r0", "r1", "r2", "r3"]
+
+
+async def test_a_row_that_cannot_be_read_is_named_and_the_others_are_read(redis: Redis, tmp_path: Path) -> None:
+    """A part is as it was written, and one response in it is none."""
+    job = await run_job(redis, 3)
+    text = decompress(await redis.hget(KEYS.texts(job.id), "r1"))  # type: ignore[misc]
+    await redis.hset(KEYS.texts(job.id), "r1", compress(text.replace(b'"text":"B"', b'"text":null')))
+    await sink_all(redis, tmp_path)
+    read = [response for _, response in await ResultStore(redis, str(tmp_path)).read(job.id)]
+    (part,) = parts_of(tmp_path)
+    assert [response.unreadable for response in read if isinstance(response, UnreadableResponse)] == [
+        f"row 1 of the Parquet part {part.stem} cannot be read: turns.0.text: Input should be a valid string"
+    ]
+    assert sum(isinstance(response, Response) for response in read) == 2
 
 
 async def test_a_part_from_before_there_were_seals_is_read_unless_it_is_damaged(redis: Redis, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
@@ -63,6 +64,23 @@ async def test_a_worker_that_starts_is_shown_with_its_phase(gateway: RunningGate
     (worker,) = gateway.client.get("/v1/workers").json()["data"]
     assert (worker["state"], worker["phase"]) == ("starting", phase)
     assert gateway.client.get(f"/v1/models/{MODEL}").json()["starting"] == [phase]
+
+
+async def test_a_worker_that_answers_nothing_is_a_concern(
+    start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is ready, and waits for a server elsewhere that refuses its key: the operator is told in its words."""
+    monkeypatch.setattr("service.gateway.WATCH_SECONDS", 0.2)
+    gateway = start()
+    redis, phase = connect(gateway.redis_url), {"name": "waits: key refused (401)"}
+    status = {"worker": "w-1", "models": [MODEL], "state": "ready", "phase": phase, "since": datetime.now(UTC)}
+    await Fleet(redis).announce(WorkerStatus.model_validate(status))
+    await redis.aclose()
+    said = f"The worker of {MODEL} answers nothing: waits: key refused (401)."
+    wait_until(
+        lambda: said in [each["says"] for each in gateway.client.get("/v1/watch").json()["concerns"]],
+        what="the concern",
+    )
 
 
 async def test_a_worker_of_several_models_is_shown_with_the_one_it_has_loaded(gateway: RunningGateway) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from jobs.codec import compress, decompress
 from jobs.connection import connect
+from jobs.keys import KEYS
 from jobs.models import InferenceRequest
 from jobs.results import PAGE
 from jobs.sink import ParquetSink
@@ -187,6 +189,30 @@ def test_a_report_says_what_could_not_be_read_until_it_is_back(
     assert not [told for told in whole.json()["caveats"] if "cannot be read" in told["text"]]
     known = client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]})
     assert known.status_code == 304
+
+
+@pytest.mark.parametrize("rows", [None, 4], ids=["on the server", "in a part"])
+def test_a_response_that_cannot_be_read_costs_none_of_the_others(
+    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str, rows: int | None
+) -> None:
+    """The stream names it in its place, the report counts it, verdicts tell it; the other answers are all there."""
+    with Redis.from_url(gateway.redis_url) as redis:
+        spoilt = next(line["request_id"] for line in results(gateway, job_id) if line["turns"])
+        text = decompress(redis.hget(KEYS.texts(job_id), spoilt))
+        redis.hset(KEYS.texts(job_id), spoilt, compress(text.replace(b'"text":"', b'"text":1,"was":"')))
+    if rows:
+        gateway.stop()
+        drain(settings, rows=rows)
+        gateway = start()
+    lines = results(gateway, job_id)
+    assert [line["request_id"] for line in lines if "unreadable" in line] == [spoilt]
+    assert len(lines) == 8
+    report = gateway.client.get(f"/v1/jobs/{job_id}/report").raise_for_status().json()
+    (said,) = [told["text"] for told in report["caveats"] if "cannot be read" in told["text"]]
+    assert said.startswith(f"job {job_id}: 1 of 8 recorded responses cannot be read: ")
+    verdicts = gateway.client.get(f"/v1/jobs/{job_id}/verdicts", params={"format": "jsonl"}).raise_for_status()
+    told = {each["request_id"]: each for each in map(json.loads, verdicts.text.splitlines())}
+    assert (len(told), told[spoilt]["failure"]) == (8, "ResponseUnreadable")
 
 
 def drain(settings: Settings, rows: int = 512) -> int:

@@ -21,7 +21,7 @@ _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
 def of_the_gateway() -> list[str]:
     """Rows of the gateway's metrics; it has not looked at a server yet."""
     gateway = Instrumentation()
-    standing = Standing(connect("redis://127.0.0.1:1"), Settings.from_environment({}), lambda: 0)
+    standing = Standing(connect("redis://127.0.0.1:1"), Settings.from_environment({}), lambda: (0, 0))
     return sorted([*_rows(gateway.registry), *map(_row, standing.collect())])
 
 

@@ -46,7 +46,8 @@ class Mood:
 class Elsewhere:
     """The server's manners, and what it has seen: bodies of chats, pictures by their names, and keys.
 
-    It fails at every chat with `poison` in it, and lists its model to whoever has the key that it is `locked` with.
+    It fails at every chat with `poison` in it, and lists its model to whoever has the key that it is `locked` with; to
+    nobody while it `refuses` all with a status, chats too, or `is_broken` for all.
     """
 
     owner: str = "vllm"
@@ -55,6 +56,8 @@ class Elsewhere:
     lists: bool = True
     locked: str | None = None
     poison: str | None = None
+    refuses: int | None = None
+    is_broken: bool = False
     moods: list[Mood] = field(default_factory=list)
     chats: list[dict[str, Any]] = field(default_factory=list)
     pictures: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -62,6 +65,8 @@ class Elsewhere:
     connections: set[Any] = field(default_factory=set)
     vocabulary: dict[str, list[int]] | None = None
     uploads: int = 0
+    answered: int = 0
+    refused: int = 0
     url: str = ""
 
     def app(self) -> Starlette:
@@ -76,6 +81,8 @@ class Elsewhere:
 
     async def _models(self, request: Request) -> Response:
         self.keys.add(request.headers.get("authorization", ""))
+        if self.is_broken or self.refuses:
+            return Response(status_code=self.refuses or 503)
         if self.locked and request.headers.get("authorization") != self.locked:
             return JSONResponse({"error": "Unauthorized"}, 401)
         card = {"id": self.model, "object": "model", "owned_by": self.owner, "max_model_len": ENTRY.max_model_len}
@@ -93,6 +100,10 @@ class Elsewhere:
         self.chats.append(body)
         self.keys.add(request.headers.get("authorization", ""))
         self.connections.add(request.client)
+        if self.refuses or self.is_broken:
+            self.refused += 1
+            repeated = f"no GPU {request.headers.get('authorization')}"
+            return JSONResponse({"error": {"message": repeated}}, self.refuses or 503)
         if self.moods:
             mood = self.moods.pop(0)
             if mood.drops:
@@ -108,6 +119,7 @@ class Elsewhere:
         except KeyError as error:
             return JSONResponse({"error": {"message": f"{error} is not cached", "code": 400}}, 400)
         answer = await self._answer(chat, body)
+        self.answered += 1
         if body.get("stream"):
             return StreamingResponse(_chunks(answer), media_type="text/event-stream")
         return JSONResponse(answer)

@@ -17,12 +17,13 @@ from jobs.models import Sampling
 from tests.waiting import async_wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineClosedError, EngineDeadError, Message, PromptRaster
+from workers.engines.engine import EngineDeadError, Message, PromptRaster
+from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote.pictures import Pictures, encode
 from workers.engines.remote.rates import Rate
-from workers.engines.remote.refusals import ServerFailedError
-from workers.engines.remote.server import RemoteSettings
+from workers.engines.remote.refusals import RequestRefusedError, ServerFailedError
 from workers.engines.remote_engine import RemoteEngine
+from workers.settings import WorkerSettings
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 
@@ -205,18 +206,36 @@ async def test_a_server_that_is_gone_is_waited_for_and_is_said_to_be_away() -> N
     await engine.stop()
 
 
-async def test_a_request_that_the_server_fails_at_while_it_answers_others_is_given_up() -> None:
-    """After sixteen times, as a failure that may be asked again; while it answers nobody, nothing counts."""
-    with serving(Elsewhere(moods=[Mood(500, "no GPU")] * 20, poison="poison")) as there:
+async def test_a_request_that_the_server_fails_at_is_given_up() -> None:
+    """After sixteen times, as a failure that may be asked again; while others are answered, and when it is the last."""
+    with serving(Elsewhere(poison="poison")) as there:
         async with asking(there, backoff_seconds=1e-6) as engine:
-            await engine.generate(ask_about(raster(1)), SAMPLING, "patient")
-            assert len(there.chats) == 21
             asked = asyncio.ensure_future(engine.generate(ask_about(text="poison"), SAMPLING, "poison"))
             while not asked.done():
                 await engine.generate(ask_about(text="fine"), SAMPLING, "other")
             with pytest.raises(ServerFailedError, match="16 times: 500: CUDA error") as failed:
                 await asked
+            there.chats.clear()
+            with pytest.raises(ServerFailedError, match="16 times: 500: CUDA error"):
+                await engine.generate(ask_about(text="poison"), SAMPLING, "last")
+            assert len(there.chats) == 16
     assert failed.value.is_retryable
+
+
+async def test_while_the_server_answers_nobody_nothing_counts() -> None:
+    """Nor does it list its models: the request is asked for as long as that lasts, and then is answered."""
+    with serving(Elsewhere()) as there:
+        async with asking(there, backoff_seconds=1e-6, most_asks=2) as engine:
+            there.is_broken = True
+            asked = asyncio.ensure_future(engine.generate(ask_about(raster(1)), SAMPLING, "patient"))
+
+            async def was_asked_often() -> bool:
+                return len(there.chats) > 3
+
+            await async_wait_until(was_asked_often)
+            assert engine.phase and "503: no GPU" in engine.phase.name
+            there.is_broken = False
+            assert (await asked).text.startswith("The answer is")
 
 
 async def test_usage_and_cost_are_kept_and_so_is_what_answered() -> None:
@@ -255,15 +274,37 @@ async def test_parameters_that_a_model_refuses_are_not_sent_and_that_is_recorded
 
 
 @pytest.mark.parametrize(("status", "key"), [(401, None), (403, "k" * 20)])
-async def test_a_server_that_refuses_the_worker_ends_it(status: int, key: str | None) -> None:
-    """With a sentence that names the variable, and never the key, which the server repeats."""
-    mood = Mood(status, {"error": {"message": f"Incorrect API key provided: {'k' * 20}"}})
+async def test_a_server_that_refuses_the_key_is_waited_for_with_a_sentence(status: int, key: str | None) -> None:
+    """It names the variable, and never the key, which the server repeats; when the key is taken again, all goes on."""
+    with serving(Elsewhere()) as there:
+        async with asking(there, key=key, key_name="MY_KEY", backoff_seconds=0.01) as engine:
+            there.refuses = status
+            asked = asyncio.ensure_future(engine.generate(ask_about(raster(1)), SAMPLING, "r"))
+
+            async def waits() -> bool:
+                return engine.phase is not None
+
+            await async_wait_until(waits)
+            assert engine.phase
+            wanted = "the key in MY_KEY; start" if key else "requests without a key: --api-key-env names one"
+            assert engine.phase.name.startswith(f"waits: key refused ({status}); {there.url} does not take {wanted}")
+            assert len(there.chats) == 1
+            there.refuses = None
+            assert (await asked).text.startswith("The answer is")
+            assert engine.phase is None
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+async def test_one_request_that_is_refused_is_a_failure_of_its_own(status: int) -> None:
+    """The list of models takes the key: others are asked as ever, and this one once."""
+    mood = Mood(status, {"error": {"message": "This input was flagged"}})
     with serving(Elsewhere(moods=[mood])) as there:
-        async with asking(there, key=key, key_name="MY_KEY") as engine:
-            with pytest.raises(EngineClosedError) as closed:
-                await engine.generate(ask_about(raster(1)), SAMPLING, "r")
-    wanted = "the key in MY_KEY" if key else "requests without a key; --api-key-env names one"
-    assert str(closed.value) == f"{there.url} refuses {wanted} ({status})"
+        async with asking(there) as engine:
+            with pytest.raises(RequestRefusedError, match=f"{status}: This input was flagged"):
+                await engine.generate(ask_about(text="?"), SAMPLING, "flagged")
+            assert engine.phase is None
+            await engine.generate(ask_about(text="?"), SAMPLING, "other")
+    assert len(there.chats) == 2
 
 
 async def test_a_server_without_the_model_says_what_it_has() -> None:
@@ -322,6 +363,34 @@ def test_vendors_are_known_by_their_addresses(endpoint: str, dialect: str, heade
     assert settings.known_dialect is not None
     assert (settings.known_dialect.name, set(settings.headers)) == (dialect, headers)
     assert set(RemoteSettings("http://127.0.0.1:1/v1", key="k").headers) == {"authorization"}
+
+
+def test_an_endpoint_of_azure_keeps_its_version_and_gets_its_own_header() -> None:
+    """The query belongs to every address, and a key is no bearer's token there."""
+    settings = WorkerSettings(endpoint="https://me.openai.azure.com/openai/deployments/d/?api-version=2024-10-21")
+    asked = RemoteSettings(str(settings.endpoint), key="k")
+    root = "https://me.openai.azure.com/openai/deployments/d"
+    assert asked.url("/chat/completions") == f"{root}/chat/completions?api-version=2024-10-21"
+    assert asked.headers == {"api-key": "k"}
+
+
+async def test_a_model_that_is_gone_is_waited_for_with_a_sentence() -> None:
+    """The server says so and lists it no more; when it is back, what waited is answered."""
+    gone = Mood(404, {"error": {"message": "The model does not exist", "code": "model_not_found"}})
+    with serving(Elsewhere(moods=[gone])) as there:
+        async with asking(there, backoff_seconds=0.01) as engine:
+            there.lists = False
+            asked = asyncio.ensure_future(engine.generate(ask_about(text="?"), SAMPLING, "r"))
+
+            async def waits() -> bool:
+                return engine.phase is not None
+
+            await async_wait_until(waits)
+            assert engine.phase
+            assert engine.phase.name == f"waits: model gone (404); {there.url} lists {ENTRY.id} no more"
+            there.lists = True
+            assert (await asked).text.startswith("The answer is")
+    assert len(there.chats) == 2
 
 
 def test_rates_spread_what_is_taken_and_make_up_for_what_was_guessed() -> None:

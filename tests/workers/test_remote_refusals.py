@@ -2,8 +2,9 @@
 
 import pytest
 
-from workers.engines.engine import ContextExceededError, EngineClosedError, EngineError
+from workers.engines.engine import ContextExceededError, EngineError
 from workers.engines.remote.refusals import AgainLaterError, read_error, refusal, wait_asked
+from workers.engines.remote.texts import kept, shown
 
 CONTEXT = 8192
 KEY = "sk-secret-0123456789"
@@ -60,20 +61,29 @@ def test_what_is_wrong_with_a_request_is_its_failure(status: int) -> None:
     assert not error.is_retryable
 
 
-@pytest.mark.parametrize(("status", "is_away"), [(429, False), (500, True), (502, True), (503, True), (529, True)])
-def test_what_passes_is_asked_again(status: int, is_away: bool) -> None:
-    """A server with too much to do is not away."""
-    error = refusal(status, {"retry-after": "7"}, read_error(b"busy", None), CONTEXT)
+@pytest.mark.parametrize(
+    ("status", "body", "trouble"),
+    [
+        (429, b"busy", "busy"),
+        (429, b'{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}', "unpaid"),
+        *((status, b"busy", "failed") for status in (404, 408, 409, 425, 500, 502, 503, 504, 529)),
+        (404, b'{"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}', "gone"),
+        (402, b"pay", "unpaid"),
+        *((status, b"no", "refused") for status in (401, 403)),
+        *((status, b"", "moved") for status in (301, 307)),
+    ],
+)
+def test_what_may_pass_is_told_from_what_is_wrong_with_the_request(status: int, body: bytes, trouble: str) -> None:
+    """Each kind of trouble has its own way of waiting; how long the server asks to be left alone is kept."""
+    error = refusal(status, {"retry-after": "7"}, read_error(body, None), CONTEXT)
     assert isinstance(error, AgainLaterError)
-    assert (error.seconds, error.is_away) == (7.0, is_away)
+    assert (error.seconds, error.trouble, error.status) == (7.0, trouble, status)
 
 
-@pytest.mark.parametrize("status", [301, 307, 401, 402, 403])
-def test_what_will_not_pass_ends_the_worker(status: int) -> None:
-    """Nothing of what the server says is repeated: it may have the key in it."""
-    error = refusal(status, {}, read_error(f"Incorrect API key: {KEY}".encode(), None), CONTEXT)
-    assert isinstance(error, EngineClosedError)
-    assert str(error) == str(status)
+def test_a_request_beyond_what_a_minute_may_have_is_not_asked_again() -> None:
+    """OpenAI says so with the status of too many requests, and would for ever."""
+    said = read_error(b'{"error": {"message": "Request too large for gpt-4o: limit 30000, requested 45000"}}', None)
+    assert type(refusal(429, {}, said, CONTEXT)) is EngineError
 
 
 def test_texts_are_cut_and_the_key_is_put_out_of_sight() -> None:
@@ -81,6 +91,19 @@ def test_texts_are_cut_and_the_key_is_put_out_of_sight() -> None:
     said = read_error(b'{"error":{"message":"%s %s"}}' % (KEY.encode(), b"A" * 100_000), KEY)
     assert said.message.startswith("[key] AAA")
     assert len(said.message) < 500
+
+
+@pytest.mark.parametrize(
+    "spelling", [KEY, KEY.replace("-", "\\u002d"), KEY.replace("-", "\\\\u002D"), KEY.replace("-", "%2d")]
+)
+def test_a_key_with_escaped_letters_is_put_out_of_sight(spelling: str) -> None:
+    """Servers quote requests within JSON within JSON."""
+    assert shown(f"you sent {spelling}!", KEY) == "you sent [key]!"
+
+
+def test_a_word_that_stands_for_no_key_is_no_secret() -> None:
+    """Servers without keys are given one such as EMPTY, which an answer may say."""
+    assert kept("The glass is EMPTY.", "EMPTY") == "The glass is EMPTY."
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from jobs.models import Sampling
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_engine import ask_about, asking
-from workers.engines.remote.answers import read_answer
+from workers.engines.remote.answers import Answer
 from workers.engines.remote.refusals import AgainLaterError
-from workers.engines.remote.streaming import Streamed
+from workers.engines.remote.streaming import Events
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 
@@ -73,7 +73,8 @@ async def test_a_stream_that_is_cut_off_is_asked_for_again_from_its_beginning() 
 def test_a_thought_that_is_streamed_apart_stands_within_its_marks(name: str) -> None:
     """What is told is how the answer begins that is recorded, wherever the bytes are cut."""
     heard = Heard()
-    streamed = Streamed(ENTRY, heard)
+    answer = Answer(ENTRY, None, grow=heard)
+    events = Events(answer)
     sent = b"".join(
         [
             chunk(role="assistant", content=""),
@@ -86,8 +87,9 @@ def test_a_thought_that_is_streamed_apart_stands_within_its_marks(name: str) -> 
         ]
     )
     for start in range(0, len(sent), 7):
-        streamed.take(sent[start : start + 7])
-    turn = read_answer(streamed.found, ENTRY, 0, content=b"", key=None)
+        events.take(sent[start : start + 7])
+    events.end()
+    turn = answer.turn()
     assert turn.text == heard.text
     assert turn.text.endswith("B.")
     assert "Is it B? Yes." in turn.text
@@ -96,7 +98,7 @@ def test_a_thought_that_is_streamed_apart_stands_within_its_marks(name: str) -> 
 
 def test_an_error_within_a_stream_is_an_error() -> None:
     """Servers tell of it with status 200, since the stream has begun."""
-    streamed = Streamed(ENTRY, Heard())
-    streamed.take(chunk(content="B") + b'data: {"error": {"message": "overloaded", "code": 503}}\n\n')
+    answer = Answer(ENTRY, None, grow=Heard())
+    Events(answer).take(chunk(content="B") + b'data: {"error": {"message": "overloaded", "code": 503}}\n\n')
     with pytest.raises(AgainLaterError, match="overloaded"):
-        read_answer(streamed.found, ENTRY, 0, content=json.dumps(streamed.found).encode(), key=None)
+        answer.turn()

@@ -13,6 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cli.preflight import free_port
+from jobs.fleet import Fleet
 from jobs.server import ServerProcess
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
@@ -141,26 +142,39 @@ async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
     assert {response.attempt for response in await responses_of(redis, job_id)} == {1}
 
 
-@pytest.mark.parametrize("lists", [True, False], ids=["at the first request", "at the start"])
-async def test_a_worker_that_is_refused_ends_with_one_sentence(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, lists: bool
+@pytest.mark.parametrize("begins", [True, False], ids=["at the start", "in the middle of a job"])
+async def test_a_worker_whose_key_is_refused_stands_and_says_so(
+    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, begins: bool
 ) -> None:
-    """Status 1, what to look at, and nothing recorded: the next worker, with a better key, finds all to be done."""
+    """It announces what to look at, and pays for nothing again; when the key is taken again, it goes on by itself."""
     monkeypatch.setenv("MY_KEY", KEY)
-    job_id = await submit(redis, 1, 4)
-    refused = Mood(401, {"error": {"message": f"Incorrect API key provided: {KEY}."}})
-    there = Elsewhere(moods=[refused] * 64, locked=None if lists else "another")
-    with (
-        serving(there),
-        worker_process(
-            tmp_path, data, server.url, *QUICK, "--endpoint", there.url, "--api-key-env", "MY_KEY"
-        ) as worker,
-    ):
-        assert worker.wait() == 1
-    assert worker.log.splitlines()[-1].endswith(f"{there.url} refuses the key in MY_KEY (401)")
-    assert "Traceback" not in worker.log
+    job_id = await submit(redis, 10, 4)
+    there = Elsewhere(speed=4, refuses=401 if begins else None)
+    arguments = (*QUICK, "--api-key-env", "MY_KEY", "--heartbeat-seconds", "0.1", "--max-requests", "8")
+    with serving(there), worker_process(tmp_path, data, server.url, *arguments, "--endpoint", there.url) as worker:
+        if not begins:
+            await until_recorded(redis, job_id, 4)
+            there.refuses = 401
+
+        async def stands() -> bool:
+            is_said = any(one.phase and one.phase.name == said for one in await Fleet(redis).workers())
+            return is_said and (begins or there.refused == 8)  # every chat that is played at once
+
+        said = (
+            f"waits: key refused (401); {there.url} does not take the key in MY_KEY; "
+            "start the worker again with another"
+        )
+        await async_wait_until(stands, timeout=30)
+        before = len(await responses_of(redis, job_id))
+        there.refuses = None
+        await until_recorded(redis, job_id, 40)
+        worker.tell_to_end()
+        assert worker.wait() == 0, worker.log
+    responses = await responses_of(redis, job_id)
+    assert 0 <= before < 40
     assert KEY not in worker.log
-    assert await responses_of(redis, job_id) == []
+    assert {(response.ok, response.attempt) for response in responses} == {(True, 1)}
+    assert there.answered == 40
 
 
 async def test_the_key_is_nowhere(
@@ -195,6 +209,7 @@ async def test_the_key_is_nowhere(
         (("--engine", "remote"), "--engine remote needs the address of a server: --endpoint http://HOST:PORT/v1"),
         (("--engine", "remote", "--endpoint", "ftp://x"), "is to be an address such as http://127.0.0.1:8000/v1"),
         (("--engine", "remote", "--endpoint", "http://a:b@x"), "has a name or password in it"),
+        (("--engine", "remote", "--endpoint", "https://x/v1?key=k"), "has more behind its path than ?api-version=..."),
         (
             ("--engine", "remote", "--endpoint", "http://x", "--api-key-env", "NO_KEY"),
             "NO_KEY: the variable is not set",

@@ -12,27 +12,22 @@ from cachetools import LRUCache
 
 from catalogue.entry import CatalogueEntry
 from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, RemoteInfo, Sampling, Timings, TurnResponse
+from jobs.models import EngineInfo, Grow, RemoteInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
-from workers.engines.engine import (
-    ContextExceededError,
-    EngineClosedError,
-    EngineDeadError,
-    EngineError,
-    EngineStats,
-    Message,
-)
+from workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
 from workers.engines.places import Places
 from workers.engines.primers import Primers
-from workers.engines.remote.answers import read_answer
+from workers.engines.remote.answers import Answer
 from workers.engines.remote.bodies import Writer
 from workers.engines.remote.dialects import DIALECTS
+from workers.engines.remote.endpoint import RemoteSettings
 from workers.engines.remote.meeting import meet
 from workers.engines.remote.pictures import Pictures
 from workers.engines.remote.rates import Rate
-from workers.engines.remote.server import RemoteSettings, Reply, Server
+from workers.engines.remote.replies import listed_name
+from workers.engines.remote.server import Server
 from workers.engines.remote.steering import steered
-from workers.engines.remote.streaming import ASKED, Streamed
+from workers.engines.remote.streaming import ASKED
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +41,7 @@ _TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
 class RemoteEngine:
     """One model, asked over HTTP. What this worker renders is what is sent; the server does the rest.
 
-    A server that is away is waited for; nothing is given up meanwhile.
+    A server that is away, or closed to the worker, is waited for; nothing is given up meanwhile.
     """
 
     def __init__(self, entry: CatalogueEntry, settings: RemoteSettings) -> None:
@@ -82,10 +77,10 @@ class RemoteEngine:
     @property
     def phase(self) -> EnginePhase | None:
         """What is waited for, while the server does not answer."""
-        trouble = self._server.trouble if self._server else None
-        if not (trouble or self._starting):
-            return None
-        return EnginePhase(name=f"waiting for {self._settings.endpoint}" + (f" ({trouble})" if trouble else ""))
+        waits = self._server.standing.waits if self._server else None
+        if waits is None and self._starting:
+            waits = f"waiting for {self._settings.endpoint}"
+        return EnginePhase(name=waits) if waits else None
 
     @property
     def places(self) -> Places | None:
@@ -93,7 +88,10 @@ class RemoteEngine:
         return None
 
     async def start(self) -> None:
-        """Wait until the server answers and lists the model. Raises EngineDeadError when it is not to be had there."""
+        """Wait until the server answers, takes the key and lists the model.
+
+        Raises EngineDeadError when it is not to be had there.
+        """
         settings = self._settings
         if settings.key and settings.endpoint.startswith("http:") and not _is_here(settings.host):
             log.warning("the key in %s goes to %s unencrypted", settings.key_name, settings.endpoint)
@@ -102,13 +100,12 @@ class RemoteEngine:
         self._starting = True
         try:
             met = await meet(self._server, self._entry, settings)
-        except EngineClosedError as error:
-            raise self._closed(error) from error
         finally:
             self._starting = False
         self._name, self._dialect, self._version = met.name, met.dialect, met.version
         self._context = min(self._context, met.context or self._context)
         self._ends = met.ends
+        self._server.model = listed_name(met.name)
 
     async def generate(
         self,
@@ -121,14 +118,12 @@ class RemoteEngine:
         """Answer the chat's last message; `grow` is told its text as the server streams it.
 
         Cancelling the task closes the connection, which servers take as an abort. Raises EngineError for a prompt that
-        the server refuses, and EngineDeadError when it refuses the worker.
+        the server refuses, or does not answer however often it is asked. While it refuses the key, everything waits.
         """
         self._asked += 1
         began = time.monotonic()
         try:
             turn, seconds = await self._ask(chat, sampling, priority, grow)
-        except EngineClosedError as error:
-            raise self._closed(error) from error
         finally:
             self._asked -= 1
         self._count(turn)
@@ -138,12 +133,13 @@ class RemoteEngine:
     async def stats(self) -> EngineStats:
         """Counters and gauges of now; what waits to be sent, or to be sent again, is `waiting`."""
         sent = self._server.on_the_wire if self._server else 0
+        in_vain = self._server.in_vain if self._server else Usage()
         return EngineStats(
             running=sent,
             waiting=max(0, self._asked - sent),
-            prompt_tokens=self._prompt_tokens,
-            cached_prompt_tokens=self._cached_tokens,
-            generated_tokens=self._generated_tokens,
+            prompt_tokens=self._prompt_tokens + in_vain.prompt_tokens,
+            cached_prompt_tokens=self._cached_tokens + in_vain.cached_tokens,
+            generated_tokens=self._generated_tokens + in_vain.completion_tokens,
             processed_rasters=self._pictures.encoded if self._pictures else 0,
             primers=self._primers.count,
             retries=self._server.retries if self._server else 0,
@@ -151,7 +147,7 @@ class RemoteEngine:
 
     async def healthy(self) -> bool:
         """Whether the server answered when it was asked last."""
-        return self._server is not None and self._server.trouble is None
+        return self._server is not None and self._server.standing.is_open
 
     async def sleep(self, host_bytes: int) -> int:
         """Return 0: there is nothing here that could be freed."""
@@ -192,13 +188,20 @@ class RemoteEngine:
         body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
         tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)
+        begin = partial(
+            Answer,
+            self._entry,
+            self._settings.key,
+            num_rasters=sum(len(message.rasters) for message in chat),
+            wants_logprobs=sampling.steering is not None and sampling.steering.logprobs is not None,
+            grow=grow,
+        )
         try:
-            stream = partial(Streamed, self._entry, grow) if grow else None
-            turn, seconds = await server.complete(body, partial(self._read, chat, grow), stream)
+            turn, seconds = await server.complete(body, begin)
         except ContextExceededError:
             raise
         except EngineError as error:
-            if not left_out:
+            if not left_out or error.is_retryable:
                 raise
             if self._kept.miss(left_out):  # whatever the server's words for it are
                 self._primers.forget(chat)
@@ -218,13 +221,6 @@ class RemoteEngine:
         self._count(turn)
         return 0
 
-    def _read(self, chat: Sequence[Message], grow: Grow | None, reply: Reply) -> TurnResponse:
-        rasters = sum(len(message.rasters) for message in chat)
-        turn = read_answer(reply.found, self._entry, rasters, content=reply.content, key=self._settings.key)
-        if grow and not reply.is_told:  # some servers answer whole, whatever they were asked
-            grow(0, turn.text, turn.logprobs)
-        return turn
-
     def _running(self) -> tuple[Server, Pictures]:
         if self._server is None or self._pictures is None:
             raise EngineDeadError("the engine is not running")
@@ -234,14 +230,6 @@ class RemoteEngine:
         self._prompt_tokens += turn.usage.prompt_tokens
         self._cached_tokens += turn.usage.cached_tokens
         self._generated_tokens += turn.usage.completion_tokens
-
-    def _closed(self, error: EngineClosedError) -> EngineClosedError:
-        """One sentence of what is to be done."""
-        settings, status = self._settings, str(error)
-        if status.startswith("3"):
-            return EngineClosedError(f"{settings.endpoint} leads elsewhere ({status}); name the address it leads to")
-        key = f"the key in {settings.key_name}" if settings.key else "requests without a key; --api-key-env names one"
-        return EngineClosedError(f"{settings.endpoint} refuses {key} ({status})")
 
 
 class _PictureMissingError(Exception):

@@ -1,105 +1,174 @@
-"""Answers of servers: text with its thoughts, counts of tokens, and what they cost."""
+"""An answer as it comes, whole or in pieces: what is told of it while it grows is what is recorded of it."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from catalogue.entry import CatalogueEntry
 from catalogue.families.family import THINK
-from jobs.models import Timings, TokenLogprob, TurnResponse, Usage
-from workers.engines.remote.refusals import AgainLaterError, Said, read_error, refusal, shown
+from jobs.models import FINISH_REASONS, Grow, Timings, TokenLogprob, TurnResponse, Usage
+from workers.engines.remote.refusals import AgainLaterError, MalformedError, Said, refusal
+from workers.engines.remote.replies import Counts, read_counts, read_json, read_piece
+from workers.engines.remote.texts import kept, settled, shown
+
+_REASONS: Mapping[str, str] = {
+    **{name: name for name in FINISH_REASONS},
+    **dict.fromkeys(("end_turn", "eos", "eos_token", "stop_sequence"), "stop"),
+    **dict.fromkeys(("max_tokens", "model_length", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(
+        (
+            *("safety", "image_safety", "recitation", "image_recitation", "blocklist", "prohibited_content", "spii"),
+            *("refusal", "sensitive", "content_filtered", "guardrail_intervened"),
+        ),
+        "content_filter",
+    ),
+}
+"""What servers say of how an answer ended, in small letters, as what a response may say."""
+_ABORTED = {"abort", "aborted", "cancelled"}
 
 
-def read_answer(
-    found: Any, entry: CatalogueEntry, num_rasters: int, *, content: bytes, key: str | None
-) -> TurnResponse:
-    """Read a chat completion, `found` in `content`. Raises AgainLaterError and EngineError where it is none."""
-    choices = found.get("choices") if isinstance(found, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise _no_answer(read_error(content, key), entry)
-    choice = choices[0]
-    reason = str(choice.get("finish_reason") or "unknown")
-    if reason == "abort":
-        raise AgainLaterError("the server aborted the request", is_away=False, may_be_ours=True)
-    message = choice.get("message")
-    return TurnResponse(
-        text=_text(message if isinstance(message, dict) else {}, entry),
-        finish_reason=shown(reason, key),
-        usage=_usage(found.get("usage") or {}, entry, num_rasters),
-        timings=Timings(),
-        logprobs=read_logprobs(choice.get("logprobs")),
-        served_as=_served_as(found),
-    )
+class Answer:
+    """One answer to a chat that showed `num_rasters`; `grow` is told its text, for whoever reads it as it comes."""
 
+    def __init__(
+        self,
+        entry: CatalogueEntry,
+        key: str | None,
+        *,
+        num_rasters: int = 0,
+        wants_logprobs: bool = False,
+        grow: Grow | None = None,
+    ) -> None:
+        self._entry = entry
+        self._key = key
+        self._num_rasters = num_rasters
+        self._wants_logprobs = wants_logprobs
+        self._grow = grow
+        self._text = self._unsettled = ""
+        self._untold: tuple[TokenLogprob, ...] = ()
+        self._logprobs: tuple[TokenLogprob, ...] = ()
+        self._thinks = self._is_message = self._refuses = self._calls = False
+        self._reason: str | None = None
+        self._error: Said | None = None
+        self._counts: Counts | None = None
+        self._names: tuple[str, ...] = ()
 
-def _no_answer(said: Said, entry: CatalogueEntry) -> Exception:
-    """Some gateways put an error into an answer of status 200; its code tells which one it would have been."""
-    codes = [int(kind) for kind in said.kinds if kind.isdecimal() and len(kind) == 3]
-    status = codes[0] if codes and codes[0] >= HTTPStatus.BAD_REQUEST else HTTPStatus.INTERNAL_SERVER_ERROR
-    return refusal(status, {}, said, entry.max_model_len)
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server told why it ended, or that it failed: what else may come is what it took."""
+        return self._reason is not None or self._error is not None
 
+    def take_whole(self, content: bytes) -> None:
+        """Take a whole completion. Raises MalformedError."""
+        self._take(read_json(content), "message")
+        self._settle()
 
-def _text(message: Mapping[str, Any], entry: CatalogueEntry) -> str:
-    """All that the model wrote; where the server took the thought apart, within the family's marks again."""
-    content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    text = str(content or message.get("refusal") or "")
-    thought = message.get("reasoning") or message.get("reasoning_content")
-    if not thought:
-        return text
-    opening, closing = thought_marks(entry)
-    return f"{opening}{thought}{closing}{text}"
+    def take_chunk(self, data: str, *, is_error: bool) -> None:
+        """Take one chunk of a stream, or what a stream says is an error. Raises MalformedError."""
+        found = read_json(data)
+        if is_error:
+            found = {"error": found.get("error") or found if isinstance(found, dict) else str(found)}
+        self._take(found, "delta")
+
+    def turn(self) -> TurnResponse:
+        """The whole answer. Raises AgainLaterError and EngineError where there is none."""
+        if self._error and (status := self._error.status):
+            raise refusal(status, {}, self._error, self._entry.max_model_len)
+        if self._error:
+            raise MalformedError(f"there is no answer: {self._error.message}")
+        reason = self._finish_reason()
+        if not (self._is_message or reason == "content_filter"):  # where all is withheld, some have none
+            raise MalformedError("an answer has no message")
+        return TurnResponse(
+            text=self._text,
+            finish_reason=reason,
+            usage=self.usage or Usage(),
+            timings=Timings(),
+            logprobs=self._logprobs or None,
+            served_as=" ".join(self._names) or None,
+        )
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the server counted; None where it counted nothing."""
+        counts, prices = self._counts, self._entry.remote.prices
+        if counts is None or (counts.prompt is None and counts.completion is None):
+            return None
+        prompt, completion = counts.prompt or 0, counts.completion or 0
+        cached = min(prompt, counts.cached or 0)
+        return Usage(
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cached_tokens=cached,
+            visual_tokens=(counts.image,) if counts.image and self._num_rasters == 1 else (),  # of all pictures
+            reasoning_tokens=counts.reasoning,
+            dollars=prices.of(prompt, cached, completion) if prices else None,
+        )
+
+    def _finish_reason(self) -> str:
+        """Why it ended, of the reasons for which answers end. Raises AgainLaterError for any other."""
+        told = self._reason
+        if told is None:  # by the model, by a limit or by a filter: nothing is to be guessed
+            raise AgainLaterError("the answer does not say why it ended: whether it is whole, nobody can tell", "ended")
+        name = told.lower()
+        if name in _ABORTED:
+            raise AgainLaterError("the server aborted the request")
+        if self._calls and not self._text:
+            raise AgainLaterError("the model called a tool in place of an answer, and has none", "ended")
+        if name not in _REASONS:
+            raise AgainLaterError(f"the answer ended as '{shown(told, self._key)}', and not as answers end", "ended")
+        return "content_filter" if self._refuses else _REASONS[name]
+
+    def _take(self, found: Any, name: Literal["message", "delta"]) -> None:
+        self._counts = read_counts(found) or self._counts
+        piece = read_piece(found, name, self._key, wants_logprobs=self._wants_logprobs)
+        self._names = piece.names or self._names
+        if self._error or self._reason:
+            return  # what comes behind its end is none of it
+        self._error = piece.error
+        self._is_message |= piece.is_message
+        self._refuses |= piece.refuses
+        self._calls |= piece.calls
+        self._logprobs += piece.logprobs
+        self._untold += piece.logprobs
+        self._write(piece.thought, thinks=True)
+        self._write(piece.text, thinks=False)
+        self._reason = piece.reason
+        if self._reason:
+            self._settle()
+
+    def _write(self, text: str, *, thinks: bool) -> None:
+        """Go on with the text or with a thought, which stands within the family's marks."""
+        if not text:
+            return
+        if thinks != self._thinks:
+            self._mark()
+        self._unsettled += text
+        end = settled(self._unsettled, self._key)
+        self._tell(kept(self._unsettled[:end], self._key))
+        self._unsettled = self._unsettled[end:]
+
+    def _settle(self) -> None:
+        """Tell all that is left."""
+        if self._thinks:
+            self._mark()
+        rest, self._unsettled = self._unsettled, ""
+        self._tell(kept(rest, self._key))
+
+    def _mark(self) -> None:
+        self._tell(kept(self._unsettled, self._key))
+        self._unsettled = ""
+        self._thinks = not self._thinks
+        opening, closing = thought_marks(self._entry)
+        self._tell(opening if self._thinks else closing)
+
+    def _tell(self, text: str) -> None:
+        if self._grow and (text or self._untold):
+            self._grow(len(self._text), text, self._untold or None)
+            self._untold = ()
+        self._text += text
 
 
 def thought_marks(entry: CatalogueEntry) -> tuple[str, str]:
     """What stands before a thought and behind it, in the family's own texts."""
-    family = entry.known_family
+    family: Any = entry.known_family
     return (family.marks.thought if family else None) or THINK
-
-
-def _usage(told: Mapping[str, Any], entry: CatalogueEntry, num_rasters: int) -> Usage:
-    prompt, completion = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
-    details = _mapping(told.get("prompt_tokens_details"))
-    cached = min(prompt, _count(details.get("cached_tokens")))
-    # vLLM's; one number for all pictures of the prompt.
-    visual = _count(_mapping(details.get("multimodal_tokens")).get("image"))
-    prices = entry.remote.prices
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cached_tokens=cached,
-        visual_tokens=(visual,) if visual and num_rasters == 1 else (),
-        reasoning_tokens=_count(_mapping(told.get("completion_tokens_details")).get("reasoning_tokens")),
-        dollars=prices.of(prompt, cached, completion) if prices and told else None,
-    )
-
-
-def read_logprobs(told: Any) -> tuple[TokenLogprob, ...] | None:
-    """How likely each token was, where the server was asked and tells."""
-    tokens = _mapping(told).get("content")
-    return tuple(map(_logprob, tokens)) if isinstance(tokens, list) else None
-
-
-def _logprob(told: Mapping[str, Any]) -> TokenLogprob:
-    others = told.get("top_logprobs")
-    return TokenLogprob(
-        token=str(told.get("token", "")),
-        logprob=float(told.get("logprob") or 0.0),
-        bytes=tuple(told["bytes"]) if told.get("bytes") is not None else None,
-        top_logprobs=None if others is None else tuple(map(_logprob, others)),
-    )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _served_as(found: Mapping[str, Any]) -> str | None:
-    """The model's name in the answer, which for vendors is that of a dated snapshot, and the server's fingerprint."""
-    names = [str(found[name])[:200] for name in ("model", "system_fingerprint") if found.get(name)]
-    return " ".join(names) or None

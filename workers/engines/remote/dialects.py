@@ -7,7 +7,7 @@ from typing import Any, Literal
 from catalogue.entry import CatalogueEntry
 from jobs.models import Sampling
 
-DialectName = Literal["vllm", "sglang", "dynamo", "openai", "anthropic", "google"]
+DialectName = Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"]
 
 _OPENAIS = frozenset({"temperature", "top_p", "presence_penalty", "seed", "max_tokens", "max_completion_tokens"})
 _HOSTS: Mapping[str, DialectName] = {
@@ -15,6 +15,7 @@ _HOSTS: Mapping[str, DialectName] = {
     "api.anthropic.com": "anthropic",
     "generativelanguage.googleapis.com": "google",
 }
+_AZURE = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 _OWNERS: Mapping[str, DialectName] = {"vllm": "vllm", "sglang": "sglang", "nvidia": "dynamo"}
 
 
@@ -24,7 +25,8 @@ class Dialect:
 
     `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
     named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
-    what ends a turn, `templates` whether it takes arguments of the chat template. The key goes into `key_header`, too.
+    what ends a turn, `templates` whether it takes arguments of the chat template. The key goes into `key_header`, too,
+    or, where the server takes `no_bearer`, there alone.
     """
 
     name: DialectName
@@ -35,6 +37,7 @@ class Dialect:
     ends_turns: bool = False
     templates: bool = False
     key_header: str | None = None
+    no_bearer: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self, sampling: Sampling, entry: CatalogueEntry, context: int) -> dict[str, Any]:
@@ -48,6 +51,11 @@ class Dialect:
     def not_sent(self, sampling: Sampling, entry: CatalogueEntry) -> tuple[str, ...]:
         """Names of the parameters that the server would refuse, or does not know."""
         return tuple(sorted(self._refused(self._given(sampling, entry), entry)))
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """The headers that show the key."""
+        own = {self.key_header: key} if self.key_header else {}
+        return own if self.no_bearer else {"authorization": f"Bearer {key}", **own}
 
     def _given(self, sampling: Sampling, entry: CatalogueEntry) -> dict[str, Any]:
         given = sampling.model_dump(exclude_none=True, exclude={"steering"})
@@ -82,6 +90,7 @@ DIALECTS: Mapping[DialectName, Dialect] = {
         Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
         Dialect("openai"),
         Dialect("anthropic", key_header="x-api-key", headers={"anthropic-version": "2023-06-01"}),  # for its list alone
+        Dialect("azure", key_header="api-key", no_bearer=True),
         Dialect("google"),
     )
 }
@@ -89,6 +98,8 @@ DIALECTS: Mapping[DialectName, Dialect] = {
 
 def vendor(host: str) -> Dialect | None:
     """The dialect of a vendor's own endpoint."""
+    if host.endswith(_AZURE):
+        return DIALECTS["azure"]
     return DIALECTS[_HOSTS[host]] if host in _HOSTS else None
 
 

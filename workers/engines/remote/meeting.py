@@ -1,5 +1,6 @@
 """The first meeting with a server: whether it has the model, under which name, and what kind of server it is."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -10,10 +11,13 @@ import httpx
 
 from catalogue.entry import CatalogueEntry
 from catalogue.names import did_you_mean
-from workers.engines.engine import EngineClosedError, EngineDeadError
+from workers.engines.engine import EngineDeadError
 from workers.engines.remote.dialects import Dialect, recognise
-from workers.engines.remote.refusals import AgainLaterError, shown
-from workers.engines.remote.server import RemoteSettings, Server
+from workers.engines.remote.endpoint import RemoteSettings
+from workers.engines.remote.refusals import AgainLaterError, MalformedError
+from workers.engines.remote.replies import Card, listed_name, read_cards, read_json
+from workers.engines.remote.server import Server
+from workers.engines.remote.texts import shown
 
 _NO_LIST = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 _MOST_TOLD = 10
@@ -37,59 +41,57 @@ async def meet(server: Server, entry: CatalogueEntry, settings: RemoteSettings) 
         try:
             met = await _look(server, entry, settings)
         except AgainLaterError as later:
+            if later.trouble == "moved":
+                raise EngineDeadError(
+                    f"{settings.endpoint} leads elsewhere ({later.status}); name the address it leads to"
+                ) from later
             await server.wait(later, attempt)
         else:
-            server.is_back()
+            server.standing.found(time.monotonic())
             return met
     raise AssertionError("counts have no end")
 
 
 async def _look(server: Server, entry: CatalogueEntry, settings: RemoteSettings) -> Met:
-    cards = await _cards(server)
+    cards = await _cards(server, settings)
     names = (settings.name,) if settings.name else entry.remote_names
-    name, card = next(((name, card) for name in names for card in cards or () if _is(card, name)), (names[0], None))
+    listed = {card.name: card for card in cards or ()}
+    name, card = next(((name, listed[key]) for name in names if (key := listed_name(name)) in listed), (names[0], None))
     if cards is not None and card is None:
         raise _lacking(cards, names, settings)
     dialect, version = settings.known_dialect, None
     if dialect is None or dialect.keeps:
-        version = await _version(server)
-        owners = {str(each.get("owned_by")) for each in cards or ()}
+        version = await _version(server, settings)
+        owners = {card.owner for card in cards or () if card.owner}
         dialect = dialect or recognise(owners, has_version=version is not None)
-    context = card.get("max_model_len") if card else None
     return Met(
         name=name,
         dialect=dialect,
         version=f"{dialect.name} {version}" if version else dialect.name,
-        context=context if isinstance(context, int) and context > 0 else None,
-        ends=await _ends(server, entry, name) if dialect.ends_turns else {},
+        context=card.context if card else None,
+        ends=await _ends(server, settings, entry, name) if dialect.ends_turns else {},
     )
 
 
-async def _cards(server: Server) -> list[Mapping[str, Any]] | None:
+async def _cards(server: Server, settings: RemoteSettings) -> list[Card] | None:
     """What the server lists; None where it has no list. Raises AgainLaterError, EngineDeadError."""
-    response = await server.look(f"{server.endpoint}/models")
+    response = await server.look(settings.url("/models"))
     if response.status_code in _NO_LIST:
         return None
     if response.status_code != HTTPStatus.OK:
         error = server.refusal(response)
-        if isinstance(error, AgainLaterError | EngineClosedError):
+        if isinstance(error, AgainLaterError):
             raise error
-        raise EngineDeadError(f"{server.endpoint} does not list its models: {error}")
-    found = _json(response)
-    data = found.get("data") if isinstance(found, dict) else None
-    if not isinstance(data, list):
-        raise EngineDeadError(f"{server.endpoint}/models is no list of models; is the address that of an OpenAI API?")
-    return [card for card in data if isinstance(card, dict) and "id" in card]
+        raise EngineDeadError(f"{settings.endpoint} does not list its models: {error}")
+    if (cards := read_cards(response.content)) is None:
+        raise EngineDeadError(f"{settings.endpoint}/models is no list of models; is the address that of an OpenAI API?")
+    return cards
 
 
-def _is(card: Mapping[str, Any], name: str) -> bool:
-    return str(card["id"]) in {name, f"models/{name}"}  # Google's
-
-
-def _lacking(cards: list[Mapping[str, Any]], names: tuple[str, ...], settings: RemoteSettings) -> Exception:
+def _lacking(cards: list[Card], names: tuple[str, ...], settings: RemoteSettings) -> Exception:
     if not cards:
         return AgainLaterError("it lists no model yet")
-    listed = [str(card["id"]) for card in cards]
+    listed = [card.name for card in cards]
     told = shown(", ".join(listed[:_MOST_TOLD]), settings.key) + (", ..." if len(listed) > _MOST_TOLD else "")
     return EngineDeadError(
         f"{settings.endpoint} has no model {' or '.join(map(repr, names))}{did_you_mean(names[0], listed) or ';'} "
@@ -97,15 +99,15 @@ def _lacking(cards: list[Mapping[str, Any]], names: tuple[str, ...], settings: R
     )
 
 
-async def _version(server: Server) -> str | None:
+async def _version(server: Server, settings: RemoteSettings) -> str | None:
     """The version that vLLM tells beside its API."""
-    response = await server.look(f"{_root(server)}/version")
+    response = await server.look(settings.beside("/version"))
     found = _json(response) if response.status_code == HTTPStatus.OK else None
     version = found.get("version") if isinstance(found, dict) else None
-    return version[:_LONGEST_VERSION] if isinstance(version, str) else None
+    return shown(version, settings.key)[:_LONGEST_VERSION] if isinstance(version, str) else None
 
 
-async def _ends(server: Server, entry: CatalogueEntry, name: str) -> dict[str, Any]:
+async def _ends(server: Server, settings: RemoteSettings, entry: CatalogueEntry, name: str) -> dict[str, Any]:
     """What ends the family's turns, also where the checkpoint's own files do not name all of it.
 
     As tokens where the server tells them, since a text may say the same and mean it.
@@ -114,22 +116,18 @@ async def _ends(server: Server, entry: CatalogueEntry, name: str) -> dict[str, A
     tokens, texts = [], []
     for mark in family.marks.ends if family else ():
         content = {"model": name, "prompt": mark, "add_special_tokens": False}
-        response = await server.look(f"{_root(server)}/tokenize", content)
+        response = await server.look(settings.beside("/tokenize"), content)
         found = _json(response) if response.status_code == HTTPStatus.OK else None
         numbers = found.get("tokens") if isinstance(found, dict) else None
-        if not isinstance(numbers, list):
+        if not isinstance(numbers, list) or not all(isinstance(each, int) for each in numbers):
             texts.append(mark)
         elif len(numbers) == 1:  # otherwise the vocabulary has no such mark
             tokens += numbers
     return ({"stop_token_ids": tokens} if tokens else {}) | ({"stop": texts} if texts else {})
 
 
-def _root(server: Server) -> str:
-    return server.endpoint.removesuffix("/v1")
-
-
 def _json(response: httpx.Response) -> Any:
     try:
-        return response.json()
-    except ValueError:
+        return read_json(response.content)
+    except MalformedError:
         return None

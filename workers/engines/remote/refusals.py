@@ -1,4 +1,4 @@
-"""What a server says instead of an answer, in whatever shape, as the errors that players know.
+"""What a server says instead of an answer, in whatever shape, as what is to be done about it.
 
 Errors come nested (OpenAI, vLLM), flat (SGLang, Dynamo), as a text (llm-d), or as a string in JSON: the status decides,
 then type and code.
@@ -11,15 +11,24 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
-from workers.engines.engine import ContextExceededError, EngineClosedError, EngineError
+from jobs.models import Usage
+from workers.engines.engine import ContextExceededError, EngineError
+from workers.engines.remote.texts import shown
 
 LONGEST_WAIT = 120.0  # seconds; clients of such servers give up on whoever asks for more
-_LONGEST_TEXT = 400
-_CLOSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN}
-# The model, not the request, is missing: of what was there at the start.
+Trouble = Literal["away", "failed", "ended", "busy", "refused", "unpaid", "gone", "moved"]
+"""Why there is no answer: nobody can be reached, the server failed, or ended the answer for no reason of answers, or
+has too much to do; it refuses the key, or wants money, or has the model no more, or is at another address.
+"""
+_CODES = range(400, 600)
+_REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+# What was there at the start may be there again: the model behind a gateway, or the picture of a conflict.
 _AGAIN = {HTTPStatus.NOT_FOUND, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY}
+_UNPAID = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+_GONE = re.compile(r"\bmodel\b", re.IGNORECASE)
+_NEVER = re.compile(r"^request too large", re.IGNORECASE)  # OpenAI's, for one beyond what a minute may have
 _TOO_LONG = re.compile(
     r"maximum context length|context_length|context length|context window|prompt is too long|input token count"
     r"|decoder prompt|longer than the model|exceeds the maximum number of tokens",
@@ -38,20 +47,31 @@ _COUNTS = (
 class AgainLaterError(Exception):
     """The server cannot answer now. `seconds` is how long it asks to be left alone, where it says.
 
-    `is_away` says that it answers nobody; `may_be_ours`, that the request itself may be why.
+    `status` is that of its reply, and `paid` what it counted of one that is no answer.
     """
 
     def __init__(
-        self, message: str, *, seconds: float | None = None, is_away: bool = True, may_be_ours: bool = False
+        self, message: str, trouble: Trouble = "failed", *, seconds: float | None = None, status: int | None = None
     ) -> None:
         super().__init__(message)
+        self.trouble = trouble
         self.seconds = seconds
-        self.is_away = is_away
-        self.may_be_ours = may_be_ours
+        self.status = status
+        self.paid: Usage | None = None
+
+
+class MalformedError(AgainLaterError):
+    """What the server sent cannot be an answer."""
 
 
 class ServerFailedError(EngineError):
-    """The server failed at this request again and again, and answered others meanwhile."""
+    """The server failed at this request as often as it was asked, and was there all the while."""
+
+    is_retryable = True
+
+
+class RequestRefusedError(EngineError):
+    """The server refuses this request, and takes others with the same key."""
 
     is_retryable = True
 
@@ -63,46 +83,60 @@ class Said:
     message: str
     kinds: frozenset[str]
 
+    @property
+    def status(self) -> int | None:
+        """The status that an error within an answer of status 200 would have had, where it says."""
+        codes = [int(kind) for kind in self.kinds if kind.isdecimal() and len(kind) == 3]
+        return next((code for code in codes if code in _CODES), None)
 
-def read_error(content: bytes, key: str | None) -> Said:
+
+def read_error(content: bytes | str, key: str | None) -> Said:
     """Read an error of any shape; `key` is put out of sight wherever the server repeats it."""
-    text = content.decode("utf-8", "replace")
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
     try:
         found: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = text
+    return said_in(found, key)
+
+
+def said_in(found: Any, key: str | None) -> Said:
+    """Read an error as `read_error` does, of what it was parsed to."""
     if isinstance(found, list) and found:  # Google's
         found = found[0]
-    error = found.get("error", found) if isinstance(found, dict) else found
+    error = found.get("error") or found if isinstance(found, dict) else found
     if not isinstance(error, dict):
-        return Said(shown(str(error), key), frozenset())
-    message = error.get("message") or error.get("detail") or json.dumps(error)
-    kinds = {str(error.get(name)) for name in ("type", "code", "status") if error.get(name) is not None}
-    return Said(shown(str(message), key), frozenset(kinds))
-
-
-def shown(text: str, key: str | None) -> str:
-    """A server's text as it may be told and kept: in one line, cut, and without the key."""
-    text = text.replace(key, "[key]") if key else text
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} ..."
+        return Said(shown(_words(error), key), frozenset())
+    message = error.get("message") or error.get("detail") or error
+    kinds = (error.get(name) for name in ("type", "code", "status"))
+    return Said(shown(_words(message), key), frozenset(str(kind) for kind in kinds if isinstance(kind, str | int)))
 
 
 def refusal(status: int, headers: Mapping[str, str], said: Said, context: int) -> Exception:
     """Return the error to be raised for an answer that is none; `context` is how many tokens the model's holds."""
     told = f"{status}: {said.message}" if said.message else str(status)
-    if status in _CLOSED or HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        return EngineClosedError(str(status))
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return AgainLaterError(told, seconds=wait_asked(headers), is_away=False)
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _AGAIN:
-        ours = status == HTTPStatus.INTERNAL_SERVER_ERROR
-        return AgainLaterError(told, seconds=wait_asked(headers), may_be_ours=ours)
+    if trouble := _trouble(status, said):
+        return AgainLaterError(told, trouble, seconds=wait_asked(headers), status=status)
     if "context_length_exceeded" in said.kinds or _TOO_LONG.search(said.message):
         return ContextExceededError(told, _excess(said.message, context))
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         told += "; --remote-pictures jpeg:95:444 makes smaller files of rasters"
     return EngineError(told)
+
+
+def _trouble(status: int, said: Said) -> Trouble | None:
+    """What it is that may pass by itself; None for what is wrong with the request."""
+    if status in _REFUSED:
+        return "refused"
+    if status == HTTPStatus.PAYMENT_REQUIRED:
+        return "unpaid"
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return "moved"
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "unpaid" if said.kinds & _UNPAID else None if _NEVER.search(said.message) else "busy"
+    if status == HTTPStatus.NOT_FOUND and ("model_not_found" in said.kinds or _GONE.search(said.message)):
+        return "gone"
+    return "failed" if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _AGAIN else None
 
 
 def wait_asked(headers: Mapping[str, str]) -> float | None:
@@ -120,6 +154,14 @@ def wait_asked(headers: Mapping[str, str]) -> float | None:
 
 def _until(date: str) -> float:
     return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+
+
+def _words(value: Any) -> str:
+    """A text as it is, and anything else as JSON."""
+    try:
+        return value if isinstance(value, str) else json.dumps(value)
+    except (ValueError, RecursionError):
+        return "an error without words"
 
 
 def _excess(message: str, context: int) -> int | None:

@@ -1,79 +1,122 @@
-"""An answer that a server streams: told while it comes, and folded into what a whole one would have been."""
+"""Takes what comes of an answer: a whole body, or server-sent events as the values that they bring."""
 
-import json
-from typing import Any
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import Grow
-from workers.engines.remote.answers import read_logprobs, thought_marks
-from workers.engines.remote.refusals import AgainLaterError
+import httpx
+
+from workers.engines.remote.answers import Answer
+from workers.engines.remote.refusals import MalformedError
+from workers.engines.remote.replies import read_json
 
 ASKED = {"stream": True, "stream_options": {"include_usage": True}}
 """What a body says that asks for a stream."""
 
-_LONGEST_LINE = 2**20
+_LONGEST_ANSWER = 64 * 2**20
+_LONGEST_EVENT = 2**22
+_TAIL_SECONDS = 10.0  # for what it took, which comes behind the end of a streamed answer
+_ENDS = re.compile(rb"\r\n|\r|\n")
+_BEGINNING = re.compile(rb"\s*(?:data|event|id|retry)?:")
 
 
-class Streamed:
-    """Takes the bytes of server-sent events; `grow` is told the text as `read_answer` will read it of `found`."""
+class Events:
+    """Takes the bytes of a stream, wherever they are cut, and makes of each event a chunk of `answer`."""
 
-    def __init__(self, entry: CatalogueEntry, grow: Grow) -> None:
-        self._opening, self._closing = thought_marks(entry)
-        self._grow = grow
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
         self._line = b""
-        self._told = 0
-        self._thought = self._content = ""
-        self._logprobs: list[Any] = []
-        self._reason: str | None = None
-        self._error: Any = None
-        self._around: dict[str, Any] = {}
+        self._after_return = False
+        self._data: list[str] = []
+        self._kind = ""
+        self._size = 0
+        self.is_done = False
+        """Whether the stream said that nothing follows."""
 
     def take(self, piece: bytes) -> None:
-        """Take what has come. Raises AgainLaterError for what is no stream of chunks."""
-        *lines, self._line = (self._line + piece).split(b"\n")
-        if len(self._line) > _LONGEST_LINE:
-            raise AgainLaterError("a line of a stream has no end", may_be_ours=True)
+        """Take what has come. Raises MalformedError for what is no stream of chunks."""
+        if self._after_return and piece:
+            piece = piece.removeprefix(b"\n")
+        self._after_return = piece.endswith(b"\r") or (self._after_return and not piece)
+        *lines, self._line = _ENDS.split(self._line + piece)
+        self._size += len(piece)
+        if self._size > _LONGEST_EVENT:
+            raise MalformedError("an event of a stream has no end")
         for line in lines:
-            if line.startswith(b"data:"):
-                self._take_chunk(line.removeprefix(b"data:").strip())
+            self._take_line(line)
 
-    @property
-    def found(self) -> Any:
-        """The whole completion. Raises AgainLaterError for one that was cut off."""
-        if self._error:
-            return self._error
-        if self._reason is None:
-            raise AgainLaterError("an answer was cut off", may_be_ours=True)
-        message = {"content": self._content, "reasoning": self._thought}
-        told = {"content": self._logprobs} if self._logprobs else None
-        return {**self._around, "choices": [{"message": message, "finish_reason": self._reason, "logprobs": told}]}
+    def end(self) -> None:
+        """Take what is left: the last event may lack its end. Raises MalformedError for a stream that was cut off."""
+        self._take_line(self._line)
+        self._take_line(b"")
+        if not (self.is_done or self._answer.has_ended):
+            raise MalformedError("an answer was cut off")
 
-    def _take_chunk(self, data: bytes) -> None:
-        if data == b"[DONE]":
+    def _take_line(self, line: bytes) -> None:
+        if not line:
+            self._dispatch()
             return
-        try:
-            chunk = json.loads(data)
-        except ValueError:
-            raise AgainLaterError("a chunk of a stream is no JSON", may_be_ours=True) from None
-        if not isinstance(chunk, dict) or chunk.get("error"):
-            self._error = chunk
-            return
-        self._around |= {name: chunk[name] for name in ("model", "system_fingerprint", "usage") if chunk.get(name)}
-        for choice in chunk.get("choices") or ():
-            self._take_choice(choice)
+        name, _, value = line.partition(b":")
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        if name.removeprefix(b"\xef\xbb\xbf") == b"data":
+            self._data.append(text)
+        elif name == b"event":
+            self._kind = text.strip()
 
-    def _take_choice(self, choice: dict[str, Any]) -> None:
-        delta = choice.get("delta") or {}
-        self._reason = choice.get("finish_reason") or self._reason
-        told = (choice.get("logprobs") or {}).get("content") or []
-        self._logprobs += told
-        if thought := delta.get("reasoning") or delta.get("reasoning_content"):
-            self._tell(thought if self._thought else self._opening + thought, [])
-            self._thought += thought
-        if content := delta.get("content") or delta.get("refusal"):
-            self._tell(content if self._content or not self._thought else self._closing + content, told)
-            self._content += content
+    def _dispatch(self) -> None:
+        data, kind, self._data, self._kind, self._size = self._data, self._kind, [], "", 0
+        for each in _values(data):
+            if each.strip() == "[DONE]":
+                self.is_done = True
+            if not self.is_done:
+                self._answer.take_chunk(each, is_error=kind == "error")
 
-    def _tell(self, text: str, logprobs: list[Any]) -> None:
-        self._grow(self._told, text, read_logprobs({"content": logprobs}) if logprobs else None)
-        self._told += len(text)
+
+def _values(lines: list[str]) -> Iterator[str]:
+    """The values of an event: its lines together, or each, where a server puts no empty lines between its events."""
+    if len(lines) < 2:
+        yield from filter(str.strip, lines)
+        return
+    try:
+        read_json("\n".join(lines))
+    except MalformedError:
+        yield from filter(str.strip, lines)
+    else:
+        yield "\n".join(lines)
+
+
+async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeout) -> None:
+    """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
+    content = bytearray()
+    events = Events(answer) if response.headers.get("content-type", "").startswith("text/event-stream") else None
+    has_ended = False
+    async for piece in pieces(response):
+        if events is None:
+            content += piece
+            continue
+        events.take(piece)
+        if not has_ended and (has_ended := answer.has_ended or events.is_done):
+            tail = asyncio.get_running_loop().time() + _TAIL_SECONDS
+            bound.reschedule(min(tail, bound.when() or tail))
+    if events is None and _is_stream(bytes(content[:100])):
+        events = Events(answer)
+        events.take(bytes(content))
+    if events:
+        events.end()
+    else:
+        answer.take_whole(bytes(content))
+
+
+async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield what comes. Raises MalformedError for more than any answer has."""
+    size = 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > _LONGEST_ANSWER:
+            raise MalformedError(f"an answer is longer than {_LONGEST_ANSWER} bytes")
+        yield piece
+
+
+def _is_stream(content: bytes) -> bool:
+    # Whatever their header calls them.
+    return _BEGINNING.match(content) is not None

@@ -1,0 +1,224 @@
+"""The edge: what a server sent as JSON becomes values of our own, or an error that says what is wrong with it.
+
+Nothing behind it sees a server's JSON. A whole completion and a chunk of a stream are the same but for a name: both are
+a Piece of the first answer.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jobs.models import TokenLogprob
+from workers.engines.remote.refusals import MalformedError, Said, said_in
+from workers.engines.remote.texts import kept
+
+_MOST_TOKENS = 10**9  # no context is as large; what is beyond is no count
+_IMPOSSIBLE = -9999.0  # what OpenAI writes for it; JSON has no infinities
+_LONGEST_NAME = 200
+_THOUGHTS = ("reasoning", "reasoning_content")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tokens as a server counted them; `image` are those of all pictures of the prompt. None where it does not say."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+    image: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one value of a server's says of the first answer. Texts are as they were sent.
+
+    `is_message` tells whether there is a message at all, `refuses` and `calls` whether the server says that the text is
+    a refusal, and that the model called a tool. `names` are those of the model and of what runs it.
+    """
+
+    thought: str = ""
+    text: str = ""
+    is_message: bool = False
+    refuses: bool = False
+    calls: bool = False
+    reason: str | None = None
+    logprobs: tuple[TokenLogprob, ...] = ()
+    names: tuple[str, ...] = ()
+    error: Said | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """A model that a server lists, whose it says it is, and the tokens of its context where it tells."""
+
+    name: str
+    owner: str | None = None
+    context: int | None = None
+
+
+def read_cards(content: bytes) -> list[Card] | None:
+    """Read a list of models; None for what is none."""
+    try:
+        found = read_json(content)
+    except MalformedError:
+        return None
+    data = found.get("data") if isinstance(found, dict) else None
+    if not isinstance(data, list):
+        return None
+    return [_card(each) for each in data if isinstance(each, dict) and isinstance(each.get("id"), str)]
+
+
+def listed_name(name: str) -> str:
+    """The name of a model without what Google's lists put before it."""
+    return name.removeprefix("models/")
+
+
+def _card(told: Mapping[str, Any]) -> Card:
+    owner = told.get("owned_by")
+    return Card(
+        name=listed_name(told["id"]),
+        owner=owner if isinstance(owner, str) else None,
+        context=_count(told.get("max_model_len")) or None,
+    )
+
+
+def read_json(content: bytes | str) -> Any:
+    """Parse what a server sent. Raises MalformedError."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise MalformedError("an answer is no JSON") from None
+
+
+def read_counts(found: Any) -> Counts | None:
+    """Read what a completion or a chunk says that it took, whatever else is wrong with it."""
+    told = found.get("usage") if isinstance(found, dict) else None
+    if not isinstance(told, dict):
+        return None
+    prompt, completion = _mapping(told.get("prompt_tokens_details")), _mapping(told.get("completion_tokens_details"))
+    return Counts(
+        prompt=_count(told.get("prompt_tokens")),
+        completion=_count(told.get("completion_tokens")),
+        cached=_count(prompt.get("cached_tokens")),
+        image=_count(_mapping(prompt.get("multimodal_tokens")).get("image")),  # vLLM's
+        reasoning=_count(completion.get("reasoning_tokens")),
+    )
+
+
+def read_piece(
+    found: Any, name: Literal["message", "delta"], key: str | None, *, wants_logprobs: bool = False
+) -> Piece:
+    """Read a completion, whose answer is a `message`, or a chunk of one, a `delta`. Raises MalformedError."""
+    if not isinstance(found, dict):
+        return Piece(error=said_in(found, key))
+    told = filter(None, map(found.get, ("model", "system_fingerprint")))
+    names = tuple(kept(each, key)[:_LONGEST_NAME] for each in told if isinstance(each, str))
+    choice = _first(found.get("choices"), name)
+    error = found.get("error") or (choice or {}).get("error")
+    if error or (choice is None and name == "message"):
+        return Piece(names=names, error=said_in({"error": error} if error else found, key))
+    if choice is None:
+        return Piece(names=names)
+    message = choice.get(name)
+    if message is not None and not isinstance(message, dict):
+        raise MalformedError(f"an answer's {name} is no object")
+    thought, text, refusal = _written(message or {})
+    return Piece(
+        thought=thought,
+        text=text + refusal,
+        is_message=isinstance(message, dict),
+        refuses=bool(refusal),
+        calls=bool((message or {}).get("tool_calls") or (message or {}).get("function_call")),
+        reason=_reason(choice.get("finish_reason")),
+        logprobs=_logprobs(choice.get("logprobs"), key) if wants_logprobs else (),
+        names=names,
+    )
+
+
+def _first(choices: Any, name: str) -> Mapping[str, Any] | None:
+    """The choice of index 0, wherever it stands; None where there is none. Raises MalformedError."""
+    if not choices:
+        return None
+    if not isinstance(choices, list) or not all(isinstance(each, dict) for each in choices):
+        raise MalformedError("an answer's choices are no list of objects")
+    if len(choices) == 1 and (name == "message" or choices[0].get("index") is None):
+        return choices[0]  # type: ignore[no-any-return]
+    return next((each for each in choices if each.get("index") == 0), None)
+
+
+def _written(message: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Thought, text and refusal of a message. Raises MalformedError."""
+    content, thought = message.get("content"), next(filter(None, map(message.get, _THOUGHTS)), None)
+    thought, refusal = _text(thought, "thought"), _text(message.get("refusal"), "refusal")
+    if not isinstance(content, list):
+        return thought, _text(content, "content"), refusal
+    text = ""
+    for part in content:
+        if isinstance(part, str):
+            text += part
+        elif not isinstance(part, dict):
+            raise MalformedError("a part of an answer is neither a text nor an object")
+        elif (kind := str(part.get("type"))) in ("thinking", "reasoning"):
+            thought += _parts(part.get("thinking") or part.get("text"))
+        elif kind == "refusal":
+            refusal += _text(part.get("refusal"), "refusal")
+        else:  # parts without a text are none of an answer in words
+            text += _text(part.get("text"), "part")
+    return thought, text, refusal
+
+
+def _parts(value: Any) -> str:
+    """A thought, which may be a list of parts itself."""
+    if isinstance(value, list):
+        return "".join(_text(each.get("text") if isinstance(each, dict) else each, "thought") for each in value)
+    return _text(value, "thought")
+
+
+def _text(value: Any, what: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise MalformedError(f"the {what} of an answer is no text")
+    return value or ""
+
+
+def _reason(value: Any) -> str | None:
+    return str(value)[:_LONGEST_NAME] if value else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int | None:
+    """A count of tokens, also where it is written as a decimal or a text; None for what is none."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None
+
+
+def _logprobs(told: Any, key: str | None) -> tuple[TokenLogprob, ...]:
+    """How likely each token was; nothing where one of them cannot be read: the others would not fit the text."""
+    tokens = _mapping(told).get("content")
+    try:
+        return _likely(tokens, key) if tokens else ()
+    except (TypeError, ValueError, AttributeError, KeyError, OverflowError, MalformedError):
+        return ()
+
+
+def _likely(tokens: Sequence[Any], key: str | None) -> tuple[TokenLogprob, ...]:
+    return tuple(_token(each, key) for each in tokens)
+
+
+def _token(told: Mapping[str, Any], key: str | None) -> TokenLogprob:
+    others, letters, logprob = told.get("top_logprobs"), told.get("bytes"), float(told["logprob"])
+    return TokenLogprob(
+        token=kept(_text(told.get("token"), "token"), key),
+        logprob=logprob if math.isfinite(logprob) else _IMPOSSIBLE,
+        bytes=tuple(bytes(letters)) if letters is not None else None,
+        top_logprobs=None if others is None else _likely(others, key),
+    )
