@@ -1,11 +1,14 @@
 """The folder under which images are named, and out of which no name can lead."""
 
+import re
 from pathlib import Path, PurePosixPath
 
 from tiling.errors import ImageNotFoundError, PathEscapesError
 
 UPLOAD = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
+
+_BY_CONTENT = re.compile(rf"{UPLOAD}sha256/[0-9a-f]{{2}}/([0-9a-f]{{64}})")
 
 
 class ImageRoot:
@@ -14,6 +17,11 @@ class ImageRoot:
     def __init__(self, folder: Path, uploads: Path | None = None) -> None:
         self.folder = folder.resolve()
         self._uploads = ImageRoot(uploads) if uploads else None
+
+    def digest_in(self, name: str) -> str | None:
+        """The digest of its content that the name of an upload states; None for all else, which is to be read."""
+        stated = _BY_CONTENT.fullmatch(name) if self._uploads else None
+        return stated[1] if stated else None
 
     def locate(self, name: str) -> Path:
         """Find the file called `name`, links followed.

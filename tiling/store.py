@@ -21,7 +21,8 @@ from tiling.sources.base import Pixels
 
 log = logging.getLogger(__name__)
 
-SUFFIX = ".raster"
+SUFFIX = ".2.raster"
+"""What files of rasters are called behind their key; others are of releases whose keys named no content for sure."""
 PARTIAL = ".partial"
 _FOOTER_BYTES = 128
 _LEAST_FREE_BYTES = 2 * 2**30
@@ -80,21 +81,25 @@ class RasterStore:
         return True
 
     def _make_room(self, num_bytes: int) -> None:
-        """Delete the least recently used until so many bytes fit."""
-        kept = sorted(_files(self._folder), key=lambda file: file[1])
+        """Delete what is of earlier releases, and the least recently used until so many bytes fit."""
+        kept = sorted(_files(self._folder), key=lambda file: (_is_current(file[2]), file[1]))
         total = sum(size for size, _, _ in kept)
         for size, _, path in kept:
-            if total + num_bytes <= self._capacity:
+            if _is_current(path) and total + num_bytes <= self._capacity:
                 return
             path.unlink(missing_ok=True)  # whoever has mapped it keeps its pixels
             total -= size
 
 
+def _is_current(path: Path) -> bool:
+    return path.name.endswith((SUFFIX, PARTIAL))
+
+
 def _files(folder: Path) -> list[tuple[int, float, Path]]:
-    """Bytes, time of last use and path of everything that the store has written."""
+    """Bytes, time of last use and path of everything that the store has written, in whatever release."""
     found = []
     for path in folder.iterdir():
-        if path.suffix in {SUFFIX, PARTIAL}:
+        if path.suffix in {Path(SUFFIX).suffix, PARTIAL}:
             try:
                 stat = path.stat()
             except FileNotFoundError:  # another worker makes room, too

@@ -1,7 +1,6 @@
 """Files: uploaded, listed, read, deleted; pictures that many chats show, and the requests and answers of batches."""
 
 import asyncio
-import os
 import re
 import shutil
 import time
@@ -22,7 +21,6 @@ from service.http.openapi import example, openai_errors
 from service.http.parameters import part
 from service.openai import examples
 from service.openai.lists import Identified, ObjectList
-from service.openai.uploads import MADE_NS
 from tiling.roots import UPLOAD
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
@@ -152,7 +150,6 @@ class FileStore:
         else:
             with partial.open("wb") as file:
                 shutil.copyfileobj(source, file, 1 << 20)
-        os.utime(partial, ns=(time.time_ns(), MADE_NS))
         partial.replace(path)
         return path.stat().st_size
 

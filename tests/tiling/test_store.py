@@ -12,7 +12,7 @@ from tests.tiling.pictures import SMALL_BUDGET, textured
 from tiling.library import Library, Look
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
-from tiling.store import RasterStore
+from tiling.store import SUFFIX, RasterStore
 from tiling.views import View
 
 ONE = 512 * 480 * 3 + 128
@@ -132,7 +132,7 @@ def test_the_least_recently_used_leaves_for_space(data: Path, store: RasterStore
     library = worker(data, store)
     rasters = [kept(library, crop(index)) for index in range(3)]
     for age, raster in enumerate(rasters):
-        os.utime(tmp_path / "rasters" / f"{raster.key}.raster", (1000 + age, 1000 + age))
+        os.utime(tmp_path / "rasters" / f"{raster.key}{SUFFIX}", (1000 + age, 1000 + age))
     worker(data, store).render(crop(0), SMALL_BUDGET)
     rasters.append(kept(library, crop(3)))
     there = {path.stem for path in (tmp_path / "rasters").iterdir()}
