@@ -9,16 +9,21 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from blake3 import blake3
 from cachetools import LRUCache
 
 from tiling.errors import ImageChangedError
+from tiling.helpers import helpers
 from tiling.versions import Version, files_of, seconds_until_settled, version_of
 
-WHOLE_BYTES = 512 * 2**20
+WHOLE_BYTES = 256 * 2**20
 """Up to so many bytes all are digested; the digests of larger images depend on it."""
 DIGEST = r"(?:[0-9a-f]{64}|v?[0-9a-f]{32})"
 """A pattern of all digests that responses and pyramids were named by, those of earlier releases among them."""
 
+_OF_PIECES = "gigavqa 2026-11-24 pieces of an image"
+_PIECE_BYTES = 8 * 2**20
+_BLOCK_BYTES = 256 * 1024
 _FORM = 1  # counts changes that give other digests of the same file
 _OF_SAMPLES = 32
 _SAMPLES = 16
@@ -31,9 +36,11 @@ _LOCKS = 64
 def content_digest(path: Path) -> str:
     """Name the content of an image: no two different contents have one name.
 
-    It is the SHA-256 of the file's bytes; of a slide of several files BLAKE2b of their names, sizes and bytes. Beyond
-    `WHOLE_BYTES` it is `v` and 32 digits, which name this version of this file: its name, inode, size, times and 16
-    samples; a copy has another. What was digested once is not read again while it stays the same (`keep_digests`).
+    It is BLAKE3 of all bytes, in pieces of 8 MiB where there are more; and of the names too of a slide of several
+    files. Beyond `WHOLE_BYTES` it is `v` and 32 digits, which name this version of this file: its name, inode, size,
+    times and 16 samples; a copy has another. What was digested once is not read again while it stays the same
+    (`keep_digests`).
+
     Blocks. Raises ImageChangedError where the file does not stay the same meanwhile, and OSError.
     """
     return _DIGESTS.of(path)
@@ -97,7 +104,8 @@ class _Digests:
             with path.open("rb") as file:
                 for index in range(samples):
                     file.seek(round(index * step))
-                    self._read(file.read(_SAMPLE_BYTES), digest)
+                    digest.update(block := file.read(_SAMPLE_BYTES))
+                    self._count(len(block))
         return digest.hexdigest()
 
     def _make(self, path: Path, version: Version) -> str:
@@ -107,19 +115,32 @@ class _Digests:
         return f"v{self.sampled(files_of(path), facts)}"
 
     def _whole(self, path: Path, version: Version) -> str:
-        # Another function where there are several: nobody can send one file with the digest of all of them.
-        digest = hashlib.sha256() if len(version) == 1 else hashlib.blake2b(digest_size=32)
+        pieces = [
+            (path.parent / stamp.name, start) for stamp in version for start in range(0, stamp.size, _PIECE_BYTES)
+        ]
+        if len(pieces) <= 1 and len(version) == 1:
+            return self._piece((path, 0)).hex()
+        digests = helpers().map(self._piece, pieces)
+        # In a mode of its own, so that no single piece has the digest of several.
+        digest = blake3(derive_key_context=_OF_PIECES)
         for stamp in version:
-            if len(version) > 1:
-                digest.update(f"{stamp.name}\0{stamp.size}\0".encode(errors="surrogateescape"))
-            with (path.parent / stamp.name).open("rb") as file:
-                hashlib.file_digest(file, lambda: digest)
-                self._count(file.tell())
+            name = stamp.name if len(version) > 1 else ""
+            digest.update(f"{name}\0{stamp.size}\0".encode(errors="surrogateescape"))
+            for _ in range(0, stamp.size, _PIECE_BYTES):
+                digest.update(next(digests))
         return digest.hexdigest()
 
-    def _read(self, block: bytes, digest: "hashlib.blake2b") -> None:
-        digest.update(block)
-        self._count(len(block))
+    def _piece(self, piece: tuple[Path, int]) -> bytes:
+        """Digest a file from a place on; smaller blocks stay in a core's own cache."""
+        path, start = piece
+        digest, block, left = blake3(), memoryview(bytearray(_BLOCK_BYTES)), _PIECE_BYTES
+        with path.open("rb", buffering=0) as file:
+            file.seek(start)
+            while left and (length := file.readinto(block[:left])):
+                digest.update(block[:length])
+                left -= length
+        self._count(_PIECE_BYTES - left)
+        return digest.digest()
 
     def _count(self, num_bytes: int) -> None:
         with self._lock:

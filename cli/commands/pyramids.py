@@ -46,7 +46,7 @@ def prune(
 ) -> None:
     """Delete the pyramids of which the data root has no picture any more, after saying what that frees.
 
-    A picture that was edited counts as another one; so does, of more than 512 MiB, one that was copied or moved.
+    A picture that was edited counts as another one; so does, of more than 256 MiB, one that was copied or moved.
 
     \b
     gigavqa pyramids prune
