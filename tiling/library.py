@@ -172,7 +172,7 @@ class Library:
             return 0
 
     def _recipe(self, path: Path, look: Look, budget: VisualBudget) -> Recipe:
-        identity = known_identity(path, self._root.digest_in(look.view.image))
+        identity = known_identity(path, self._root.stated_digest(look.view.image))
         return plan_raster(identity, look.view, budget, look.num_images)
 
     def _find(self, recipe: Recipe) -> bool:
@@ -193,7 +193,9 @@ class Library:
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
                 with self._of_one_version(path, recipes[0], is_read=file == path):
-                    reading = known_reading(file, self._root.digest_in(recipes[0].view.image) if file == path else None)
+                    reading = known_reading(
+                        file, self._root.stated_digest(recipes[0].view.image) if file == path else None
+                    )
                     passes = plan_passes(file, reading, recipes)
                 return [partial(self._run, path, reading, each) for each in passes]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
@@ -236,7 +238,7 @@ class Library:
             self._cache.fail(key, error)
 
     def _is_unchanged(self, path: Path, recipe: Recipe) -> bool:
-        return is_unchanged(path, recipe.digest, self._root.digest_in(recipe.view.image))
+        return is_unchanged(path, recipe.digest, self._root.stated_digest(recipe.view.image))
 
     @contextmanager
     def _of_one_version(self, path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:
