@@ -53,6 +53,13 @@ def test_a_picture_that_is_gone_or_changed_leaves_its_pyramid_alone(pyramids: Pa
     assert pictures(pyramids, data) == [(), ()]
 
 
+def test_a_pyramid_of_an_earlier_release_has_no_picture(pyramids: Path, data: Path) -> None:
+    """It was named by samples, so that nobody reads it any more, and it may go."""
+    (made,) = [kept.path for kept in kept_pyramids(pyramids, data) if kept.pictures == ("set/images/a.png",)]
+    made.rename(pyramids / f"{'0' * 32}.tif")
+    assert pictures(pyramids, data) == [(), ("set/images/b.png",)]
+
+
 def test_a_pyramid_that_a_data_set_links_to_is_of_use(pyramids: Path, data: Path) -> None:
     """It stands there in its picture's place."""
     digest = content_digest(data / "set" / "images" / "a.png")

@@ -48,6 +48,17 @@ def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
     assert worker.renders == 1
 
 
+def test_what_a_power_cut_left_of_a_picture_is_replaced_when_it_comes_again(
+    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+) -> None:
+    """A file of another length is not what its name says."""
+    ask(client, data_url(png(1)))
+    (kept,) = folder_of_uploads(settings)
+    kept.write_bytes(b"")
+    ask(client, data_url(png(1)))
+    assert kept.read_bytes() == png(1)
+
+
 @pytest.mark.parametrize("way", ["in a body", "as a file"])
 def test_twins_that_differ_in_one_tile_are_four_pictures(
     client: openai.OpenAI, worker: RunningWorker, way: str
