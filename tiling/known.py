@@ -31,10 +31,10 @@ def known_reading(path: Path, named: str | None = None) -> Reading:
     return _remembered(_reading, path, named)
 
 
-def is_unchanged(path: Path, digest: str, named: str | None = None) -> bool:
+def is_unchanged(path: Path, digest: str) -> bool:
     """Whether the file is still the one whose content had this digest."""
     try:
-        return known_identity(path, named).digest == digest
+        return known_identity(path).digest == digest
     except (TilingError, OSError):
         return False
 

@@ -238,7 +238,7 @@ class Library:
             self._cache.fail(key, error)
 
     def _is_unchanged(self, path: Path, recipe: Recipe) -> bool:
-        return is_unchanged(path, recipe.digest, self._root.stated_digest(recipe.view.image))
+        return bool(self._root.stated_digest(recipe.view.image)) or is_unchanged(path, recipe.digest)
 
     @contextmanager
     def _of_one_version(self, path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:

@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from tiling.passes import Painted
-from tiling.recipes import Recipe
+from tiling.recipes import KEY_DIGITS, Recipe
 from tiling.rendering import Raster
 from tiling.sources.base import Pixels
 
 log = logging.getLogger(__name__)
 
-SUFFIX = ".2.raster"
-"""What files of rasters are called behind their key; others are of releases whose keys named no content for sure."""
+SUFFIX = ".raster"
 PARTIAL = ".partial"
 _FOOTER_BYTES = 128
 _LEAST_FREE_BYTES = 2 * 2**30
@@ -92,14 +91,15 @@ class RasterStore:
 
 
 def _is_current(path: Path) -> bool:
-    return path.name.endswith((SUFFIX, PARTIAL))
+    """Whether it is of this release: keys of earlier ones, which named no content for sure, were shorter."""
+    return path.suffix == PARTIAL or len(path.stem) == KEY_DIGITS
 
 
 def _files(folder: Path) -> list[tuple[int, float, Path]]:
     """Bytes, time of last use and path of everything that the store has written, in whatever release."""
     found = []
     for path in folder.iterdir():
-        if path.suffix in {Path(SUFFIX).suffix, PARTIAL}:
+        if path.suffix in {SUFFIX, PARTIAL}:
             try:
                 stat = path.stat()
             except FileNotFoundError:  # another worker makes room, too

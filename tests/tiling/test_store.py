@@ -13,7 +13,7 @@ from tests.tiling.pictures import SMALL_BUDGET, textured
 from tiling.library import Library, Look
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
-from tiling.store import SUFFIX, RasterStore
+from tiling.store import RasterStore
 from tiling.views import View
 
 ONE = 512 * 480 * 3 + 128
@@ -143,7 +143,7 @@ def test_rasters_of_releases_with_other_keys_leave_with_the_first_that_is_kept(
     (tmp_path / "rasters").mkdir()
     (tmp_path / "rasters" / f"{'0' * 32}.raster").write_bytes(b"old")
     raster = kept(worker(data, store), crop(0))
-    assert [path.name for path in (tmp_path / "rasters").iterdir()] == [f"{raster.key}{SUFFIX}"]
+    assert [path.name for path in (tmp_path / "rasters").iterdir()] == [f"{raster.key}.raster"]
 
 
 def test_the_least_recently_used_leaves_for_space(data: Path, store: RasterStore, tmp_path: Path) -> None:
@@ -151,10 +151,10 @@ def test_the_least_recently_used_leaves_for_space(data: Path, store: RasterStore
     library = worker(data, store)
     rasters = [kept(library, crop(index)) for index in range(3)]
     for age, raster in enumerate(rasters):
-        os.utime(tmp_path / "rasters" / f"{raster.key}{SUFFIX}", (1000 + age, 1000 + age))
+        os.utime(tmp_path / "rasters" / f"{raster.key}.raster", (1000 + age, 1000 + age))
     worker(data, store).render(crop(0), SMALL_BUDGET)
     rasters.append(kept(library, crop(3)))
-    there = {path.name.removesuffix(SUFFIX) for path in (tmp_path / "rasters").iterdir()}
+    there = {path.stem for path in (tmp_path / "rasters").iterdir()}
     assert there == {rasters[index].key for index in (0, 2, 3)}
 
 
