@@ -1,11 +1,13 @@
 """Says plainly what a reader must know before trusting a number."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catalogue.entry import CatalogueEntry
 from evaluation.cells import AWAITING, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
 from evaluation.tables import Caveat
 from evaluation.verdicts import Tally
+from tiling.digest import is_of_samples
 
 UNREADABLE_SHARE = 0.1
 """Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
@@ -63,7 +65,7 @@ def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterato
 
 def _on_pictures(tally: Tally) -> Iterator[str]:
     """Tell of pictures that were replaced while the samples that show them were asked."""
-    replaced = [(place, digests) for place, digests in sorted(tally.digests.items()) if len(digests) > 1]
+    replaced = [(place, digests) for place, digests in sorted(tally.digests.items()) if _are_several(digests)]
     if replaced:
         (position, image), digests = replaced[0]
         samples = {at for (at, _), _ in replaced}
@@ -73,6 +75,11 @@ def _on_pictures(tally: Tally) -> Iterator[str]:
             f"{' and '.join(digest[:12] for digest in sorted(digests))}"
             f"{' and others' if len(replaced) > 1 else ''}; their numbers mix what was shown"
         )
+
+
+def _are_several(digests: Iterable[str]) -> bool:
+    """Whether contents differ; a digest of an earlier release and one of this may be of the same."""
+    return max(Counter(map(is_of_samples, digests)).values()) > 1
 
 
 def _on_missing(cells: Sequence[CellScore]) -> Iterator[str]:

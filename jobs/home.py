@@ -74,6 +74,11 @@ class Home(ProcessSettings):
         return self.folder / "rasters"
 
     @property
+    def digests(self) -> Path:
+        """Folder of the digests of large images, so that the processes of this machine read one once."""
+        return self.folder / "digests"
+
+    @property
     def indexes(self) -> Path:
         """Folder of the indexes that are made of corpora."""
         return self.folder / "indexes"

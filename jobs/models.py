@@ -349,7 +349,7 @@ class RasterRecord(Contract):
     downsample: float = Field(description="level-0 pixels per pixel of that level")
     raster_size: Size
     visual_tokens: int
-    digest: str = Field(description="content digest of the image file")
+    digest: str = Field(description="content digest of the image: of all bytes, or `v...` of a large file")
     key: str = Field(description="identity of the raster: content, region, sizing and raster size")
 
 

@@ -1,24 +1,187 @@
-"""A cheap, stable name for the content of an image file of any size."""
+"""Names for the content of images: of all their bytes, read once for each version of a file."""
 
 import hashlib
+import os
+import re
+import tempfile
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
+from blake3 import blake3
+from cachetools import LRUCache
+
+from tiling.errors import ImageChangedError
+from tiling.helpers import helpers
+from tiling.versions import Version, files_of, seconds_until_settled, version_of
+
+WHOLE_BYTES = 256 * 2**20
+"""Up to so many bytes all are digested; the digests of larger images depend on it."""
+DIGEST = r"(?:[0-9a-f]{64}|v?[0-9a-f]{32})"
+"""A pattern of all digests that responses and pyramids were named by, those of earlier releases among them."""
+
+_OF_PIECES = "gigavqa 2026-11-24 pieces of an image"
+_PIECE_BYTES = 8 * 2**20
+_BLOCK_BYTES = 256 * 1024
+_FORM = 1  # counts changes that give other digests of the same file
+_OF_SAMPLES = 32
 _SAMPLES = 16
 _SAMPLE_BYTES = 64 * 1024
+_LEAST_KEPT_BYTES = 2**20  # less is digested sooner than looked up
+_KNOWN = 16384
+_LOCKS = 64
 
 
 def content_digest(path: Path) -> str:
-    """Name a file's content by 32 hexadecimal digits: BLAKE2b of its size, its modification time and 16 samples.
+    """Name the content of an image: no two different contents have one name.
 
-    The samples are blocks of 64 KiB evenly spaced from the first byte to the last, so a file of up to 1 MiB is read
-    whole. The time (in ns) stands in for what lies between them: an edit there changes it. A copy that does not keep
-    the time has another digest.
+    It is BLAKE3 of all bytes, in pieces of 8 MiB where there are more; and of the names too of a slide of several
+    files. Beyond `WHOLE_BYTES` it is `v` and 32 digits, which name this version of this file: its name, inode, size,
+    times and 16 samples; a copy has another. What was digested once is not read again while it stays the same
+    (`keep_digests`).
+
+    Blocks. Raises ImageChangedError where the file does not stay the same meanwhile, and OSError.
     """
+    return _DIGESTS.of(path)
+
+
+def has_digest(path: Path, digest: str) -> bool:
+    """Whether a file is what somebody recorded by this digest, be it of an earlier release. Raises as that does."""
+    if not is_of_samples(digest):
+        return content_digest(path) == digest
     stat = path.stat()
-    digest = hashlib.blake2b(f"{stat.st_size}:{stat.st_mtime_ns}".encode(), digest_size=16)
-    step = max(_SAMPLE_BYTES, (stat.st_size - _SAMPLE_BYTES) / (_SAMPLES - 1))
-    with path.open("rb") as file:
-        for index in range(_SAMPLES):
-            file.seek(round(index * step))
-            digest.update(file.read(_SAMPLE_BYTES))
-    return digest.hexdigest()
+    return _DIGESTS.sampled((path,), f"{stat.st_size}:{stat.st_mtime_ns}") == digest
+
+
+def is_of_samples(digest: str) -> bool:
+    """Whether a digest is of an earlier release, which read samples: different contents of equal size may share it."""
+    return len(digest) == _OF_SAMPLES
+
+
+def keep_digests(folder: Path) -> None:
+    """Keep the digests that this process makes in a folder, for the next one and for others of the machine."""
+    _DIGESTS.folder = folder
+
+
+def digested_bytes() -> int:
+    """Bytes that this process has read so far to name contents."""
+    return _DIGESTS.bytes_read
+
+
+class _Digests:
+    """Digests by path and version, in memory and in `folder`. Thread- and process-safe; one file is read by one."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self.bytes_read = 0
+        self._known: LRUCache[tuple[Path, Version], str] = LRUCache(_KNOWN)
+        self._lock = threading.Lock()
+        self._turns = [threading.Lock() for _ in range(_LOCKS)]
+
+    def of(self, path: Path) -> str:
+        with self._turns[hash(path) % _LOCKS]:
+            version = version_of(path)
+            if known := self._recall(path, version):
+                return known
+            if not _is_small(version):
+                time.sleep(seconds_until_settled(version))
+                version = version_of(path)
+            is_settled = seconds_until_settled(version) == 0
+            digest = self._make(path, version)
+            if version_of(path) != version:
+                raise ImageChangedError(f"{path}: the image was replaced while it was being read")
+            if is_settled:
+                self._remember(path, version, digest)
+            return digest
+
+    def sampled(self, files: tuple[Path, ...], facts: str) -> str:
+        """Digest 16 blocks of 64 KiB, evenly spaced from first byte to last, and what else is known."""
+        digest = hashlib.blake2b(facts.encode(), digest_size=_OF_SAMPLES // 2)
+        samples = max(1, _SAMPLES // len(files))
+        for path in files:
+            step = max(_SAMPLE_BYTES, (path.stat().st_size - _SAMPLE_BYTES) / max(1, samples - 1))
+            with path.open("rb") as file:
+                for index in range(samples):
+                    file.seek(round(index * step))
+                    digest.update(block := file.read(_SAMPLE_BYTES))
+                    self._count(len(block))
+        return digest.hexdigest()
+
+    def _make(self, path: Path, version: Version) -> str:
+        if _is_small(version):
+            return self._whole(path, version)
+        facts = ":".join(str((s.name, s.inode, s.size, s.modified_ns, s.changed_ns)) for s in version)
+        return f"v{self.sampled(files_of(path), facts)}"
+
+    def _whole(self, path: Path, version: Version) -> str:
+        pieces = [
+            (path.parent / stamp.name, start) for stamp in version for start in range(0, stamp.size, _PIECE_BYTES)
+        ]
+        if len(pieces) <= 1 and len(version) == 1:
+            return self._piece((path, 0)).hex()
+        digests = helpers().map(self._piece, pieces)
+        # In a mode of its own, so that no single piece has the digest of several.
+        digest = blake3(derive_key_context=_OF_PIECES)
+        for stamp in version:
+            name = stamp.name if len(version) > 1 else ""
+            digest.update(f"{name}\0{stamp.size}\0".encode(errors="surrogateescape"))
+            for _ in range(0, stamp.size, _PIECE_BYTES):
+                digest.update(next(digests))
+        return digest.hexdigest()
+
+    def _piece(self, piece: tuple[Path, int]) -> bytes:
+        """Digest a file from a place on; smaller blocks stay in a core's own cache."""
+        path, start = piece
+        digest, block, left = blake3(), memoryview(bytearray(_BLOCK_BYTES)), _PIECE_BYTES
+        with path.open("rb", buffering=0) as file:
+            file.seek(start)
+            while left and (length := file.readinto(block[:left])):
+                digest.update(block[:length])
+                left -= length
+        self._count(_PIECE_BYTES - left)
+        return digest.digest()
+
+    def _count(self, num_bytes: int) -> None:
+        with self._lock:
+            self.bytes_read += num_bytes
+
+    def _recall(self, path: Path, version: Version) -> str | None:
+        with self._lock:
+            known = self._known.get((path, version))
+        if known is None and (place := self._place(path, version)):
+            with suppress(OSError, UnicodeDecodeError):
+                text = place.read_text("ascii")
+                if re.fullmatch(DIGEST, text):
+                    os.utime(place)  # used just now
+                    known = text
+                    self._learn(path, version, known)
+        return known
+
+    def _learn(self, path: Path, version: Version, digest: str) -> None:
+        with self._lock:
+            self._known[path, version] = digest
+
+    def _remember(self, path: Path, version: Version, digest: str) -> None:
+        self._learn(path, version, digest)
+        if place := self._place(path, version):
+            with suppress(OSError):  # a disk that takes nothing costs the next process its time
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as file:
+                    file.write(digest)
+                Path(file.name).replace(place)
+
+    def _place(self, path: Path, version: Version) -> Path | None:
+        if self.folder is None or sum(stamp.size for stamp in version) < _LEAST_KEPT_BYTES:
+            return None
+        # Without the device: its number is another one after the next start of a machine.
+        stamps = [(*stamp[:1], *stamp[2:]) for stamp in version]
+        name = hashlib.blake2b(repr((_FORM, WHOLE_BYTES, str(path), stamps)).encode(), digest_size=16).hexdigest()
+        return self.folder / name[:2] / f"{name}.digest"
+
+
+def _is_small(version: Version) -> bool:
+    return sum(stamp.size for stamp in version) <= WHOLE_BYTES
+
+
+_DIGESTS = _Digests()

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from tiling.digest import content_digest
+from tiling.digest import DIGEST, content_digest
 from tiling.errors import ImageUnsupportedError, TilingError
 from tiling.geometry import Size
 from tiling.headers import read_stored_header
 
-_MADE = re.compile(r"[0-9a-f]{32}\.(tif|partial)")
-"""Names of what ingest makes; whatever else lies there is somebody's own."""
+_MADE = re.compile(rf"{DIGEST}\.(tif|partial)")
+"""Names of what ingest makes, or made in earlier releases; whatever else lies there is somebody's own."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Kept:
 def kept_pyramids(folder: Path, data: Path) -> list[Kept]:
     """What `folder` holds, largest first, with the pictures of it below the data root `data`.
 
-    Reads the headers of all images below `data`, and 1 MiB of those that are as large as a pyramid is.
+    Reads the headers of all images below `data`, and digests those that are as large as a pyramid is.
     """
     paths = [path for path in folder.glob("*") if _MADE.fullmatch(path.name)]
     pictures = _pictures([path for path in paths if path.suffix == ".tif"], data) if paths else {}
@@ -47,10 +47,10 @@ def kept_pyramids(folder: Path, data: Path) -> list[Kept]:
     return sorted(found, key=lambda kept: (-kept.num_bytes, kept.path.name))
 
 
-def unused_rasters(folder: Path, days: float) -> list[Path]:
-    """The rasters of a folder that nobody has used for so many days; whoever has one mapped keeps its pixels."""
+def unused(folder: Path, days: float) -> list[Path]:
+    """The rasters or digests of a folder that nobody used for so many days; a mapped raster keeps its pixels."""
     before = time.time() - days * 24 * 3600
-    files = (path for path in sorted(folder.glob("*")) if path.suffix in {".raster", ".partial"})
+    files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".raster", ".digest", ".partial"})
     return [path for path in files if path.stat().st_mtime < before]
 
 

@@ -2,29 +2,33 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
+from tiling.digest import has_digest
 from tiling.errors import ImageChangedError, TilingError
 from tiling.levels import Reading, reading_of
 from tiling.recipes import Identity, identify
 from tiling.sources import open_source
+from tiling.versions import Version, is_settled, version_of
 
-_Version = tuple[int, int] | None
-"""Size and time of a file; None where there is none."""
+_Told = TypeVar("_Told")
+_Seen = Version | str | None
+"""What tells whether a file is still the same: its version, or the digest by which it is named; None: it is gone."""
 
 
-def known_identity(path: Path) -> Identity:
-    """An image's identity, remembered for as long as the file's size and time stay the same.
+def known_identity(path: Path, named: str | None = None) -> Identity:
+    """An image's identity, remembered for as long as its file stays the same; `named` by its digest, it always does.
 
     Raises TilingError subclasses; ImageChangedError where the file changed meanwhile.
     """
-    return _identity(path, _version(path))
+    return _remembered(_identity, path, named)
 
 
-def known_reading(path: Path) -> Reading:
+def known_reading(path: Path, named: str | None = None) -> Reading:
     """How an image is read, remembered likewise."""
-    return _reading(path, _version(path))
+    return _remembered(_reading, path, named)
 
 
 def is_unchanged(path: Path, digest: str) -> bool:
@@ -33,6 +37,11 @@ def is_unchanged(path: Path, digest: str) -> bool:
         return known_identity(path).digest == digest
     except (TilingError, OSError):
         return False
+
+
+def is_recorded(path: Path, digest: str) -> bool:
+    """Whether the file is the one that a response recorded by this digest, be it of an earlier release."""
+    return _remembered(_is_recorded, path, None, digest)
 
 
 def changed(path: Path) -> ImageChangedError:
@@ -50,34 +59,47 @@ def naming(image: str, path: Path, pyramids: Path) -> Iterator[None]:
         raise type(error)(told) from error
 
 
-def _version(path: Path) -> _Version:
+def _seen(path: Path, named: str | None) -> _Seen:
     try:
-        stat = path.stat()
+        return named if named and path.is_file() else version_of(path)
     except FileNotFoundError:
         return None
-    return stat.st_size, stat.st_mtime_ns
+
+
+def _remembered(look: "_lru_cache_wrapper[_Told]", path: Path, named: str | None, *more: str) -> _Told:
+    """What is told of a file as it is now; a file that may change without a trace is looked at again."""
+    seen = _seen(path, named)
+    is_safe = seen is None or isinstance(seen, str) or is_settled(seen)
+    return (look if is_safe else look.__wrapped__)(path, seen, *more)
 
 
 @contextmanager
-def _unchanging(path: Path, version: _Version) -> Iterator[None]:
+def _unchanging(path: Path, seen: _Seen) -> Iterator[None]:
     # What is read of two versions belongs to neither, and what is wrong with half a file may be right with the whole.
+    named = seen if isinstance(seen, str) else None
     try:
         yield
     except (TilingError, OSError) as error:
-        if _version(path) != version:
+        if _seen(path, named) != seen:
             raise changed(path) from error
         raise
-    if _version(path) != version:
+    if _seen(path, named) != seen:
         raise changed(path)
 
 
 @lru_cache(maxsize=4096)
-def _identity(path: Path, version: _Version) -> Identity:
-    with _unchanging(path, version):
-        return identify(path)
+def _identity(path: Path, seen: _Seen) -> Identity:
+    with _unchanging(path, seen):
+        return identify(path, seen if isinstance(seen, str) else None)
 
 
 @lru_cache(maxsize=4096)
-def _reading(path: Path, version: _Version) -> Reading:
-    with _unchanging(path, version), open_source(path) as source:
+def _reading(path: Path, seen: _Seen) -> Reading:
+    with _unchanging(path, seen), open_source(path) as source:
         return reading_of(source)
+
+
+@lru_cache(maxsize=4096)
+def _is_recorded(path: Path, seen: _Seen, digest: str) -> bool:
+    with _unchanging(path, seen):
+        return has_digest(path, digest)

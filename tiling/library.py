@@ -120,7 +120,7 @@ class Library:
             try:
                 path = self._root.locate(look.view.image)
                 with naming(look.view.image, path, self._pyramids):
-                    recipe = plan_raster(known_identity(path), look.view, budget, look.num_images)
+                    recipe = self._recipe(path, look, budget)
             except Exception as error:  # noqa: BLE001 - handed on to whoever waits
                 awaited.append(Awaited(look, 0, _failed(error)))
                 continue
@@ -167,9 +167,13 @@ class Library:
     def _bytes_of(self, look: Look, budget: VisualBudget) -> int:
         try:
             path = self._root.locate(look.view.image)
-            return 3 * plan_raster(known_identity(path), look.view, budget, look.num_images).plan.raster.area
+            return 3 * self._recipe(path, look, budget).plan.raster.area
         except (TilingError, OSError):  # whoever renders it will say so
             return 0
+
+    def _recipe(self, path: Path, look: Look, budget: VisualBudget) -> Recipe:
+        identity = known_identity(path, self._root.stated_digest(look.view.image))
+        return plan_raster(identity, look.view, budget, look.num_images)
 
     def _find(self, recipe: Recipe) -> bool:
         """Take a raster from the store, if it is there."""
@@ -188,8 +192,10 @@ class Library:
         file = pyramid if pyramid.exists() else path
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
-                with _of_one_version(path, recipes[0], is_read=file == path):
-                    reading = known_reading(file)
+                with self._of_one_version(path, recipes[0], is_read=file == path):
+                    reading = known_reading(
+                        file, self._root.stated_digest(recipes[0].view.image) if file == path else None
+                    )
                     passes = plan_passes(file, reading, recipes)
                 return [partial(self._run, path, reading, each) for each in passes]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
@@ -201,7 +207,7 @@ class Library:
         missing = {recipe.key for recipe in each.recipes}
 
         def deliver(painted: Painted) -> None:
-            if each.path == path and not is_unchanged(path, painted.recipe.digest):
+            if each.path == path and not self._is_unchanged(path, painted.recipe):
                 raise changed(path)
             with self._lock:
                 self._renders += 1
@@ -217,7 +223,7 @@ class Library:
                     self._passes += 1
                 with naming(each.recipes[0].view.image, path, self._pyramids):
                     started = time.monotonic()
-                    with _of_one_version(path, each.recipes[0], is_read=each.path == path):
+                    with self._of_one_version(path, each.recipes[0], is_read=each.path == path):
                         share = each.run(deliver, is_wanted)
                     self._on_pass(reading.format, each.decoded, time.monotonic() - started)
                     self._ledger.add(path, reading, each, share)
@@ -231,16 +237,18 @@ class Library:
         for key in missing:
             self._cache.fail(key, error)
 
+    def _is_unchanged(self, path: Path, recipe: Recipe) -> bool:
+        return bool(self._root.stated_digest(recipe.view.image)) or is_unchanged(path, recipe.digest)
 
-@contextmanager
-def _of_one_version(path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:
-    """Let whatever fails over a file that is read, and is not the recipe's any more, fail for that."""
-    try:
-        yield
-    except Exception as error:
-        if is_read and not is_unchanged(path, recipe.digest):
-            raise changed(path) from error
-        raise
+    @contextmanager
+    def _of_one_version(self, path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:
+        """Let whatever fails over a file that is read, and is not the recipe's any more, fail for that."""
+        try:
+            yield
+        except Exception as error:
+            if is_read and not self._is_unchanged(path, recipe):
+                raise changed(path) from error
+            raise
 
 
 def _is_worth_keeping(source: Size, raster_pixels: int) -> bool:

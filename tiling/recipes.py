@@ -11,7 +11,9 @@ from tiling.geometry import Region, Size
 from tiling.headers import Header, read_header
 from tiling.views import View, plan_view
 
-_VERSION = 1  # counts changes that give other pixels for the same recipe
+_VERSION = 2  # counts changes that give other pixels for the same recipe
+KEY_DIGITS = 40
+"""Of keys that name a content for sure; those of earlier releases, which did not, had 32."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Recipe:
     def key(self) -> str:
         """Names the raster's pixels: content, region, sizing, raster size and filter; the same in every process."""
         parts = (_VERSION, self.digest, self.region, self.downsampled, self.plan.raster, self.plan.filter)
-        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=16).hexdigest()
+        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=KEY_DIGITS // 2).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,17 @@ class Identity:
     digest: str
 
 
-def identify(path: Path) -> Identity:
-    """Read an image's identity; slides that only OpenSlide reads are opened with it. Raises TilingError subclasses."""
+def identify(path: Path, digest: str | None = None) -> Identity:
+    """Read an image's identity, but for a digest that is known; slides that only OpenSlide reads are opened with it.
+
+    Raises TilingError subclasses.
+    """
     if path.suffix.lower() in OPENSLIDE_ONLY and path.is_file():
         from tiling.sources import open_source  # noqa: PLC0415 - headers need no OpenSlide, these slides do
 
         with open_source(path) as source:
-            return Identity(Header(source.size, source.format), source.digest)
-    return Identity(read_header(path), content_digest(path))
+            return Identity(Header(source.size, source.format), digest or content_digest(path))
+    return Identity(read_header(path), digest or content_digest(path))
 
 
 def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:

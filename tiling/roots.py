@@ -1,11 +1,17 @@
 """The folder under which images are named, and out of which no name can lead."""
 
+import re
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from tiling.errors import ImageNotFoundError, PathEscapesError
 
 UPLOAD = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
+
+DIGESTS = "digests"
+"""Folder of the SHA-256 of each file of uploads' folder `files`, by the file's own name."""
+_BY_CONTENT = re.compile(r"sha256/[0-9a-f]{2}/([0-9a-f]{64})")
 
 
 class ImageRoot:
@@ -14,6 +20,17 @@ class ImageRoot:
     def __init__(self, folder: Path, uploads: Path | None = None) -> None:
         self.folder = folder.resolve()
         self._uploads = ImageRoot(uploads) if uploads else None
+
+    def stated_digest(self, name: str) -> str | None:
+        """The SHA-256 of its content that is known of an upload since it arrived; None for all else."""
+        if not (self._uploads and name.startswith(UPLOAD)):
+            return None
+        kind, _, rest = (within := name.removeprefix(UPLOAD)).partition("/")
+        if kind == "files" and "/" not in rest:
+            with suppress(OSError, ValueError):
+                within = f"sha256/00/{(self._uploads.folder / DIGESTS / rest).read_text()}"
+        stated = _BY_CONTENT.fullmatch(within)
+        return stated[1] if stated else None
 
     def locate(self, name: str) -> Path:
         """Find the file called `name`, links followed.

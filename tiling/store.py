@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tiling.passes import Painted
-from tiling.recipes import Recipe
+from tiling.recipes import KEY_DIGITS, Recipe
 from tiling.rendering import Raster
 from tiling.sources.base import Pixels
 
@@ -80,18 +80,23 @@ class RasterStore:
         return True
 
     def _make_room(self, num_bytes: int) -> None:
-        """Delete the least recently used until so many bytes fit."""
-        kept = sorted(_files(self._folder), key=lambda file: file[1])
+        """Delete what is of earlier releases, and the least recently used until so many bytes fit."""
+        kept = sorted(_files(self._folder), key=lambda file: (_is_current(file[2]), file[1]))
         total = sum(size for size, _, _ in kept)
         for size, _, path in kept:
-            if total + num_bytes <= self._capacity:
+            if _is_current(path) and total + num_bytes <= self._capacity:
                 return
             path.unlink(missing_ok=True)  # whoever has mapped it keeps its pixels
             total -= size
 
 
+def _is_current(path: Path) -> bool:
+    """Whether it is of this release: keys of earlier ones, which named no content for sure, were shorter."""
+    return path.suffix == PARTIAL or len(path.stem) == KEY_DIGITS
+
+
 def _files(folder: Path) -> list[tuple[int, float, Path]]:
-    """Bytes, time of last use and path of everything that the store has written."""
+    """Bytes, time of last use and path of everything that the store has written, in whatever release."""
     found = []
     for path in folder.iterdir():
         if path.suffix in {SUFFIX, PARTIAL}:

@@ -9,6 +9,7 @@ import uvicorn
 from jobs.errors import ServerUnavailableError, SettingsInvalidError
 from jobs.listening import require_protected
 from jobs.logs import configure_logging
+from tiling.digest import keep_digests
 from viewer.app import create_app
 from viewer.settings import ViewerSettings
 
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2 if isinstance(error, SettingsInvalidError) else 1
     configure_logging(settings.log_format, "viewer")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # which tells of every picture how it was resized
+    keep_digests(settings.digests)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(settings),

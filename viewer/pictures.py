@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tiling.digest import DIGEST
 from tiling.geometry import Size
 from tiling.ingest import pyramid_path
-from tiling.known import known_identity, known_reading, naming
+from tiling.known import is_recorded, known_identity, known_reading, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.roots import ImageRoot
 from tiling.sources import Source, open_source
 from viewer.errors import NoSuchPictureError
 
-_OF_CONTENT = re.compile(r"(.+)@([0-9a-f]{32})", re.DOTALL)
+_OF_CONTENT = re.compile(rf"(.+)@({DIGEST})", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Pictures:
         path = self._root.locate(name)
         with self.naming(name, path):
             found = known_identity(path)
-            if pinned and found.digest != pinned[2]:
+            if pinned and found.digest != pinned[2] and not is_recorded(path, pinned[2]):
                 raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
             pyramid = pyramid_path(found.digest, self.pyramids)
             file = pyramid if pyramid.exists() else path

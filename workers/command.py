@@ -14,6 +14,7 @@ from jobs.previews import PreviewStore
 from jobs.server import ensure_server
 from retrieval.corpora import Corpora
 from retrieval.sources import Source
+from tiling.digest import keep_digests
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
@@ -64,6 +65,7 @@ async def _run(settings: WorkerSettings, named: Mapping[str, Source]) -> None:
     url = settings.redis_url or ensure_server(settings.server)
     instruments = Instruments()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
+    keep_digests(settings.digests)
     instruments.disk.set_function(lambda: free_bytes(settings.folder))
     root = ImageRoot(settings.data, settings.uploads)
     library = Library(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)

@@ -16,6 +16,7 @@ from jobs.home import Home
 from jobs.keeping.checking import check
 from jobs.keeping.checking import repair as mend
 from jobs.keeping.findings import Finding, Severity
+from tiling.digest import keep_digests
 
 Repair = Annotated[
     bool,
@@ -51,6 +52,7 @@ def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False)
     gigavqa fsck --repair
     """
     home = Home.from_environment()
+    keep_digests(home.digests)
     try:
         with state_server(home) as url:
             found = _check(url, home, pictures=pictures, json=json)

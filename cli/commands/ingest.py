@@ -12,7 +12,7 @@ from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.lookup import image_path
 from jobs.home import Home
-from tiling.digest import content_digest
+from tiling.digest import content_digest, keep_digests
 
 if TYPE_CHECKING:
     from tiling import pyramid
@@ -33,7 +33,7 @@ def ingest(
 
     Jobs do this themselves for large images, in idle time, once passes over one have cost as much; doing it ahead saves
     these passes.
-    Made once for each image content; asking again costs nothing, and of a pyramid none is made. `gigavqa pyramids` says
+    Made once for each image content; asking again makes nothing, and of a pyramid none is made. `gigavqa pyramids` says
     what they take, and deletes those of pictures that are gone.
 
     \b
@@ -42,7 +42,9 @@ def ingest(
     """
     from tiling.ingest import is_pyramid  # noqa: PLC0415 - the extra `pixels`
 
-    folder = output or Home.from_environment().pyramids
+    home = Home.from_environment()
+    keep_digests(home.digests)
+    folder = output or home.pyramids
     for name, path in [(name, image_path(name)) for name in images]:
         is_one = not force and is_pyramid(path)
         pyramid = None if is_one else _make(name, path, folder)

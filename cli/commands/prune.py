@@ -12,10 +12,11 @@ from cli.installation import state_server
 from jobs.home import Home
 from jobs.keeping.checking import check
 from jobs.keeping.checking import remove as remove_leftovers
+from tiling.digest import keep_digests
 
 Unused = Annotated[
     float,
-    typer.Option(min=0, metavar="DAYS", help="Delete rasters that were not used for so long."),
+    typer.Option(min=0, metavar="DAYS", help="Delete rasters and digests that were not used for so long."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
 
@@ -31,6 +32,7 @@ def prune(unused: Unused = 30, yes: Yes = False, json: Json = False) -> None:
     gigavqa prune --unused 7 --yes
     """
     home = Home.from_environment()
+    keep_digests(home.digests)
     with state_server(home) as url:
         leftovers = [finding for finding in check(url, home) if finding.remove]
         cached = _cached(home, unused)
@@ -48,12 +50,12 @@ def prune(unused: Unused = 30, yes: Yes = False, json: Json = False) -> None:
         out.print(f"deleted: {len(named)}" if named else "nothing deleted", markup=False)
 
 
-def _cached(home: Home, unused: float) -> list[Path]:
-    from tiling.housekeeping import kept_pyramids, unused_rasters  # noqa: PLC0415 - the extra `pixels`
+def _cached(home: Home, days: float) -> list[Path]:
+    from tiling.housekeeping import kept_pyramids, unused  # noqa: PLC0415 - the extra `pixels`
 
     pyramids = kept_pyramids(home.pyramids, home.data) if home.data.is_dir() else []
     useless = [kept.path for kept in pyramids if not kept.pictures and not kept.is_partial]
-    return [*unused_rasters(home.rasters, unused), *useless]
+    return [*unused(home.rasters, days), *unused(home.digests, days), *useless]
 
 
 def _delete(path: Path) -> int:

@@ -9,6 +9,7 @@ from cli.console import err, out, print_json
 from cli.errors import CommandError
 from cli.tables import Column, print_table
 from jobs.home import Home
+from tiling.digest import keep_digests
 
 if TYPE_CHECKING:
     from tiling.housekeeping import Kept
@@ -45,7 +46,7 @@ def prune(
 ) -> None:
     """Delete the pyramids of which the data root has no picture any more, after saying what that frees.
 
-    A picture that was edited, or copied without its time, counts as another one.
+    A picture that was edited counts as another one; so does, of more than 256 MiB, one that was copied or moved.
 
     \b
     gigavqa pyramids prune
@@ -73,6 +74,7 @@ def _kept() -> "list[Kept]":
     home = Home.from_environment()
     if not home.data.is_dir():
         raise CommandError(f"the data root {home.data} is not there, so that no pyramid's picture can be found")
+    keep_digests(home.digests)
     return kept_pyramids(home.pyramids, home.data)
 
 

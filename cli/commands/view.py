@@ -12,6 +12,8 @@ from cli.console import print_json
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder, image_path, model_entry
 from cli.tables import Column, print_table
+from jobs.home import Home
+from tiling.digest import keep_digests
 
 if TYPE_CHECKING:
     from tiling.rendering import Raster
@@ -70,6 +72,7 @@ def view(
     from cli.conditions import Evidence, views_of_image, views_of_sample  # noqa: PLC0415
 
     entry = model_entry(model)
+    keep_digests(Home.from_environment().digests)
     _require_writable(output)
     if sample or dataset:
         if image or not (sample and dataset):

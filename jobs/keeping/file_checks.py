@@ -17,6 +17,7 @@ from jobs.keeping.surveys import Census, Recording, Survey
 from jobs.keys import KEYS
 from jobs.parts import PartStore
 from jobs.stored import read_response
+from tiling.roots import DIGESTS
 
 YOUNG_SECONDS = 3600.0
 """A file that is younger may be named any moment, and an older one that nobody names is left over."""
@@ -108,7 +109,7 @@ def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> 
         if size != file.bytes and live.exists(KEYS.file(file.id)):
             found = "its bytes are gone" if size is None else f"it has {size} bytes instead of {file.bytes}"
             yield damage("file-damaged", f"file {file.id}", found)
-    for path in sorted((folder / "files").glob("*")):
+    for path in sorted(path for kind in ("files", DIGESTS) for path in (folder / kind).glob("*")):
         if path.name not in known and _is_old(path) and not live.exists(KEYS.file(path.name)):
             told = f"{counted(path.stat().st_size, 'byte')} of nobody's"
             yield leftover("file-unknown", f"file {path.name}", told, removing(path.unlink))

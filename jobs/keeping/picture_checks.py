@@ -7,9 +7,11 @@ from pathlib import Path
 from pydantic_core import from_json
 
 from jobs.keeping.findings import Finding, counted
-from tiling.digest import content_digest
+from tiling.digest import content_digest, has_digest, is_of_samples
 from tiling.errors import TilingError
 from tiling.roots import ImageRoot
+
+_OF_ALL_BYTES = 64
 
 
 class PictureChecks:
@@ -30,17 +32,38 @@ class PictureChecks:
     def check(self) -> Iterator[Finding]:
         """Every picture that is not what it was."""
         for image, shown in sorted(self._shown.items()):
-            now = self._digest(image)
             for digest, number in shown.items():
-                if digest == now:
-                    continue
-                kind, became = ("gone", "is gone") if now is None else ("replaced", "was replaced or touched")
-                jobs = ", ".join(sorted(self._jobs[image, digest]))
-                told = f"{became} since {counted(number, 'response')} of {jobs}"
-                yield Finding(f"picture-{kind}", "changed", f"picture {image}", told)
+                kind, became = self._became(image, digest)
+                if kind:
+                    jobs = ", ".join(sorted(self._jobs[image, digest]))
+                    told = f"{became} since {counted(number, 'response')} of {jobs}"
+                    yield Finding(f"picture-{kind}", "changed", f"picture {image}", told)
+        yield from self._confused()
 
-    def _digest(self, image: str) -> str | None:
+    def _became(self, image: str, digest: str) -> tuple[str, str]:
+        """What became of the picture that was shown, for scripts and for people; '' where it is the same."""
         try:
-            return content_digest(self._root.locate(image))
+            path, stated = self._root.locate(image), self._root.stated_digest(image)
+            if digest == stated or (stated and is_of_samples(digest)) or has_digest(path, digest):
+                return "", ""
+        except (TilingError, OSError):
+            return "gone", "is gone"
+        return "replaced", "was replaced" if len(digest) == _OF_ALL_BYTES else "was replaced, copied or touched"
+
+    def _confused(self) -> Iterator[Finding]:
+        """Pictures of different contents that an earlier release took for one, since it read samples of them."""
+        images = defaultdict[str, list[str]](list)
+        for image, shown in sorted(self._shown.items()):
+            for digest in filter(is_of_samples, shown):
+                images[digest].append(image)
+        for digest, shared in images.items():
+            if len({self._content(image) for image in shared} - {None}) > 1:
+                jobs = {job for image in shared for job in self._jobs[image, digest]}
+                told = f"were taken for one picture in responses of {', '.join(sorted(jobs))}: ask these again"
+                yield Finding("picture-confused", "changed", f"pictures {' and '.join(shared)}", told)
+
+    def _content(self, image: str) -> str | None:
+        try:
+            return self._root.stated_digest(image) or content_digest(self._root.locate(image))
         except (TilingError, OSError):
             return None

@@ -137,7 +137,7 @@ def _place(source: Path, target: Path, digest: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
     shutil.copyfile(source, unfinished)
-    shutil.copystat(source, unfinished)  # a picture's digest knows its time
+    shutil.copystat(source, unfinished)  # when a picture was used last decides how long it is kept
     with unfinished.open("rb") as written:
         os.fsync(written.fileno())
     unfinished.replace(target)

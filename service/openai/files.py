@@ -1,11 +1,11 @@
 """Files: uploaded, listed, read, deleted; pictures that many chats show, and the requests and answers of batches."""
 
 import asyncio
-import os
+import hashlib
 import re
-import shutil
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 
@@ -22,8 +22,7 @@ from service.http.openapi import example, openai_errors
 from service.http.parameters import part
 from service.openai import examples
 from service.openai.lists import Identified, ObjectList
-from service.openai.uploads import MADE_NS
-from tiling.roots import UPLOAD
+from tiling.roots import DIGESTS, UPLOAD
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")
@@ -65,6 +64,7 @@ class FileStore:
 
     def __init__(self, folder: Path, registry: FileRegistry, *, most_bytes: int, most_files: int = 10_000) -> None:
         self._folder = folder / "files"
+        self._digests = folder / DIGESTS
         self._registry = registry
         self._most_bytes = most_bytes
         self._most_files = most_files
@@ -92,7 +92,7 @@ class FileStore:
                 "kept. Delete some"
             )
         file_id = file_id or new_file_id()
-        size = await asyncio.to_thread(self._write, self.path(file_id), source)
+        size = await asyncio.to_thread(self._write, file_id, source)
         now = int(time.time())
         file = StoredFile(
             id=file_id,
@@ -106,7 +106,7 @@ class FileStore:
         try:
             await self._registry.add(file, most_bytes)
         except QuotaExceededError:
-            await asyncio.to_thread(self.path(file_id).unlink, missing_ok=True)
+            await asyncio.to_thread(self._remove, file_id)
             raise
         return file
 
@@ -126,13 +126,13 @@ class FileStore:
         """Forget a file, and then remove its bytes. Raises FileMissingError and OSError."""
         await self.get(file_id, owner)
         await self._registry.remove(file_id)
-        await asyncio.to_thread(self.path(file_id).unlink, missing_ok=True)
+        await asyncio.to_thread(self._remove, file_id)
 
     async def remove_expired(self) -> None:
         """Remove the files whose time is over; to be run periodically."""
         for file in await self._registry.expired():
             await self._registry.remove(file.id)
-            await asyncio.to_thread(self.path(file.id).unlink, missing_ok=True)
+            await asyncio.to_thread(self._remove, file.id)
 
     async def list(
         self, owner: str, *, after: str | None, limit: int, purpose: str | None, newest_first: bool
@@ -144,17 +144,24 @@ class FileStore:
         """Where the bytes of a file lie."""
         return self._folder / file_id
 
-    def _write(self, path: Path, source: IO[bytes] | Path) -> int:
-        self._folder.mkdir(parents=True, exist_ok=True)
+    def _write(self, file_id: str, source: IO[bytes] | Path) -> int:
+        """Write a file, and the SHA-256 of its bytes beside, by which it is the same picture as one in a body."""
+        path, beside, digest = self.path(file_id), self._digests / file_id, hashlib.sha256()
+        for folder in (path.parent, beside.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        if isinstance(source, Path):
-            shutil.copyfile(source, partial)
-        else:
-            with partial.open("wb") as file:
-                shutil.copyfileobj(source, file, 1 << 20)
-        os.utime(partial, ns=(time.time_ns(), MADE_NS))
+        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as sent, partial.open("wb") as file:
+            while block := sent.read(1 << 20):
+                digest.update(block)
+                file.write(block)
+        beside.unlink(missing_ok=True)
         partial.replace(path)
+        beside.write_text(digest.hexdigest())
         return path.stat().st_size
+
+    def _remove(self, file_id: str) -> None:
+        self.path(file_id).unlink(missing_ok=True)
+        (self._digests / file_id).unlink(missing_ok=True)
 
 
 Files = Annotated[FileStore, part(FileStore)]

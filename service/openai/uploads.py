@@ -12,15 +12,13 @@ import pybase64
 
 from tiling.roots import UPLOAD
 
-MADE_NS = 946_684_800 * 10**9
-"""When every upload was made, as its file says: a picture that comes again is the same picture to every cache."""
 _PARTIAL_SECONDS = 6 * 3600.0
 
 
 class Uploads:
     """The folder of uploads: `sha256/` holds pictures by digest, `partial/` what is still arriving.
 
-    A file's time of access tells when it was used last; its time of modification tells nothing.
+    A file's time of access tells when it was used last. Its name is its identity: nobody digests it again.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,12 +36,11 @@ class Uploads:
         digest = arrived.close()
         path = self.path(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
+        if path.is_file() and path.stat().st_size == arrived.size:
             arrived.drop()
-        else:
-            os.utime(arrived.path, ns=(time.time_ns(), MADE_NS))
+        else:  # also in the place of what a power cut has left of it
             arrived.path.replace(path)
-        os.utime(path, ns=(time.time_ns(), MADE_NS))
+        os.utime(path)
         return f"{UPLOAD}{path.relative_to(self.folder).as_posix()}"
 
     def path(self, digest: str) -> Path:

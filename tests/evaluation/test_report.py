@@ -313,6 +313,15 @@ def test_a_picture_that_was_replaced_is_told() -> None:
     assert f"c1 over '{old.view.image}' with the digests a1b2a1b2a1b2 and c3d4c3d4c3d4" in told
 
 
+def test_a_digest_of_an_earlier_release_is_no_other_content() -> None:
+    """A job that was begun before an upgrade has both forms; of one form, two are two contents."""
+    earlier, now, other = (raster().model_copy(update={"digest": digest}) for digest in ("a" * 32, "b" * 64, "c" * 64))
+    mixed = [response("c1", "B", rasters=(earlier,)), response("c1", "B", "V4", rasters=(now,))]
+    assert not [told for told in caveats_of(report_of(mixed)) if "different contents" in told]
+    mixed.append(response("c1", "B", "V3", rasters=(other,)))
+    assert [told for told in caveats_of(report_of(mixed)) if "different contents" in told]
+
+
 def test_the_same_number_has_the_same_interval_everywhere() -> None:
     """S0 under V2 stands in three tables and among the cells, whatever else is in the report."""
     more = [response(name, "Final answer: B", "V3") for name in ("c1", "c2", "r1")]

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -118,13 +119,31 @@ def test_a_file_that_is_not_what_was_written_is_never_used(
     assert not path.exists()
 
 
-def test_an_edited_image_finds_nothing(data: Path, store: RasterStore) -> None:
-    """A raster is named by its image's content and time."""
-    kept(worker(data, store), crop(0))
-    os.utime(data / "large.png")
-    another = worker(data, store)
+def test_an_edited_image_finds_nothing_and_a_touched_one_finds_all(
+    data: Path, store: RasterStore, tmp_path: Path
+) -> None:
+    """A raster is named by its image's content, and not by its time."""
+    edited = shutil.copytree(data, tmp_path / "edited")
+    kept(worker(edited, store), crop(0))
+    os.utime(edited / "large.png")
+    touched = worker(edited, store)
+    touched.render(crop(0), SMALL_BUDGET)
+    assert touched.stats().found == 1
+    with (edited / "large.png").open("ab") as file:
+        file.write(b"x")
+    another = worker(edited, store)
     another.render(crop(0), SMALL_BUDGET)
     assert another.stats().found == 0
+
+
+def test_rasters_of_releases_with_other_keys_leave_with_the_first_that_is_kept(
+    data: Path, store: RasterStore, tmp_path: Path
+) -> None:
+    """They are never found: their keys did not name a content for sure."""
+    (tmp_path / "rasters").mkdir()
+    (tmp_path / "rasters" / f"{'0' * 32}.raster").write_bytes(b"old")
+    raster = kept(worker(data, store), crop(0))
+    assert [path.name for path in (tmp_path / "rasters").iterdir()] == [f"{raster.key}.raster"]
 
 
 def test_the_least_recently_used_leaves_for_space(data: Path, store: RasterStore, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Pictures of every kind are served as they are; whatever else an address may say is refused."""
 
+import hashlib
 import io
+import os
 import socket
 from dataclasses import replace
 
@@ -140,6 +142,18 @@ def test_an_address_that_names_the_content_never_changes(viewer: Viewing) -> Non
     Image.new("RGB", (64, 64), "blue").save(image)
     assert viewer.get(pinned, "full/max/0/default.png").status_code == 404
     assert tuple(shown(viewer.get("set/images/changing.png", "full/max/0/default.png"))[0, 0]) == (0, 0, 255)
+
+
+def test_a_link_of_an_earlier_release_opens_while_its_digest_fits(viewer: Viewing) -> None:
+    """Digests were of 16 samples and the time; they stand in responses that were recorded then."""
+    image = viewer.home / "data/set/images/earlier.png"
+    Image.new("RGB", (64, 64), "red").save(image)
+    os.utime(image, ns=(10**18, 10**18))
+    facts = f"{image.stat().st_size}:{10**18}".encode()
+    digest = hashlib.blake2b(facts + image.read_bytes(), digest_size=16).hexdigest()
+    assert viewer.get(f"set/images/earlier.png@{digest}", "full/max/0/default.png").status_code == 200
+    os.utime(image)
+    assert viewer.get(f"set/images/earlier.png@{digest}", "full/max/0/default.png").status_code == 404
 
 
 @pytest.mark.parametrize(

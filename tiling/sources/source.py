@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 from tifffile import TiffFile
 
-from tiling.digest import content_digest
 from tiling.errors import RegionError, decoder_faults
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size
@@ -49,11 +48,6 @@ class Source:
     def microns_per_pixel(self) -> float | None:
         """Side of a level-0 pixel on the specimen, where the file says it."""
         return self.decoder.microns_per_pixel
-
-    @property
-    def digest(self) -> str:
-        """Name of the file's content."""
-        return content_digest(self.path)
 
     def read(self, level: int, region_l: Region) -> Pixels:
         """Read a region of a level, H x W x 3 RGB, C-contiguous; raises RegionError outside the level."""

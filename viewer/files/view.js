@@ -33,7 +33,7 @@ const wished = () => {
   const seen = list(given.seen).slice(0, 64).map((one) => ({ region: quadruple(one?.region), size: list(one?.size).map(Number), caption: text(one?.caption, 400) }));
   return {
     image: text(given.image, 4000),
-    digest: /^[0-9a-f]{32}$/.test(given.digest) ? given.digest : "",
+    digest: /^([0-9a-f]{64}|v?[0-9a-f]{32})$/.test(given.digest) ? given.digest : "",
     title: text(given.title, 400),
     told: list(given.told).slice(0, 12).map((pair) => [text(pair?.[0], 80), text(pair?.[1])]).filter(([, told]) => told),
     boxes: Object.keys(KINDS).flatMap((kind) => boxes.filter((one) => one.box && one.kind === kind)),

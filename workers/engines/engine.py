@@ -91,10 +91,6 @@ class EngineDeadError(Exception):
     """The engine is gone with everything that it was generating; a new one must be started."""
 
 
-class EngineClosedError(EngineDeadError):
-    """Whoever runs the engine refuses this worker, and would refuse each that it starts again."""
-
-
 class Engine(Protocol):
     """One model, loaded. All methods belong to one event loop."""
 

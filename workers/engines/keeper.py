@@ -14,7 +14,6 @@ from jobs.fleet import EnginePhase
 from jobs.models import FINISH_REASONS, EngineInfo, Grow, Sampling, TurnResponse
 from workers.engines.engine import (
     Engine,
-    EngineClosedError,
     EngineDeadError,
     EngineStats,
     GenerationFailedError,
@@ -107,8 +106,6 @@ class EngineKeeper:
             engine = await self._running()
             try:
                 return _require_answer(await engine.generate(chat, sampling, request_id, priority, grow))
-            except EngineClosedError as error:
-                self._lose(str(error))
             except EngineDeadError:
                 self._replace(engine)
                 if death == self._settings.max_deaths:

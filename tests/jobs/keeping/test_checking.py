@@ -229,7 +229,31 @@ async def test_pictures_that_were_replaced_since_are_named(kept: Kept) -> None:
     await redis.aclose()
 
 
-def shown(response: Response, data: Path, image: str) -> Response:
+async def test_pictures_that_an_earlier_release_took_for_one_are_named(kept: Kept) -> None:
+    """It read samples: of equal size and time, and different between them, two had one digest."""
+    redis = kept.connect()
+    folder = kept.home.data / "images"
+    folder.mkdir(parents=True)
+    digest = "48b061984cdc6be497c18374e0ded8dc"
+    for name, grey in (("red", 1), ("blue", 2)):
+        content = bytearray(bytes(range(256)) * 2**15)
+        content[400_000] = grey
+        (folder / name).write_bytes(content)
+        os.utime(folder / name, ns=(10**18, 10**18))
+    job, _ = await JobRegistry(redis).create(SPEC)
+    await JobQueue(redis).enqueue(job.id, make_bundles(job.id, 3), "digest")
+    leases = await JobQueue(redis).claim([MODEL], "w", 3, 0)
+    for lease, name in zip(leases, ("red", "blue", "red"), strict=True):
+        response = shown(answer(job.id, lease.bundle.requests[0]), kept.home.data, f"images/{name}", digest)
+        await ResultStore(redis).record(response, lease)
+    (found_one,) = await found(kept, pictures=True)
+    assert (found_one.kind, found_one.severity) == ("picture-confused", "changed")
+    assert found_one.subject == "pictures images/blue and images/red"
+    assert job.id in found_one.told
+    await redis.aclose()
+
+
+def shown(response: Response, data: Path, image: str, digest: str | None = None) -> Response:
     """A response to a question about a picture."""
     raster = RasterRecord(
         view=View(image=image),
@@ -240,7 +264,7 @@ def shown(response: Response, data: Path, image: str) -> Response:
         downsample=1.0,
         raster_size=Size(10, 10),
         visual_tokens=1,
-        digest=content_digest(data / image),
+        digest=digest or content_digest(data / image),
         key="ab",
     )
     return response.model_copy(update={"rasters": (raster,)})

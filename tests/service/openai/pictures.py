@@ -5,6 +5,7 @@ import io
 from typing import Any
 
 import numpy as np
+import tifffile
 from PIL import Image
 
 
@@ -13,6 +14,15 @@ def png(seed: int, size: tuple[int, int] = (320, 256)) -> bytes:
     pixels = np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "png")
+    return file.getvalue()
+
+
+def twin(tile: int) -> bytes:
+    """A TIFF of 12.6 MB in uncompressed tiles, one of which has this grey: twins differ in nothing else."""
+    pixels = np.full((2048, 2048, 3), 200, np.uint8)
+    pixels[1024:1280, 1024:1280] = tile
+    file = io.BytesIO()
+    tifffile.imwrite(file, pixels, tile=(256, 256), photometric="rgb", metadata=None)
     return file.getvalue()
 
 

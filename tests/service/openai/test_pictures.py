@@ -9,7 +9,7 @@ import pytest
 from service.settings import Settings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
-from tests.service.openai.pictures import asking, data_url, png
+from tests.service.openai.pictures import asking, data_url, png, twin
 from tests.service.openai.workers import RunningWorker, folder_of_uploads
 
 IMAGE = f"{NAME}/images/plaza-0.png"
@@ -46,6 +46,34 @@ def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
     assert by_id.choices[0].message.content == in_body.choices[0].message.content
     assert by_id.usage.prompt_tokens == in_body.usage.prompt_tokens
     assert worker.renders == 1
+
+
+def test_what_a_power_cut_left_of_a_picture_is_replaced_when_it_comes_again(
+    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+) -> None:
+    """A file of another length is not what its name says."""
+    ask(client, data_url(png(1)))
+    (kept,) = folder_of_uploads(settings)
+    kept.write_bytes(b"")
+    ask(client, data_url(png(1)))
+    assert kept.read_bytes() == png(1)
+
+
+@pytest.mark.parametrize("way", ["in a body", "as a file"])
+def test_twins_that_differ_in_one_tile_are_four_pictures(
+    client: openai.OpenAI, worker: RunningWorker, way: str
+) -> None:
+    """Of equal size, in uncompressed tiles: each is rendered and encoded, and none is another's answer."""
+    twins = [twin(grey) for grey in (10, 20, 30, 40)]
+    assert len({len(each) for each in twins}) == 1
+    for each in twins:
+        if way == "in a body":
+            ask(client, data_url(each), seed=1)
+        else:
+            file = client.files.create(file=("twin.tif", each), purpose="vision")
+            shown = [{"type": "file", "file": {"file_id": file.id}}, {"type": "text", "text": "?"}]
+            client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": shown}], seed=1)
+    assert (worker.renders, worker.encoder_runs) == (4, 4)
 
 
 def test_a_picture_of_a_data_set_is_shown_by_its_name_and_by_its_iiif_address(
