@@ -22,7 +22,7 @@ YOUNG_SECONDS = 3600.0
 
 
 class PartChecks:
-    """Reads the parts of jobs; `hear` is told the job and the text of each response that a part holds."""
+    """Reads the parts of jobs; `hear` is told the job and the text of each response in a part that counts."""
 
     def __init__(self, survey: Survey, live: Redis, parts: PartStore, hear: Hear) -> None:
         self._survey = survey
@@ -66,13 +66,14 @@ class PartChecks:
             if self._live.exists(KEYS.job(job_id)):  # else it was deleted just now
                 yield damage("part-damaged", f"job {job_id}", f"{error}; {counted(len(pointers), 'response')}")
             return
-        cursors = dict(enumerate(cursor for cursor, _ in rows))
-        astray = [each for each in pointers if each.row is None or cursors.get(each.row) != each.entry]
+        texts = {(row, cursor): text for row, (cursor, text) in enumerate(rows)}
+        astray = [each for each in pointers if (each.row, each.entry) not in texts]
         if astray:
             told = f"{counted(len(astray), 'response')} should stand in the Parquet part {part} where others do"
             yield damage("pointer-wrong", f"job {job_id}", told)
-        for _, text in rows:
-            self._hear(job_id, text)
+        for each in pointers:  # a part keeps what a retry took back
+            if text := texts.get((each.row or 0, each.entry)):
+                self._hear(job_id, text)
 
     def _unnamed(self, job_id: str, parts: list[str]) -> Iterator[Finding]:
         for part in parts:
