@@ -11,6 +11,9 @@ from tiling.digest import is_of_samples
 
 UNREADABLE_SHARE = 0.1
 """Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
+_AGAIN = "`gigavqa retry JOB --empty` asks them again"
+_TEXT_ALONE = "V0"
+"""The condition that shows no image."""
 _NAMED = 3
 """Places or samples that a warning names; it counts the others."""
 
@@ -25,6 +28,7 @@ def collect_caveats(
     cells = list(cells)
     found = [
         *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue, benchmark)),
+        *(Caveat(scope="model", text=text) for text in (*_on_silence(tally), *_on_flaws(cells))),
         *(Caveat(scope="report", text=text) for text in (*_on_pictures(tally), *_on_missing(cells))),
         *(Caveat(scope="cell", text=text) for text in _on_crowds(tally, catalogue)),
         *(Caveat(scope="model", text=text) for text in (*_on_ends(cells), *_on_unreadable(cells))),
@@ -49,6 +53,47 @@ def _on_models(tally: Tally, catalogue: Mapping[str, CatalogueEntry], benchmark:
     for (model, protocol), versions in sorted(tally.prompts.items()):
         if len(versions) > 1:
             yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
+
+
+def _on_silence(tally: Tally) -> Iterator[str]:
+    """Tell of the images about which a model said nothing at all: that is rather its engine's doing."""
+    told: dict[str, dict[str, list[bool]]] = {}
+    for key, cell in sorted(tally.cells.items()):
+        for verdict in cell.answered if key.condition != _TEXT_ALONE else ():
+            for image in tally.samples[verdict.sample].images:
+                told.setdefault(key.model, {}).setdefault(image, []).append(verdict.empty)
+    for model, images in told.items():
+        if silent := sorted(image for image, empty in images.items() if all(empty)):
+            number = sum(len(images[image]) for image in silent)
+            yield (
+                f"{model}: every reply about {_images(silent)} is empty, with no token written ({number} in all): "
+                f"rather its engine failed there, and their scores say nothing about the model; {_AGAIN}"
+            )
+
+
+def _images(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"the image {names[0]}"
+    others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+    return f"each of {len(names)} images ({', '.join(names[:_NAMED])}{others})"
+
+
+def _on_flaws(cells: Iterable[CellScore]) -> Iterator[str]:
+    """Tell of replies that are recorded as answered, and in which somebody else than the model had a hand."""
+    for model, found in _by_model(cells).items():
+        answered = sum(cell.answered for cell in found)
+        if empty := [cell for cell in found if cell.empty]:
+            number = sum(cell.empty for cell in empty)
+            yield (
+                f"{model}: {number} of {answered} replies are empty, in whole or in part, with no token written, and "
+                f"scored as they are ({_asked(empty)}); {_AGAIN}"
+            )
+        if filtered := [cell for cell in found if cell.filtered]:
+            number = sum(cell.filtered for cell in filtered)
+            yield (
+                f"{model}: {number} of {answered} replies were filtered or refused by the server, in whole or in part; "
+                f"they count as wrong ({_asked(filtered)})"
+            )
 
 
 def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
@@ -112,9 +157,16 @@ def _by_model(cells: Iterable[CellScore]) -> dict[str, list[CellScore]]:
 
 
 def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
-    for model, cut in _by_model(cell for cell in cells if cell.cut_off).items():
-        number, answered = sum(cell.cut_off for cell in cut), sum(cell.answered for cell in cut)
+    cells = list(cells)
+    for model, cut in _by_model(cell for cell in cells if cell.cut_off > cell.capped).items():
+        number, answered = sum(cell.cut_off - cell.capped for cell in cut), sum(cell.answered for cell in cut)
         yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({_asked(cut)})"
+    for model, cut in _by_model(cell for cell in cells if cell.capped).items():
+        number, answered = sum(cell.capped for cell in cut), sum(cell.answered for cell in cut)
+        yield (
+            f"{model}: {number} of {answered} answers were ended by the server's own limit, before the job's limit of "
+            f"output tokens ({_asked(cut)})"
+        )
     for model, full in _by_model(cell for cell in cells if cell.overflowed).items():
         number, answered = sum(cell.overflowed for cell in full), sum(cell.answered for cell in full)
         yield (

@@ -71,10 +71,17 @@ class CellScore(_Part):
     statuses: dict[str, int] = Field(description="how answers were found, by parse status")
     expected: int = Field(description="requests that should have a response")
     answered: int = Field(description="requests that did not fail, and are judged")
-    cut_off: int = Field(description="answers that end where their output tokens ended")
+    cut_off: int = Field(description="answers that end where their output tokens, or the server's own limit, ended")
+    capped: int = Field(default=0, description="those of them that the server's own limit ended, before the job's")
     overflowed: int = Field(
         default=0,
         description="chats that outgrew the context by what the model wrote; without an answer they are wrong",
+    )
+    filtered: int = Field(
+        default=0, description="replies that who serves the model withheld or refused, in whole or in part; wrong there"
+    )
+    empty: int = Field(
+        default=0, description="replies that end, in whole or in part, before a token was written; scored as they are"
     )
     duplicates: int = Field(description="further copies of a response, which count nothing")
     excluded: tuple[Exclusion, ...]
@@ -127,7 +134,10 @@ def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata)
         expected=sum(asked.values()),
         answered=len(answered),
         cut_off=sum(verdict.cut_off for verdict in answered),
+        capped=sum(verdict.capped for verdict in answered),
         overflowed=sum(verdict.overflowed for verdict in answered),
+        filtered=sum(verdict.filtered for verdict in answered),
+        empty=sum(verdict.empty for verdict in answered),
         duplicates=cell.duplicates,
         excluded=tuple(_exclusions(cell, verdicts, asked)),
         repeats=_spread(cell.repeats(len(scores)), strata),

@@ -72,6 +72,8 @@ class SampleOutcome(_Part):
     text: str | None = Field(description="raw text of the turn that answers the final question")
     cut_off: bool = False
     overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
+    filtered: bool = Field(default=False, description="whether who serves the model withheld or refused any answer")
+    empty: bool = Field(default=False, description="whether any answer ended before a token of it was written")
     parts: tuple[PartOutcome, ...] = ()
     rounds: tuple[TurnResponse, ...] = Field(default=(), description="of a chat with a loop, as they were recorded")
     stop: Stop | None = Field(default=None, description="why a chat with a loop ended")
@@ -119,7 +121,7 @@ def reply_outcomes(
     """
     benchmark = dataset.benchmark
     judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement)
-    for reply in replies:
+    for reply in map(judges.within, replies):
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]
             image = dataset.image_of(sample.images[0]) if sample.images else None
@@ -166,6 +168,8 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str |
         text=reply.text,
         cut_off=reply.cut_off,
         overflowed=reply.overflowed,
+        filtered=reply.filtered,
+        empty=reply.empty,
         parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
         rounds=reply.rounds,
         stop=reply.stop,

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from evaluation.errors import Problem, ResponsesInvalidError
 from evaluation.records import LINE_SUFFIXES
 from evaluation.replies import Reply, reply_of
-from jobs.models import Response
+from jobs.flaws import flaw_of
+from jobs.models import FINISH_REASONS, Response
 from jobs.stored import read_response, response_fields
 
 UNNAMED_MODEL = "unnamed"
@@ -120,7 +121,9 @@ class _Reader:
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
         fields = {**self._unsaid, **_completed(response_fields(said), place)}
-        reply = reply_of(Response.model_validate(fields, extra="ignore"))
+        response = Response.model_validate(fields, extra="ignore")
+        _require_known_ends(response)
+        reply = reply_of(response)
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
         repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
@@ -146,6 +149,13 @@ def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:
         turns.append({"text": text, "finish_reason": said.get("finish_reason", "")})
     parts: dict[str, Any] = {name: _filled(said[name], name) for name in ("failure", "engine") if name in said}
     return {"request_id": place, **said, **parts, "turns": turns}
+
+
+def _require_known_ends(response: Response) -> None:
+    """Raise ValueError where an answer ended for a reason of which nobody knows here whether the text is an answer."""
+    if unknown := [turn.finish_reason for turn in response.turns if flaw_of(turn) == "broken_off"]:
+        known = ", ".join(sorted(FINISH_REASONS))
+        raise ValueError(f"finish_reason: '{unknown[0]}' is none of {known}; leave it out where the text is an answer")
 
 
 def _ends_with_an_answer(turns: list[Any]) -> bool:

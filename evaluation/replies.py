@@ -1,14 +1,17 @@
 """What scoring needs of a response, whatever it was read from: the text of the final turn, or why there is none."""
 
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from evaluation.work import Spent
+from jobs.flaws import fault_of, flaw_of, flaws_of
 from jobs.loops import Stop
 from jobs.models import Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
+_NEAR = 0.99
+"""Share of a model's context from which on it is taken for full: servers keep some tokens for themselves."""
 
 
 class Provenance(NamedTuple):
@@ -27,11 +30,15 @@ class Provenance(NamedTuple):
 class Reply(NamedTuple):
     """One answer to one sample, under the labels of its request.
 
-    `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type,
+    `text` is None where nothing answers the final question: the request failed, and `failure` names the error's type;
     or the chat `overflowed`, outgrew the model's context by what the model wrote, which is no failure but the model's
-    own. `steps` are the turns that answer a step, as (step id, text). `created` is in seconds since 1970. `spent` is
+    own; or the answer was `filtered`, withheld or refused by who serves the model. `steps` are the turns that answer a
+    step, as (step id, text), the text None where it was filtered. `created` is in seconds since 1970. `spent` is
     what all turns took together. Of a chat with a loop, `rounds` are the answers with their calls, also those before a
     failure, `max_rounds` says how many there could have been, and `stop` why it ended: `answered` alone has a text.
+
+    `filtered` and `empty`, ended without a token written, are said of a reply of which any turn was so. `capped` is
+    not 0 where a server elsewhere ended the text before its limit of tokens: so many had prompt and answer by then.
     """
 
     labels: Labels
@@ -41,18 +48,33 @@ class Reply(NamedTuple):
     failure: str | None
     cut_off: bool
     provenance: Provenance
-    steps: tuple[tuple[str, str], ...] = ()
+    steps: tuple[tuple[str, str | None], ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
     overflowed: bool = False
     spent: Spent = Spent()
     rounds: tuple[TurnResponse, ...] = ()
     max_rounds: int | None = None
     stop: Stop | None = None
+    filtered: bool = False
+    empty: bool = False
+    capped: int = 0
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether the model itself left it without an answer, which is no failure."""
-        return self.overflowed or self.stop in ("rounds", "context")
+        """Whether the model, or who serves it, left it without an answer, which is no failure."""
+        return self.overflowed or self.filtered or self.stop in ("rounds", "context")
+
+    @property
+    def absence(self) -> Literal["filtered", "overflowed"]:
+        """The parse status of a reply that was left without an answer."""
+        is_filtered = self.filtered and not self.overflowed and self.stop in (None, "answered")
+        return "filtered" if is_filtered else "overflowed"
+
+    def within(self, context: int | None) -> "Reply":
+        """The reply of a model whose context has so many tokens: what ended near them ended because it was full."""
+        if not self.capped or context is None or self.capped < _NEAR * context:
+            return self
+        return self._replace(cut_off=False, overflowed=True, capped=0)
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -87,26 +109,36 @@ class Reply(NamedTuple):
 
 def reply_of(response: Response) -> Reply:
     """Take from a response what scoring needs."""
-    failure = response.failure
+    failure, flaws = fault_of(response), flaws_of(response)
     turns = response.turns if failure is None or failure.by_model else ()
+    stop = None if "broken_off" in flaws else response.stop
     final = turns[-1] if turns and turns[-1].asks is None else None
-    filled = final is not None and _fills_context(final, response.sampling)
+    is_early = final is not None and _ends_early(final, response.sampling)
+    is_elsewhere = response.engine is not None and response.engine.name == "remote"
+    filled = is_early and not is_elsewhere
     return Reply(
         labels=response,
         job_id=response.job_id,
         created=response.created_at.timestamp(),
-        text=final.text if final and response.stop in (None, "answered") else None,
-        failure=None if final or response.stop else _why(failure),
+        text=_text(final) if final and stop in (None, "answered") else None,
+        failure=None if final or stop else _why(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
-        steps=tuple((turn.asks, turn.text) for turn in turns if turn.asks is not None),
+        steps=tuple((turn.asks, _text(turn)) for turn in turns if turn.asks is not None),
         rasters=response.rasters,
-        overflowed=filled or (failure is not None and failure.by_model) or response.stop == "context",
+        overflowed=filled or (failure is not None and failure.by_model) or stop == "context",
         spent=Spent.of(response),
         rounds=_rounds(response),
         max_rounds=response.max_rounds,
-        stop=response.stop,
+        stop=stop,
+        filtered="filtered" in flaws and bool(turns),
+        empty="empty" in flaws and bool(turns),
+        capped=_tokens(final) if final and is_early and is_elsewhere else 0,
     )
+
+
+def _text(turn: TurnResponse) -> str | None:
+    return None if flaw_of(turn) == "filtered" else turn.text
 
 
 def _rounds(response: Response) -> tuple[TurnResponse, ...]:
@@ -121,9 +153,19 @@ def _why(failure: Failure | None) -> str | None:
     return None if failure.by_model else failure.type
 
 
-def _fills_context(final: TurnResponse, sampling: Sampling) -> bool:
-    """Whether an answer ends before its limit of tokens and for its length all the same: the context is full."""
-    return final.finish_reason == "length" and 0 < final.usage.completion_tokens < sampling.max_tokens
+def _ends_early(final: TurnResponse, sampling: Sampling) -> bool:
+    """Whether an answer ends before its limit of tokens and for its length all the same.
+
+    Some servers elsewhere leave the tokens of thoughts out of those of the completion.
+    """
+    usage = final.usage
+    written = usage.completion_tokens + (usage.reasoning_tokens or 0)
+    return final.finish_reason == "length" and usage.completion_tokens > 0 and written < sampling.max_tokens
+
+
+def _tokens(final: TurnResponse) -> int:
+    usage = final.usage
+    return usage.prompt_tokens + usage.completion_tokens + (usage.reasoning_tokens or 0)
 
 
 def _provenance(response: Response) -> Provenance:

@@ -69,9 +69,9 @@ def outcomes_of_files(
 
     The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
     """
-    counted: dict[tuple[str | int | None, ...], tuple[bool, float, int]] = {}
+    counted: dict[tuple[str | int | None, ...], tuple[bool, bool, float, int]] = {}
     for number, reply in enumerate(_replies(dataset, responses)):
-        rank = (reply.text is None and not reply.is_unanswered, reply.created, number)
+        rank = (reply.text is None and not reply.is_unanswered, reply.empty, reply.created, number)
         counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
     replies = (one for at, one in enumerate(_replies(dataset, responses)) if counted[_key(one)][-1] == at)
     return reply_outcomes(dataset, replies, catalogue)

@@ -44,7 +44,7 @@ def option_judge(sample: Sample) -> Judge:
 
 def _judged_by_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict:
     if reply.text is None:
-        return Verdict(None, "overflowed", 0.0 if sample.scored else None)
+        return Verdict(None, reply.absence, 0.0 if sample.scored else None)
     answer = parse_answer(reply.text, sample.options)
     return Verdict(answer.value, answer.status, float(answer.value == sample.truth) if sample.scored else None)
 

@@ -19,14 +19,17 @@ from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.verdicts import CellKey, CellTally, Round, Tallied, Tally
 
-_FORM = 3
+_FORM = 4
 """Version of how a tally is written."""
 
 
 def judged_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> str:
-    """Name everything that a verdict follows from besides the response: readers, judges, records, models' boxes."""
-    boxes = sorted((model, entry.box_convention) for model, entry in catalogue.items())
-    told = [_FORM, dataset.benchmark.name, versions_of(dataset), dataset.digest, boxes]
+    """Name everything that a verdict follows from besides the response: readers, judges, records, models.
+
+    Of a model its boxes and its context.
+    """
+    models = sorted((model, entry.box_convention, entry.max_model_len) for model, entry in catalogue.items())
+    told = [_FORM, dataset.benchmark.name, versions_of(dataset), dataset.digest, models]
     told += [dataset.panel.digest] if dataset.panel.judges else []
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -68,8 +71,8 @@ def _verdicts(cell: CellTally) -> list[Any]:
     alike: dict[tuple[Any, ...], list[int]] = {}
     for verdict in cell.verdicts.values():
         score = None if np.isnan(verdict.score) else verdict.score
-        told = (verdict.failure, verdict.sample, verdict.status, verdict.outcome, score)
-        ends = (verdict.cut_off, verdict.overflowed, verdict.kept)
+        told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
+        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.kept)
         alike.setdefault((*told, *ends), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
@@ -77,10 +80,12 @@ def _verdicts(cell: CellTally) -> list[Any]:
 def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchmark: Benchmark[Any]) -> None:
     verdicts, unknown, traits, num_rasters = told
     cell = tally.cells[key]
-    for failure, sample, status, outcome, score, cut_off, overflowed, kept, repeats in verdicts:
+    for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
+        cut_off, overflowed, filtered, capped = ends
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
-        alike = Tallied(failure, 0.0, sample, status, outcome, value, cut_off, overflowed, kept=again)
+        judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
+        alike = Tallied(failure, empty, 0.0, *judged, kept=again)
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)

@@ -20,9 +20,10 @@ from evaluation.samples import Sample
 from evaluation.work import WorkTally
 from jobs.models import JUDGE, Cell
 
-Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "failed", "unscored"]
-"""What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `failed` is no
-answer of the model's, `unscored` awaits a truth or a judge."""
+Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "filtered", "failed", "unscored"]
+"""What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `filtered` was
+withheld or refused by who serves the model, `failed` is no answer of the model's, `unscored` awaits a truth or a
+judge."""
 
 
 class Part(NamedTuple):
@@ -67,6 +68,8 @@ class Verdict(NamedTuple):
         """What became of the reply, in one word."""
         if self.status == ABSTAINED:
             return "abstained"
+        if self.status == FILTERED:
+            return "filtered"
         if self.value is None:
             return "unreadable"
         if self.score is None:
@@ -76,6 +79,8 @@ class Verdict(NamedTuple):
 
 ABSTAINED = "abstained"
 """Parse status of a reply that says the question cannot be answered."""
+FILTERED = "filtered"
+"""Parse status of a reply that who serves the model withheld or refused."""
 
 Judge = Callable[[Reply, BoxFrame], Verdict]
 """Judges any number of replies to one sample. It is not asked about failures."""
@@ -122,11 +127,12 @@ class CellKey(NamedTuple):
 class Tallied(NamedTuple):
     """What is kept of a reply and its verdict.
 
-    Ordered, so that of two copies the same one counts in whatever order they come: an answer before a failure, then
-    the earlier one. `score` is NaN where there is none.
+    Ordered, so that of two copies the same one counts in whatever order they come: an answer before a failure and
+    before an empty one, for which a retry asked again, then the earlier one. `score` is NaN where there is none.
     """
 
     failure: str
+    empty: bool
     created: float
     sample: int
     status: str
@@ -134,6 +140,8 @@ class Tallied(NamedTuple):
     score: float
     cut_off: bool
     overflowed: bool = False
+    filtered: bool = False
+    capped: bool = False
     repeat: int = 0
     kept: tuple[Any, ...] = ()
 
@@ -258,6 +266,11 @@ class Judges:
             return self._judgement(reply)
         return self.of(position)(reply, self._frame(reply))
 
+    def within(self, reply: Reply) -> Reply:
+        """The reply, told whether it ended because the context of its model was full."""
+        known = reply.model in self._catalogue
+        return reply.within(self._catalogue[reply.model].max_model_len if known else None)
+
     def of(self, position: int) -> Judge:
         """Return the judge of the sample at `position`."""
         if position not in self._judges:
@@ -325,12 +338,14 @@ class Tally:
                 self.digests[position, raster.view.image].add(raster.digest)
 
     def _judged(self, reply: Reply, position: int) -> Tallied:
+        reply = self.judges.within(reply)
         verdict = self.judges.judge(reply, position)
         if verdict is None:
             failure = reply.failure or "Failure"
-            return Tallied(failure, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
+            return Tallied(failure, False, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
         return Tallied(
             failure="",
+            empty=reply.empty,
             created=reply.created,
             sample=position,
             status=verdict.status,
@@ -338,6 +353,8 @@ class Tally:
             score=np.nan if verdict.score is None else verdict.score,
             cut_off=reply.cut_off,
             overflowed=reply.overflowed,
+            filtered=reply.filtered,
+            capped=bool(reply.capped),
             repeat=reply.repeat,
             kept=self._kept.setdefault(verdict.kept, verdict.kept),
         )

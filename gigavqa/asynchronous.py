@@ -63,11 +63,11 @@ class AsyncClient:
 
     async def cancel(self, job_id: str) -> Job:
         """As `Client.cancel`."""
-        return await self._ask(calls.act(job_id, "cancel"))
+        return await self._ask(calls.cancel(job_id))
 
-    async def retry(self, job_id: str) -> Job:
+    async def retry(self, job_id: str, *, empty: bool = False) -> Job:
         """As `Client.retry`."""
-        return await self._ask(calls.act(job_id, "retry"))
+        return await self._ask(calls.retry(job_id, empty=empty))
 
     async def delete(self, job_id: str) -> str:
         """As `Client.delete`."""

@@ -115,9 +115,15 @@ def jobs(after: str | None, limit: int | None, filters: JobFilter) -> Call[tuple
     return Call("GET", "/v1/jobs", _jobs, {"params": _given(asked)})
 
 
-def act(job_id: str, action: Literal["cancel", "retry"]) -> Call[Job]:
-    """Cancel a job, or retry what is not answered of it."""
-    return Call("POST", f"/v1/jobs/{job_id}/{action}", _job, repeatable=action == "cancel")
+def cancel(job_id: str) -> Call[Job]:
+    """Cancel a job."""
+    return Call("POST", f"/v1/jobs/{job_id}/cancel", _job)
+
+
+def retry(job_id: str, *, empty: bool) -> Call[Job]:
+    """Retry what is not answered of a job, and what is no answer."""
+    asked = {"params": {"empty": True}} if empty else {}
+    return Call("POST", f"/v1/jobs/{job_id}/retry", _job, asked, repeatable=False)
 
 
 def tell_end(job_id: str, url: str, secret: str) -> Call[None]:

@@ -70,11 +70,14 @@ class Client:
 
     def cancel(self, job_id: str) -> Job:
         """Stop a job: what waits is dropped, what is recorded stays."""
-        return self._ask(calls.act(job_id, "cancel"))
+        return self._ask(calls.cancel(job_id))
 
-    def retry(self, job_id: str) -> Job:
-        """Ask again what is not answered of a job that has ended."""
-        return self._ask(calls.act(job_id, "retry"))
+    def retry(self, job_id: str, *, empty: bool = False) -> Job:
+        """Ask again what is not answered of a job that has ended.
+
+        With `empty`, also replies that are empty with no token written, or that their engine broke off.
+        """
+        return self._ask(calls.retry(job_id, empty=empty))
 
     def delete(self, job_id: str) -> str:
         """Delete a job that has ended, with its responses; returns its id."""

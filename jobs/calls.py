@@ -200,16 +200,25 @@ class Calls:
         await self._run("start", job_id, num_bundles)
 
     async def reopen(
-        self, job_id: str, *, limit: int, token: str, dataset_digest: str, bundles: Iterable[Retried]
+        self,
+        job_id: str,
+        *,
+        limit: int,
+        token: str,
+        dataset_digest: str,
+        taken_back: Mapping[str, str],
+        bundles: Iterable[Retried],
     ) -> str:
-        """Queue what failed or was not answered again; a call repeated under its `token` changes nothing more.
+        """Queue what failed or was not answered again, and the answers of these cursors by request.
 
+        A call repeated under its `token` changes nothing more.
         Returns `reopened`, `nothing`, `full`, `quota`, `missing`, or the status of a job that cannot be reopened.
         """
         parts: list[_Argument] = []
         for bundle, request_ids in bundles:
             parts += [*bundle, *request_ids]
-        return str((await self._run("reopen", job_id, limit, token, dataset_digest, *parts)).decode())
+        told = to_json(dict(taken_back))
+        return str((await self._run("reopen", job_id, limit, token, dataset_digest, told, *parts)).decode())
 
     async def claim(self, worker: str, wanted: Wanted, lanes: Iterable[Lane]) -> tuple[bool, list[Claimed]]:
         """Lease bundles of these lanes, those of their probation lanes where `wanted` says so.

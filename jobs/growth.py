@@ -22,7 +22,8 @@ _MOST_TOLD = 512
 class Growth(Contract):
     """A piece of an answer's text. `at` counts the characters before it, so that whoever misses one can tell.
 
-    An answer that is written anew, because the engine or the worker died, begins at 0 again.
+    An answer that is written anew, because the engine or the worker died, begins at 0 again. A piece without text has
+    the logprobs of tokens that wrote none, such as the one that ended the answer.
     """
 
     chat: str

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Literal, NoReturn, TypeVar
 
 from redis.asyncio import Redis
@@ -160,11 +161,18 @@ class JobQueue:
         await self._calls.start(job_id, num_bundles)
         return await self._registry.get(job_id)
 
-    async def reopen(self, job_id: str, bundles: Iterable[Bundle], dataset_digest: str | None = None) -> Job:
+    async def reopen(
+        self,
+        job_id: str,
+        bundles: Iterable[Bundle],
+        dataset_digest: str | None = None,
+        taken_back: Mapping[str, str] = MappingProxyType({}),
+    ) -> Job:
         """Drop the failure responses of these bundles' requests and queue the bundles again.
 
         A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
-        so. Raises JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
+        so, but for `taken_back`, cursors by request id, which are dropped as failures are. Raises
+        JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
         retried = await asyncio.to_thread(self._retried, bundles)
         await self._ensure_groups({bundle.model for bundle, _ in retried})
@@ -173,6 +181,7 @@ class JobQueue:
             limit=self._limit,
             token=secrets.token_hex(8),
             dataset_digest=dataset_digest or "",
+            taken_back=taken_back,
             bundles=retried,
         )
         await self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))

@@ -28,7 +28,7 @@ class SignJudge:
         self._sign, self._judge = sign, option_judge(sign)
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
-        """Judge a reply; one without a text outgrew its context before its answer."""
+        """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
         verdict, options = self._judge(reply, frame), self._sign.options or {}
         pixels = pixels_per_optotype(self._sign.optotype, reply.rasters)
         kept = Kept(round(pixels, 3), options[verdict.value] if verdict.value else "")

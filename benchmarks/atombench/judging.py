@@ -13,7 +13,6 @@ Outcome = Literal["right", "wrong", "unanswered"]
 """What an answer counts as: leaving blank is free, marking another option, or several, is not."""
 FIRST = "first"
 """The step by which AGC's first turn is known."""
-_OVERFLOWED = ParsedAnswer(None, "overflowed")
 
 
 def outcome_of(answer: ParsedAnswer, truth: str) -> Outcome:
@@ -39,28 +38,26 @@ class SampleJudge:
         self._sample = sample
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
-        """Judge a reply; one without a text outgrew its context before its final turn."""
-        final = self._read(reply.text)
+        """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
+        final = self._read(reply.text, reply.absence)
         if not self._sample.scored:
             return Verdict(final.value, final.status, None)
         outcome = outcome_of(final, self._sample.answer)
-        first = dict(reply.steps).get(FIRST)
-        told = () if first is None else (outcome_of(self._read(first), self._sample.answer),)
+        firsts = [(text, self._read(text)) for step, text in reply.steps if step == FIRST]
         points = points_of(outcome, self._sample.num_options)
         return Verdict(
             value=final.value,
             status=final.status,
             score=float(outcome == "right"),
-            kept=(outcome, *told),
+            kept=(outcome, *(outcome_of(read, self._sample.answer) for _, read in firsts)),
             tags=(("counts as", outcome), ("points", f"{points:.2f}")),
-            tell=lambda: () if first is None else (self._part(first),),
+            tell=lambda: tuple(self._part(*first) for first in firsts),
         )
 
-    def _read(self, text: str | None) -> ParsedAnswer:
-        return _OVERFLOWED if text is None else read_answer(text, self._sample.options or {})
+    def _read(self, text: str | None, absence: Literal["filtered", "overflowed"] = "filtered") -> ParsedAnswer:
+        return ParsedAnswer(None, absence) if text is None else read_answer(text, self._sample.options or {})
 
-    def _part(self, first: str) -> Part:
-        answer = self._read(first)
+    def _part(self, first: str | None, answer: ParsedAnswer) -> Part:
         return Part(
             name=FIRST,
             question=self._sample.question,

@@ -7,7 +7,7 @@ from benchmarks.mmcr.matching import Matched, match, read_carefully
 from benchmarks.mmcr.samples import Question
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import Reply
-from evaluation.verdicts import Verdict
+from evaluation.verdicts import FILTERED, Verdict
 
 
 class Kept(NamedTuple):
@@ -37,13 +37,13 @@ class QuestionJudge:
         options, text = self._options[k], reply.text or ""
         found = match(text, options, announced=protocol.family in ANNOUNCED)
         careful = read_carefully(text, options) if text else None
-        return self._verdict(found, careful, k)
+        return self._verdict(found, careful, k, FILTERED if reply.text is None and reply.absence == FILTERED else None)
 
-    def _verdict(self, found: Matched, careful: str | None, rotation: int) -> Verdict:
+    def _verdict(self, found: Matched, careful: str | None, rotation: int, absence: str | None) -> Verdict:
         question = self._question
         value = question.original(found.letter, rotation)
         meant = question.original(careful, rotation)
         score = float(value == question.answer) if question.scored else None
         kept = Kept(found.letter or "", value or "", meant or "")
         tags = (("answered", found.letter),) if found.letter and rotation else ()
-        return Verdict(value, found.status, score, kept=tuple(kept), tags=tags)
+        return Verdict(value, absence or found.status, score, kept=tuple(kept), tags=tags)

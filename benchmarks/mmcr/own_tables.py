@@ -1,7 +1,7 @@
 """Tables that the paper has none of: rotation by rotation, letters and statuses, what was shown, and both readers."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchmarks.mmcr.asking import ROTATIONS
 from benchmarks.mmcr.metrics import Asked, accuracy, share, shares, statuses_of
@@ -9,6 +9,7 @@ from benchmarks.mmcr.sheet import Sheet, column, family_title, keys_of
 from benchmarks.mmcr.taxonomy import LETTERS
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Group, Row, Table, Value
+from evaluation.verdicts import FILTERED
 
 _STATUSES = ("option", "text", "refused", "unmatched")
 
@@ -64,7 +65,7 @@ def _reading_row(sheet: Sheet, asked: Asked) -> Row:
             asked.spread or None,
             accuracy(asked.consistent()),
             NOTHING if excess is None else Estimate(value=excess, count=asked.positions.total()),
-            share(statuses["unmatched"] + statuses["refused"], replies),
+            share(replies - statuses["option"] - statuses["text"], replies),
             share(statuses["refused"], replies),
             _span(Counter(pages for pages, _, _ in shown.elements())),
             _span(Counter(tokens for _, tokens, _ in shown.elements())),
@@ -84,8 +85,9 @@ def _span(found: Counter[int]) -> str | None:
 def rotations(sheet: Sheet) -> Table:
     """Each rotation by itself: accuracy, letters as they were answered, and how answers were found."""
     letters = tuple(column(letter, letter, "position_share", keys={"letter": letter}) for letter in LETTERS)
+    names = (*_STATUSES, FILTERED) if any(asked.statuses[FILTERED] for asked in sheet.asked) else _STATUSES
     counts = tuple(
-        Column(key=name, title=name, unit="count", keys={"metric": "replies", "status": name}) for name in _STATUSES
+        Column(key=name, title=name, unit="count", keys={"metric": "replies", "status": name}) for name in names
     )
     return Table(
         name="rotations",
@@ -97,19 +99,19 @@ def rotations(sheet: Sheet) -> Table:
             Group(title="Letters answered", columns=letters),
             Group(title="Replies", columns=counts),
         ),
-        rows=tuple(row for asked in sheet.asked for row in _rotation_rows(sheet, asked)),
+        rows=tuple(row for asked in sheet.asked for row in _rotation_rows(sheet, asked, names)),
         detail=True,
     )
 
 
-def _rotation_rows(sheet: Sheet, asked: Asked) -> Iterator[Row]:
+def _rotation_rows(sheet: Sheet, asked: Asked, names: Sequence[str]) -> Iterator[Row]:
     for k in ROTATIONS:
         if asked.cells[k].answered:
             statuses = statuses_of(asked.cells[k])
             values: tuple[Value, ...] = (
                 accuracy(asked.rotation(k)),
                 *shares(asked.positions_of(k), LETTERS),
-                *(statuses[name] for name in _STATUSES),
+                *(statuses[name] for name in names),
             )
             name = f"{asked.family}{k}"
             yield Row(title=f"{sheet.title(asked)} · {name}", keys=keys_of(asked) | {"protocol": name}, values=values)

@@ -38,8 +38,8 @@ class QuestionJudge:
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
-        """Judge a reply; one without a text outgrew its context before its answer."""
-        value, status = (None, "overflowed") if reply.text is None else self._read(reply.text)
+        """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
+        value, status = (None, reply.absence) if reply.text is None else self._read(reply.text)
         score = float(value is not None and self._is_right(value)) if self._question.scored else None
         return Verdict(value, status, score, kept=(value,) if self._question.kind == "choice" else ())
 

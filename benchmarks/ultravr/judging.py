@@ -17,7 +17,6 @@ from evaluation.verdicts import Part, Verdict
 STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
 """Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""
 _BOXES = frozenset({"bbox_coordinates", "bbox_coordinates_normalized", "bbox_coordinates_list"})
-_OVERFLOWED = ParsedAnswer(None, "overflowed")
 _LONGEST_KNOWN, _MOST_KNOWN = 80, 64
 """Short answers to a sample recur over conditions, protocols, models and repeats; so many are kept a sample."""
 
@@ -55,15 +54,15 @@ class SampleJudge:
         return self._steps
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
-        """Judge a reply; one without a text outgrew its context before its final turn."""
+        """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
         text = reply.text
         if reply.protocol not in STEP_PROTOCOLS or not self.sample.steps:
-            return self._judged(text, {}, frame, reply.protocol, asked=False)
+            return self._judged(text, {}, frame, reply, asked=False)
         if text is None or reply.protocol != "S2":
-            return self._judged(text, dict(reply.steps), frame, reply.protocol, asked=True)
+            return self._judged(text, dict(reply.steps), frame, reply, asked=True)
         written = read_schema_reply(text, self.sample.steps)
         final = written.outside if written.final is None else written.final
-        return self._judged(final, written.answers, frame, reply.protocol, asked=True)
+        return self._judged(final, written.answers, frame, reply, asked=True)
 
     def _step_judges(self) -> Iterator[StepJudge]:
         for step in self.sample.steps:
@@ -73,9 +72,9 @@ class SampleJudge:
                 self.unjudged.append(step.step_id)
 
     def _judged(
-        self, final: str | None, answers: Mapping[str, str], frame: BoxFrame, protocol: str, *, asked: bool
+        self, final: str | None, answers: Mapping[str, str | None], frame: BoxFrame, reply: Reply, *, asked: bool
     ) -> Verdict:
-        parsed = _OVERFLOWED if final is None else self._parse(final)
+        parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
         steps = [(judge, judge.judge(answers.get(judge.step.step_id), frame)) for judge in self.steps] if asked else []
         return Verdict(
@@ -83,7 +82,7 @@ class SampleJudge:
             status=parsed.status,
             score=score,
             kept=tuple(StepMark(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
-            tags=_tags(steps, bool(score)) if protocol == "S4" and steps and self.sample.scored else (),
+            tags=_tags(steps, bool(score)) if reply.protocol == "S4" and steps and self.sample.scored else (),
             tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
         )
 

@@ -14,7 +14,7 @@ from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
 from evaluation.judgements import UNREADABLE, Panel
 from evaluation.replies import Reply
-from evaluation.verdicts import Part, Verdict
+from evaluation.verdicts import FILTERED, Part, Verdict
 from jobs.models import TurnResponse
 
 COUNTED = frozenset({"ok", "not_run"})
@@ -70,7 +70,9 @@ class SampleJudge:
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a chat; one without an answer is wrong, and no judge is asked about it."""
         answer = _NO_ANSWER if reply.text is None else read_answer(reply.text)
-        stop = reply.stop or ("context" if reply.overflowed and reply.text is None else "answered")
+        stop: str = reply.stop or "answered"
+        if reply.text is None and stop == "answered":
+            stop = FILTERED if reply.absence == FILTERED else "context"
         said = self._said(reply, answer)
         verdict = said.get(self._judge, UNREADABLE)
         score = None if verdict == UNREADABLE else float(verdict)

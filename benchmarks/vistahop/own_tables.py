@@ -11,14 +11,16 @@ from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.sheet import Sheet, count, number
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Group, Row, Table, Value
+from evaluation.verdicts import FILTERED
 
-STOPS = ("answered", "rounds", "context")
+_STOPS = ("answered", "rounds", "context")
 _STATUSES = ("tag", "whole", "unfinished", "empty")
 
 
 def process(sheet: Sheet) -> Table:
     """Why chats ended, how answers were found, and how much of later prompts was reused."""
-    stops = (number(name, name, "stop_share", "rate", 1, stop=name) for name in STOPS)
+    names = _STOPS if not any(one.stops[FILTERED] for one in sheet.settings) else (*_STOPS, FILTERED)
+    stops = (number(name, name, "stop_share", "rate", 1, stop=name) for name in names)
     return Table(
         name="process",
         title="How chats went",
@@ -39,17 +41,17 @@ def process(sheet: Sheet) -> Table:
                 ),
             ),
         ),
-        rows=tuple(_process_row(sheet, one) for one in sheet.settings),
+        rows=tuple(_process_row(sheet, one, names) for one in sheet.settings),
     )
 
 
-def _process_row(sheet: Sheet, one: Setting) -> Row:
+def _process_row(sheet: Sheet, one: Setting, stops: Sequence[str]) -> Row:
     chats = len(one.chats)
     failed = sum(bool(verdict.failure) for verdict in sheet.verdicts.cell(*one.place).all)
     return sheet.row(
         one,
         (
-            *(share(one.stops[name], chats) for name in STOPS),
+            *(share(one.stops[name], chats) for name in stops),
             *(one.statuses[name] for name in _STATUSES),
             sum(chat.kept.cut_off for chat in one.chats),
             pass_at_1(one.strict_scores),

@@ -10,6 +10,7 @@ from benchmarks.vistahop.sheet import TITLES, Sheet, count, number
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS, LEVELS
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Group, Row, Table, Value
+from evaluation.verdicts import FILTERED
 
 _SEVERAL = 2
 PROCESS = (
@@ -185,7 +186,7 @@ def failure_type(chat: Played, fused: bool) -> str:
     holds = {
         "anchor": kept.anchor == 0,
         "drift": kept.drift == 1,
-        "planning": kept.stop != "answered",
+        "planning": kept.stop not in ("answered", FILTERED),
         "fusion": fused,
         "boundary": len(said) > 1,
     }

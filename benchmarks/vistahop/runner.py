@@ -51,7 +51,7 @@ def response_fields(line: Mapping[str, Any]) -> dict[str, Any] | None:
     if ended == _ERROR:
         return {**fields, "failure": {"type": "RunnerError", "message": str(line.get("error", ""))}}
     stop = {} if protocol == DIRECT else {"stop": _STOPS[ended]}
-    answered = [_answer(turn) for turn in turns] or [{"text": "", "finish_reason": ended}]
+    answered = [_answer(turn) for turn in turns] or [{"text": "", "finish_reason": ""}]
     return {**fields, **stop, "turns": answered}
 
 

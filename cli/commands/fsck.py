@@ -43,7 +43,8 @@ class DamageFoundError(CommandError):
 def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False) -> None:
     """Find what is damaged in what the installation keeps, name it, and go on; also while jobs run.
 
-    Damage is what is lost or wrong; what is left over does no harm; a picture that was changed may be as you want it.
+    Damage is what is lost or wrong; what is left over does no harm; a picture that was changed may be as you want it;
+    void is what is recorded as answered and is no answer: empty, filtered, or broken off by its engine.
     Exit status: 0 no damage, 1 damage, 2 the check could not be made.
 
     \b

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Literal, cast
 
 import typer
@@ -106,13 +107,24 @@ def cancel(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
     _act(job_id, Client.cancel, json, url)
 
 
-def retry(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
+Empty = Annotated[
+    bool,
+    typer.Option(
+        "--empty",
+        help="Also replies that are empty with no token written, or that their engine broke off; `gigavqa fsck` and "
+        "reports count them.",
+    ),
+]
+
+
+def retry(job_id: JobId, empty: Empty = False, json: Json = False, url: Url = DEFAULT_URL) -> None:
     """Ask again what is not answered: the failed requests of a job, and those that a cancelled one did not come to.
 
     \b
     gigavqa retry latest && gigavqa watch
+    gigavqa retry JOB --empty
     """
-    _act(job_id, Client.retry, json, url)
+    _act(job_id, partial(Client.retry, empty=empty), json, url)
 
 
 def delete(

@@ -39,12 +39,15 @@ from evaluation.answers.text import answer_text, lines_backwards, plain, sentenc
 
 READER_VERSION = "answers/4"
 
-ParseStatus = Literal["marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "overflowed", "none"]
+ParseStatus = Literal[
+    "marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "overflowed", "filtered", "none"
+]
 """How an answer was found, or why there is none; whether it is correct is another matter.
 
 `marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
 `ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
-`overflowed` a chat that outgrew the model's context before its answer, `none` nothing that could be an answer.
+`overflowed` a chat that outgrew the model's context before its answer, `filtered` an answer that who serves the model
+withheld or refused, `none` nothing that could be an answer.
 """
 
 

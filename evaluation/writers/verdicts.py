@@ -49,6 +49,8 @@ _OF_A_RESPONSE: dict[str, Kind] = {
     "failure": "text",
     "cut_off": "boolean",
     "overflowed": "boolean",
+    "filtered": "boolean",
+    "empty": "boolean",
     "tags": "json",
     "parts": "json",
 }

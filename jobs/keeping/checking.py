@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from jobs.connection import connect
 from jobs.home import Home
+from jobs.keeping.answer_checks import AnswerChecks
 from jobs.keeping.file_checks import PartChecks, check_uploads
 from jobs.keeping.findings import Finding
 from jobs.keeping.job_checks import check_job, check_lists
@@ -11,6 +12,7 @@ from jobs.keeping.picture_checks import PictureChecks
 from jobs.keeping.queue_checks import check_queue
 from jobs.keeping.snapshots import frozen, open_client
 from jobs.keeping.surveys import Survey
+from jobs.keys import KEYS
 from jobs.parts import PartStore
 from jobs.registry import JobRegistry
 
@@ -21,16 +23,22 @@ def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[Finding]:
     With `pictures`, also which of them were replaced since they were asked about. Raises SnapshotRefusedError,
     ServerUnavailableError, and OSError where a store does not answer.
     """
-    live, looks = open_client(url), PictureChecks(home.data, home.uploads)
+    live, looks, answers = open_client(url), PictureChecks(home.data, home.uploads), AnswerChecks()
+
+    def hear(job_id: str, text: str | bytes) -> None:
+        answers.hear(job_id, text)
+        if pictures:
+            looks.hear(job_id, text)
+
     with frozen(url) as held:
         survey = Survey(open_client(held))
         census = survey.census()
-        hear = looks.hear if pictures else _deaf
         parts = PartChecks(survey, live, PartStore(home.results_uri), hear)
         for job_id in sorted(census.jobs):
             recordings = list(survey.recordings(job_id))
             yield from check_job(survey, census, job_id, recordings, hear)
             yield from parts.of_job(job_id, recordings)
+            yield from answers.of_job(job_id, is_retried=not survey.redis.hexists(KEYS.job(job_id), "hidden"))
         yield from check_lists(survey, census)
         yield from check_queue(survey, census)
         yield from parts.of_no_job(census)
@@ -61,7 +69,3 @@ async def remove(url: str, home: Home, findings: Sequence[Finding]) -> None:
         await JobRegistry(redis, home.results_uri).finish_deletions()
     finally:
         await redis.aclose()
-
-
-def _deaf(job_id: str, text: str | bytes) -> None:
-    """Nobody asks about pictures."""

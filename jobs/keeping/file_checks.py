@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ YOUNG_SECONDS = 3600.0
 
 
 class PartChecks:
-    """Reads the parts of jobs; `hear` is told the job and the text of each response that a part holds."""
+    """Reads the parts of jobs; `hear` is told the job and the text of each response in a part that counts."""
 
     def __init__(self, survey: Survey, live: Redis, parts: PartStore, hear: Hear) -> None:
         self._survey = survey
@@ -68,16 +68,23 @@ class PartChecks:
             if self._live.exists(KEYS.job(job_id)):  # else it was deleted just now
                 yield damage("part-damaged", f"job {job_id}", f"{error}; {counted(len(pointers), 'response')}")
             return
-        cursors = dict(enumerate(cursor for cursor, _ in rows))
-        astray = [each for each in pointers if each.row is None or cursors.get(each.row) != each.entry]
+        texts = {(row, cursor): text for row, (cursor, text) in enumerate(rows)}
+        astray = [each for each in pointers if (each.row, each.entry) not in texts]
         if astray:
             told = f"{counted(len(astray), 'response')} should stand in the Parquet part {part} where others do"
             yield damage("pointer-wrong", f"job {job_id}", told)
-        if broken := [each.request for each in pointers if each.row is not None and not _is_read(rows, each.row)]:
+        broken = []
+        for each in pointers:  # a part keeps what a retry took back, too
+            text = texts.get((each.row or 0, each.entry))
+            if text is None:
+                continue
+            if _is_read(text):
+                self._hear(job_id, text)
+            else:
+                broken.append(each.request)
+        if broken:
             told = f"the responses of {named(broken)} in the Parquet part {part} cannot be read"
             yield damage("response-damaged", f"job {job_id}", told)
-        for _, text in rows:
-            self._hear(job_id, text)
 
     def _unnamed(self, job_id: str, parts: list[str]) -> Iterator[Finding]:
         for part in parts:
@@ -93,11 +100,12 @@ class PartChecks:
                 yield leftover("part-unnamed", f"job {job_id}", told, remove)
 
 
-def _is_read(rows: Sequence[tuple[str, str]], row: int) -> bool:
+def _is_read(text: str) -> bool:
     try:
-        return row >= len(rows) or bool(read_response(rows[row][1]))
+        read_response(text)
     except ValueError:
         return False
+    return True
 
 
 def check_uploads(survey: Survey, census: Census, live: Redis, folder: Path) -> Iterator[Finding]:

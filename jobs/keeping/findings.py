@@ -7,8 +7,9 @@ from typing import Literal
 
 from redis.asyncio import Redis
 
-Severity = Literal["damage", "changed", "leftover"]
-"""Something is lost or wrong; a picture is not what was asked about; or something takes room and does no harm."""
+Severity = Literal["damage", "changed", "void", "leftover"]
+"""Something is lost or wrong; a picture is not what was asked about; what is recorded as answered is no answer; or
+something takes room and does no harm."""
 
 Mend = Callable[[Redis], Awaitable[object]]
 """Puts something right on the installation's server while others use it; never deletes a response."""

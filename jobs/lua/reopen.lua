@@ -1,23 +1,29 @@
--- Atomic: failure responses go, and their requests are queued again, with those that a cancelled job left
--- unanswered, in a job that is in progress again.
--- ARGV: job id, limit, token of this call (repeated when its reply was lost), data set digest, then for each bundle: id,
--- number of requests, model, lane, image or '', payload, request ids
+-- Atomic: failure responses go, and the answers that are named, and their requests are queued again, with those that a
+-- cancelled job left unanswered, in a job that is in progress again. A named answer in whose place another is stays.
+-- ARGV: job id, limit, token of this call (repeated when its reply was lost), data set digest, a JSON object of cursors
+-- by request id: the answers to be taken back; then for each bundle: id, number of requests, model, lane, image or '',
+-- payload, request ids
 local job, limit, token = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local status = call('HGET', key('job', job), 'status')
 if status and call('HGET', key('job', job), 'reopened_by') == token then return 'reopened' end
 if status ~= 'completed' and status ~= 'cancelled' then return status or 'missing' end
 
-local bundles, requests, failures, i = {}, 0, 0, 5
+local named = cjson.decode(ARGV[5])
+local bundles, requests, taken, i = {}, 0, {completed = 0, failed = 0}, 6
 while i <= #ARGV do
   local bundle = {id = ARGV[i], model = ARGV[i + 2], lane = ARGV[i + 3], image = ARGV[i + 4], payload = ARGV[i + 5],
-    failed = {}, open = 0}
+    back = {}, open = 0}
   local last = i + 5 + tonumber(ARGV[i + 1])
   for r = i + 6, last do
-    local outcome = call('HGET', key('response', job) .. ARGV[r], 'outcome')
-    if outcome == 'failed' then bundle.failed[#bundle.failed + 1] = ARGV[r] end
-    if outcome ~= 'completed' then bundle.open = bundle.open + 1 end
+    local outcome, cursor = unpack(call('HMGET', key('response', job) .. ARGV[r], 'outcome', 'cursor'))
+    if outcome == 'failed' or (outcome and named[ARGV[r]] == cursor) then
+      bundle.back[#bundle.back + 1] = ARGV[r]
+      taken[outcome] = taken[outcome] + 1
+      outcome = nil
+    end
+    if not outcome then bundle.open = bundle.open + 1 end
   end
-  requests, failures = requests + bundle.open, failures + #bundle.failed
+  requests = requests + bundle.open
   bundles[#bundles + 1] = bundle
   i = last + 1
 end
@@ -27,7 +33,7 @@ if refused then return refused end
 
 call('HINCRBY', key('job', job), 'retries', 1)
 for _, bundle in ipairs(bundles) do
-  for _, request in ipairs(bundle.failed) do
+  for _, request in ipairs(bundle.back) do
     local response = key('response', job) .. request
     call('XDEL', key('results', job), call('HGET', response, 'cursor'))
     call('HDEL', key('texts', job), request)
@@ -39,7 +45,9 @@ for _, bundle in ipairs(bundles) do
   end
 end
 take_room(job, requests)
-call('HSET', key('job', job), 'failed', number(job, 'failed') - failures)
+for outcome, amount in pairs(taken) do
+  if amount > 0 then call('HINCRBY', key('job', job), outcome, -amount) end
+end
 -- A job that was cancelled before all of it was queued has neither total, digest nor beginning.
 local total = number(job, 'completed') + number(job, 'failed') + requests
 call('HSET', key('job', job), 'reserved', requests, 'total', total, 'reopened_by', token)

@@ -290,6 +290,8 @@ VERDICT: dict[str, Any] = {
     "failure": None,
     "cut_off": False,
     "overflowed": False,
+    "filtered": False,
+    "empty": False,
     "tags": {},
     "parts": [],
 }

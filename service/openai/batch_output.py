@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from jobs.batches import BatchStatus, BatchUsage
+from jobs.flaws import fault_of
 from jobs.models import Response
 from service.errors import kind_of
 from service.http.problems import findings_of, openai_error, openai_status
@@ -47,7 +48,7 @@ class BatchOutput:
         """Take what came of a line."""
         first = responses[0]
         self._names.add(first.sample_id)
-        if failure := next((each.failure for each in responses if each.failure), None):
+        if failure := next(filter(None, map(fault_of, responses)), None):
             error = failed(failure)
             kind = kind_of(error)
             told = openai_error(kind, str(error), findings_of(error))

@@ -15,6 +15,7 @@ from catalogue.errors import ModelUnknownError
 from jobs.access import Owner
 from jobs.chats import new_chat_id
 from jobs.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError, ServerUnavailableError
+from jobs.flaws import fault_of
 from jobs.models import Bundle, Response
 from service.errors import (
     AnswerFailedError,
@@ -154,8 +155,8 @@ async def _sent(
 
 def _answered(ended: Ended) -> Response:
     """The response, if it is an answer; raises what its failure is to whoever asked."""
-    if ended.response.failure:
-        raise failed(ended.response.failure)
+    if failure := fault_of(ended.response):
+        raise failed(failure)
     return ended.response
 
 

@@ -9,7 +9,8 @@ from jobs.models import Failure, Response, TokenLogprob
 from service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
 from service.openai.conversations import Delta
 
-FinishReason = Literal["stop", "length"]
+FinishReason = Literal["stop", "length", "content_filter"]
+_REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
 
 
 class AnswerMessage(BaseModel):
@@ -130,7 +131,7 @@ def usage_of(responses: Iterable[Response]) -> CompletionUsage:
 
 
 def failed(failure: Failure) -> ServiceError:
-    """The error that a failure is to whoever asked."""
+    """The error that a failure is to whoever asked, one that is asked again by clients where that may help."""
     if failure.type in ("ContextExceededError", "ChatOverflowError"):
         return ContextTooSmallError(failure.message)
     if failure.retryable:
@@ -149,7 +150,7 @@ def _choice(number: int, response: Response) -> Choice:
 
 
 def _finish_reason(response: Response) -> FinishReason:
-    return "length" if response.turns[-1].finish_reason == "length" else "stop"
+    return _REASONS[response.turns[-1].finish_reason]
 
 
 def _delta(number: int, delta: dict[str, Any], logprobs: Sequence[TokenLogprob] = ()) -> dict[str, Any]:

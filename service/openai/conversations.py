@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from jobs.access import Owner
 from jobs.chats import Chats
 from jobs.errors import QueueFullError, ServerUnavailableError
+from jobs.flaws import fault_of
 from jobs.growth import Growth, heard
 from jobs.keys import KEYS
 from jobs.models import Bundle, JobStatus, Response, TokenLogprob, UnreadableResponse
@@ -28,7 +29,7 @@ _ROOM_SECONDS = 0.5
 
 @dataclass
 class Delta:
-    """Text that is new of one of a chat's answers."""
+    """Text that is new of one of a chat's answers, or logprobs of tokens that wrote none."""
 
     number: int
     text: str
@@ -62,10 +63,12 @@ class _Writing:
 
     def untold(self, number: int) -> Delta | None:
         """What can be told beyond what was; nothing while an attempt after a crash has not come so far again."""
-        if len(self.now) <= len(self.told) or not self.now.startswith(self.told):
+        if not self.now.startswith(self.told):
             return None
         delta = Delta(number, self.now[len(self.told) :], self.logprobs[self.told_logprobs :])
-        self.told, self.told_logprobs = self.now, len(self.logprobs)
+        if not delta.text and not delta.logprobs:
+            return None
+        self.told, self.told_logprobs = self.now, max(self.told_logprobs, len(self.logprobs))
         return delta
 
 
@@ -146,7 +149,7 @@ class Waiting:
             number = self._numbers.pop(request_id)
             if isinstance(response, UnreadableResponse):
                 raise AnswerFailedError(response.unreadable)
-            if response.ok:
+            if fault_of(response) is None:
                 events += self._rest(number, response)
             events.append(Ended(number, response))
         return events

@@ -1,7 +1,7 @@
 """Tallies of jobs: what a part holds is judged once, and its tally stands beside it for the next report.
 
-Failures, which a retry may take back, and what no part holds yet are read and counted anew each time. Where what was
-found is not as much as what is recorded, all of the job is read.
+What a retry may take back (failures, and answers that are none) and what no part holds yet are read and counted anew
+each time. Where what was found is not as much as what is recorded, all of the job is read.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from evaluation.tallies import judged_by, merge_tally, plain_tally
 from evaluation.verdicts import Tally
 from jobs.codec import compress, decompress
 from jobs.errors import PartUnreadableError
+from jobs.flaws import is_asked_again
 from jobs.models import Response, UnreadableResponse
 from jobs.parts import PartStore
 from jobs.results import KeptParts, ResultStore
@@ -34,11 +35,14 @@ log = logging.getLogger(__name__)
 
 
 class _PartTally(NamedTuple):
-    """What stands beside a part: how many answers it has, their tally, and (row, request, cursor) of each failure."""
+    """What stands beside a part: how many answers it has, their tally, and what a retry may take back.
+
+    Of that the row, request and cursor of each.
+    """
 
     answers: int
     tally: dict[str, Any]
-    failed: Sequence[tuple[int, str, str]]
+    revocable: Sequence[tuple[int, str, str]]
 
 
 class _DiffersError(Exception):
@@ -147,14 +151,14 @@ class _Counting:
 
     def _add_part(self, job_id: str, part: str, seal: str) -> int:
         known = self._read(job_id, part, seal) or self._make(job_id, part, seal)
-        recorded_as = [(request_id, cursor) for _, request_id, cursor in known.failed]
+        recorded_as = [(request_id, cursor) for _, request_id, cursor in known.revocable]
         standing = self._wait(self._results.standing(job_id, recorded_as)) if recorded_as else []
-        failed = {row for (row, _, _), stands in zip(known.failed, standing, strict=True) if stands}
-        if failed:
+        left = {row for (row, _, _), stands in zip(known.revocable, standing, strict=True) if stands}
+        if left:
             rows = self._parts.rows(job_id, part, seal)
-            self.add(_readable(text for row, (_, text) in enumerate(rows) if row in failed))
+            self.add(_readable(text for row, (_, text) in enumerate(rows) if row in left))
         merge_tally(self.tally, job_id, known.tally, self._benchmark)
-        return known.answers + len(failed)
+        return known.answers + len(left)
 
     def _read(self, job_id: str, part: str, seal: str) -> _PartTally | None:
         """What was tallied of exactly this part by exactly these judges, if it was; raises PartUnreadableError."""
@@ -167,14 +171,14 @@ class _Counting:
     def _make(self, job_id: str, part: str, seal: str) -> _PartTally:
         rows = self._parts.rows(job_id, part, seal)
         responses = _readable(text for _, text in rows)
-        answers = [reply_of(response) for response in responses if response.ok]
+        answers = [reply_of(response) for response in responses if not is_asked_again(response)]
         tally = Tally(self.tally.samples, self.tally.judges, answers, self._benchmark.trait)
-        failed = [
+        revocable = [
             (row, response.request_id, cursor)
             for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))
-            if not response.ok
+            if is_asked_again(response)
         ]
-        made = _PartTally(len(answers), plain_tally(tally), failed)
+        made = _PartTally(len(answers), plain_tally(tally), revocable)
         if self._keeps:
             self._keep(job_id, part, seal, made)
         return made._replace(tally=json.loads(json.dumps(made.tally)))

@@ -255,7 +255,7 @@ def bundle_requests(
 
 
 def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
-    """Name the retry of exactly these failures, given by request id and the cursor of the failed response.
+    """Name the retry of exactly these responses, given by request id and cursor.
 
     `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
     """

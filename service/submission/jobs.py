@@ -201,9 +201,22 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
         ),
     },
 )
-async def retry_job(submissions: CurrentSubmissions, job_id: JobId) -> Job:
-    """Ask the failed requests of a completed job again; the answers that it has stay."""
-    return await submissions.retry(job_id)
+async def retry_job(
+    submissions: CurrentSubmissions,
+    job_id: JobId,
+    empty: Annotated[
+        bool,
+        Query(
+            description="also what is recorded as answered and is no answer: empty with no token written, or ended by "
+            "the engine for another reason than `stop`, `length` and `content_filter`"
+        ),
+    ] = False,
+) -> Job:
+    """Ask the failed requests of a completed job again; the answers that it has stay.
+
+    A new answer takes the place of what was recorded, under a cursor of its own.
+    """
+    return await submissions.retry(job_id, empty=empty)
 
 
 @router.delete(

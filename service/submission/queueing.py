@@ -10,8 +10,9 @@ from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
 from jobs.access import NOBODY, Owner
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from jobs.flaws import is_asked_again
 from jobs.fleet import Fleet
-from jobs.models import Bundle, Job, JobSpec, JobStatus
+from jobs.models import Bundle, Job, JobSpec, JobStatus, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -101,26 +102,30 @@ class Submissions:
             with contextlib.suppress(JobNotFoundError):  # the server came back without it
                 return await self._enqueue_or_forget(job, checked), True
 
-    async def retry(self, job_id: str) -> Job:
+    async def retry(self, job_id: str, *, empty: bool = False) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
+
+        With `empty`, also what is recorded as answered and is no answer: empty, or broken off by its engine.
 
         Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError and QueueFullError.
         """
         job = await self._registry.get(job_id)
         if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
             raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
-        answered, failed = await self._recorded(job_id)
-        if job.status is JobStatus.COMPLETED and not failed:
-            raise JobNotRetryableError(f"job {job_id} has no failed request")
+        recorded = await self._recorded(job_id)
+        taken_back = recorded.flawed if empty else {}
+        if job.status is JobStatus.COMPLETED and not (recorded.failed or taken_back):
+            raise JobNotRetryableError(_nothing_to_ask(job_id, recorded, empty=empty))
         draft = await self._draft(job.spec)
         if job.dataset_digest and draft.digest != job.dataset_digest:
             raise DatasetChangedError(f"{_asked_of(draft)} changed since job {job_id}")
+        answered = recorded.answered - taken_back.keys()
         if len(answered) >= draft.num_requests:
             raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
         checked = await self._check(draft)
-        generation = retry_generation(failed, str(job.finished_at))
+        generation = retry_generation({**recorded.failed, **taken_back}, str(job.finished_at))
         bundles = self._bundles(job, checked.requests(without=answered), generation)
-        return await self._queue.reopen(job_id, bundles, draft.digest)
+        return await self._queue.reopen(job_id, bundles, draft.digest, taken_back)
 
     async def resume(self) -> None:
         """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
@@ -225,14 +230,25 @@ class Submissions:
             self._submitted.labels(request.model).inc()
             yield image, request
 
-    async def _recorded(self, job_id: str) -> tuple[set[str], dict[str, str]]:
-        """Ids of the answered requests, and the cursors of the failed responses by request id."""
-        answered: set[str] = set()
-        failed: dict[str, str] = {}
+    async def _recorded(self, job_id: str) -> "_Recorded":
+        found = _Recorded(set(), {}, {})
         async for page in pages(self._results, job_id):
-            answered.update(response.request_id for _, response in page if response.ok)
-            failed.update({response.request_id: cursor for cursor, response in page if not response.ok})
-        return answered, failed
+            for cursor, response in page:
+                if not response.ok:
+                    found.failed[response.request_id] = cursor
+                    continue
+                found.answered.add(response.request_id)
+                if isinstance(response, Response) and is_asked_again(response):
+                    found.flawed[response.request_id] = cursor
+        return found
+
+
+class _Recorded(NamedTuple):
+    """The answered requests of a job, and cursors by request id: of its failures, and of answers that are none."""
+
+    answered: set[str]
+    failed: dict[str, str]
+    flawed: dict[str, str]
 
 
 class _Full(NamedTuple):
@@ -241,6 +257,15 @@ class _Full(NamedTuple):
     job_id: str
     num_requests: int
     retry_after: float
+
+
+def _nothing_to_ask(job_id: str, recorded: _Recorded, *, empty: bool) -> str:
+    if empty:
+        return f"job {job_id} has no failed request, and no reply that is empty or was broken off"
+    if number := len(recorded.flawed):
+        some = f"{number} of its replies {'is' if number == 1 else 'are'} empty or broken off"
+        return f"job {job_id} has no failed request; {some}: `gigavqa retry {job_id} --empty` asks again"
+    return f"job {job_id} has no failed request"
 
 
 def _require_possible(draft: Draft, owner: Owner) -> None:

@@ -196,6 +196,7 @@ def test_what_is_not_possible_now_ends_with_status_4(service: Service, job: str)
     run = service.installation.run("retry", job)
     assert run.returncode == 4
     assert "no failed request" in run.stderr
+    assert "no reply that is empty" in service.installation.run("retry", job, "--empty").stderr
 
 
 def test_a_job_id_that_is_close_is_offered(service: Service, job: str) -> None:

@@ -1,7 +1,8 @@
 """Jobs, bundles and responses as the tests of this room use them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from redis.asyncio import Redis
 
@@ -77,8 +78,18 @@ def answer(
     )
 
 
-async def run_job(redis: Redis, num_requests: int, *, job: Job | None = None, failing: Collection[str] = ()) -> Job:
-    """Play a whole job of one request a bundle; the requests named in `failing` fail."""
+async def run_job(
+    redis: Redis,
+    num_requests: int,
+    *,
+    job: Job | None = None,
+    failing: Collection[str] = (),
+    ends: Mapping[str, str] = MappingProxyType({}),
+) -> Job:
+    """Play a whole job of one request a bundle; the requests named in `failing` fail.
+
+    Those in `ends` are answered by an empty text of no tokens, which ended for the reason named.
+    """
     registry, queue, results = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
     if job is None:
         job, _ = await registry.create(SPEC)
@@ -87,5 +98,8 @@ async def run_job(redis: Redis, num_requests: int, *, job: Job | None = None, fa
         for lease in leases:
             for request in lease.bundle.requests:
                 failure = "EngineError" if request.id in failing else ""
-                await results.record(answer(job.id, request, failure=failure), lease)
+                response = answer(job.id, request, failure=failure)
+                if reason := ends.get(request.id):
+                    response = response.model_copy(update={"turns": (TurnResponse(text="", finish_reason=reason),)})
+                await results.record(response, lease)
     return await registry.get(job.id)

@@ -189,14 +189,21 @@ class Promises(RuleBasedStateMachine):
         self._jobs.remove(job)
 
     @precondition(lambda self: self._jobs)
-    @rule(at=_AT)
-    def retry(self, at: int) -> None:
-        """What failed in a completed or cancelled job is asked again, and what was never answered, and nothing else."""
+    @rule(at=_AT, void=st.integers(0, 3))
+    def retry(self, at: int, void: int) -> None:
+        """What failed in a completed or cancelled job is asked again, and what was never answered, and nothing else.
+
+        But for the answers that are named: every so manieth, if any.
+        """
         job = self._jobs[at % len(self._jobs)]
-        asked = [task for task in job.tasks.values() if task.text is None or task.failed]
+        answered = [task for task in job.tasks.values() if task.text is not None and not task.failed]
+        named = answered[::void] if void else []
+        asked = [task for task in job.tasks.values() if task.text is None or task.failed or task in named]
         status, room = self._status(job), LIMIT - self._outstanding()
+        cursors = {task.request.id: self._cursor(job, task) for task in named}
+        others = {task.request.id: "1-1" for task in answered if task not in named}
         try:
-            self._do(self._queue.reopen(job.id, job.bundles))
+            self._do(self._queue.reopen(job.id, job.bundles, taken_back=cursors | others))
         except JobNotRetryableError:
             assert not status.final
         except QueueFullError:
@@ -206,6 +213,9 @@ class Promises(RuleBasedStateMachine):
                 job.cancelled = False
             for task in asked:
                 task.text, task.failed, task.silent = None, False, set()
+
+    def _cursor(self, job: Booked, task: Task) -> str:
+        return str((self._do(self._redis.hget(KEYS.response(job.id, task.request.id), "cursor")) or b"").decode())
 
     # What workers do
 

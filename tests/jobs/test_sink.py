@@ -74,8 +74,9 @@ async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_p
 
 
 async def retry(redis: Redis, job_id: str) -> None:
-    """Ask the failed request again, with success."""
-    await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3))
+    """Ask r1 again, with success, whether it failed or was answered."""
+    named = {"r1": await cursor_of(redis, job_id, "r1")}
+    await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3), taken_back=named)
     (lease,) = await JobQueue(redis).claim([MODEL], "w", 10, 0)
     assert await ResultStore(redis).record(answer(job_id, lease.bundle.requests[0], text="again"), lease)
 
@@ -88,8 +89,32 @@ async def test_a_retried_request_is_sunk_once(redis: Redis, tmp_path: Path) -> N
     assert sorted(rows_of(tmp_path)) == ["r0", "r1", "r2"]
 
 
+async def cursor_of(redis: Redis, job_id: str, request_id: str) -> str:
+    """Under which a response is recorded."""
+    return str((await redis.hget(KEYS.response(job_id, request_id), "cursor") or b"").decode())
+
+
+async def test_an_answer_that_a_retry_took_back_is_gone_from_parts_and_server(redis: Redis, tmp_path: Path) -> None:
+    """Of two that are named, in a part and not, neither is read any more; one named by another cursor stays."""
+    job = await run_job(redis, 4)
+    await sink_all(redis, tmp_path, rows=2)
+    results, queue = ResultStore(redis, str(tmp_path)), JobQueue(redis)
+    named = {request: await cursor_of(redis, job.id, request) for request in ("r0", "r3")} | {"r1": "1-1"}
+    reopened = await queue.reopen(job.id, make_bundles(job.id, 4), taken_back=named)
+    assert (reopened.status, reopened.request_counts.completed, reopened.request_counts.total) == ("in_progress", 2, 4)
+    assert [response.request_id for _, response in await results.read(job.id)] == ["r1", "r2"]
+    for lease in await queue.claim([MODEL], "w", 10, 0):
+        again = answer(job.id, lease.bundle.requests[0], text="again")
+        assert [await results.record(again, lease) for _ in range(2)] == [True, False]
+    await sink_all(redis, tmp_path)
+    assert [(one.request_id, one.turns[0].text) for _, one in await results.read(job.id)] == [
+        ("r1", "B"), ("r2", "B"), ("r0", "again"), ("r3", "again"),
+    ]  # fmt: skip
+    assert (await JobRegistry(redis).get(job.id)).request_counts.completed == 4
+
+
 class Interrupted(ParquetSink):
-    """A sink between whose writing and marking a failed request is retried."""
+    """A sink between whose writing and marking a failed request is retried, or one whose answer is none."""
 
     async def _mark(self, job_id: str, *part: object) -> int:
         if await self._redis.set("retried", 1, nx=True):
@@ -97,9 +122,12 @@ class Interrupted(ParquetSink):
         return await super()._mark(job_id, *part)  # type: ignore[arg-type]
 
 
-async def test_a_retry_while_the_sink_writes_keeps_the_new_answer(redis: Redis, tmp_path: Path) -> None:
-    """The part holds the failure by then; the answer is still read, and sunk in its turn."""
-    job = await run_job(redis, 3, failing={"r1"})
+@pytest.mark.parametrize("failing", [{"r1"}, set()], ids=["a failure", "an answer"])
+async def test_a_retry_while_the_sink_writes_keeps_the_new_answer(
+    redis: Redis, tmp_path: Path, failing: set[str]
+) -> None:
+    """The part holds what was taken back by then; the answer is still read, and sunk in its turn."""
+    job = await run_job(redis, 3, failing=failing)
     await Interrupted(redis, str(tmp_path)).run_until_drained()
     stored = {response.request_id: response for _, response in await ResultStore(redis, str(tmp_path)).read(job.id)}
     assert stored["r1"].ok and stored["r1"].turns[0].text == "again"

@@ -1,7 +1,10 @@
 """Jobs are listed, found, cancelled, retried and deleted."""
 
+import json
+
 import pytest
 
+from jobs.models import InferenceRequest, TurnResponse
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import claim_all, play
@@ -78,6 +81,38 @@ def test_a_retry_asks_the_failed_requests_only(gateway: RunningGateway) -> None:
     assert job["request_counts"] == {"total": 4, "completed": 3, "failed": 0}
     assert play(gateway.redis_url, lambda request: "B" if request.sample_id == "cctv-0001" else None) == 1
     assert gateway.job(job_id)["request_counts"] == {"total": 4, "completed": 4, "failed": 0}
+
+
+def flawed(request: InferenceRequest) -> str | TurnResponse | None:
+    """Of four samples one is answered, one is answered by nothing, one is broken off, and one is filtered."""
+    reasons = {"cctv-0001": "stop", "cctv-0002": "error", "cctv-0003": "content_filter"}
+    reason = reasons.get(request.sample_id)
+    return TurnResponse(text="", finish_reason=reason) if reason else "A"
+
+
+def test_a_retry_of_what_is_empty_asks_what_is_no_answer(gateway: RunningGateway) -> None:
+    """Empty and broken off; what was answered and what was filtered stays. The new answers take their places."""
+    job_id = gateway.submit().json()["id"]
+    play(gateway.redis_url, flawed)
+    refused = problem_of(gateway.client.post(f"/v1/jobs/{job_id}/retry"), 409, "job-state-conflict")
+    assert f"2 of its replies are empty or broken off: `gigavqa retry {job_id} --empty`" in refused["detail"]
+    job = gateway.client.post(f"/v1/jobs/{job_id}/retry", params={"empty": True}).raise_for_status().json()
+    assert (job["status"], job["request_counts"]) == ("in_progress", {"total": 4, "completed": 2, "failed": 0})
+    asked = [request.sample_id for request in claim_all(gateway.redis_url)]
+    assert sorted(asked) == ["cctv-0001", "cctv-0002"]
+
+
+def test_what_is_answered_by_nothing_again_can_be_asked_again(gateway: RunningGateway) -> None:
+    """With what failed beside it, once each time, until there is an answer; then there is nothing to ask."""
+    job_id = gateway.submit(samples=["cctv-0001", "cctv-0002"]).json()["id"]
+    for second in (None, "A"):
+        play(gateway.redis_url, lambda request, text=second: "" if request.sample_id == "cctv-0001" else text)
+        assert gateway.client.post(f"/v1/jobs/{job_id}/retry?empty=true").status_code == 200
+    assert play(gateway.redis_url) == 1
+    assert gateway.job(job_id)["request_counts"] == {"total": 2, "completed": 2, "failed": 0}
+    lines = gateway.client.get(f"/v1/jobs/{job_id}/results").text.splitlines()
+    assert sorted(json.loads(line)["turns"][0]["text"] for line in lines) == ["A", "Final answer: A"]
+    problem_of(gateway.client.post(f"/v1/jobs/{job_id}/retry?empty=true"), 409, "job-state-conflict")
 
 
 def test_a_request_that_fails_again_can_be_retried_again(gateway: RunningGateway) -> None:

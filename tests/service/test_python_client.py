@@ -1,11 +1,13 @@
-"""The Python client comes back to what is refused for now when the gateway says."""
+"""The Python client comes back to what is refused for now when the gateway says, and asks again what is no answer."""
 
+import asyncio
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
-from gigavqa import BusyError, Client, client
+from gigavqa import AsyncClient, BusyError, Client, ConflictError, client
+from jobs.models import Job
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.workers import play
@@ -33,3 +35,23 @@ def test_a_full_queue_is_come_back_to_when_the_gateway_says(
         job = patient.submit(SPEC)
         assert len(pauses) == 1 and pauses[0] >= refused.value.retry_after
         assert next(iter(patient.jobs())).id == job.id and len(patient.jobs()) == 2
+
+
+def test_replies_that_are_empty_are_asked_again_where_that_is_said(gateway: RunningGateway) -> None:
+    """By either client; of four replies those of two samples are empty, and then that of one."""
+
+    async def retry(job_id: str) -> Job:
+        async with AsyncClient(gateway.url) as asynchronous:
+            return await asynchronous.retry(job_id, empty=True)
+
+    with Client(gateway.url) as synchronous:
+        job = synchronous.submit(SPEC)
+        play(gateway.redis_url, lambda request: "A" if request.sample_id < "cctv-0002" else "")
+        with pytest.raises(ConflictError, match="2 of its replies are empty or broken off"):
+            synchronous.retry(job.id)
+        assert synchronous.retry(job.id, empty=True).request_counts.completed == 2
+        play(gateway.redis_url, lambda request: "A" if request.sample_id < "cctv-0003" else "")
+        assert asyncio.run(retry(job.id)).request_counts.completed == 3
+        play(gateway.redis_url)
+        with pytest.raises(ConflictError, match="no reply that is empty"):
+            synchronous.retry(job.id, empty=True)

@@ -14,7 +14,7 @@ from evaluation.datasets import load_dataset
 from evaluation.report import build_report
 from jobs.connection import connect
 from jobs.keys import KEYS
-from jobs.models import InferenceRequest, JobSpec, Response
+from jobs.models import InferenceRequest, JobSpec, Response, TurnResponse
 from jobs.parts import TALLY
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
@@ -128,6 +128,28 @@ def test_a_retry_takes_failures_out_of_parts_that_were_tallied(settings: Setting
     told = report(gateway, job_id)
     assert (told, judged(gateway) - known) == (from_scratch(gateway, job_id), failed)
     gateway.stop()
+    drain(settings)
+    assert report(start(), job_id) == told
+
+
+def test_a_retry_takes_answers_that_are_none_out_of_parts_that_were_tallied(
+    settings: Settings, start: Start, gateway: RunningGateway
+) -> None:
+    """Empty ones and those that were broken off stand beside good ones in parts; their successors count instead."""
+    job_id: str = gateway.submit(plan="table1", repeats=2).json()["id"]
+    void = [TurnResponse(text="", finish_reason=reason) for reason in ("stop", "error", "content_filter")]
+    number = play(gateway.redis_url, lambda request: [*void, "Final answer: A"][int(request.sample_id[-1])])
+    gateway.stop()
+    drain(settings)
+    again = start()
+    before = report(again, job_id)
+    assert before == from_scratch(again, job_id)
+    again.client.post(f"/v1/jobs/{job_id}/retry?empty=true").raise_for_status()
+    assert report(again, job_id) == from_scratch(again, job_id)
+    assert play(again.redis_url, answers()) == number // 2
+    told = report(again, job_id)
+    assert before != told == from_scratch(again, job_id)
+    again.stop()
     drain(settings)
     assert report(start(), job_id) == told
 

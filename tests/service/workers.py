@@ -14,7 +14,7 @@ from tiling.views import View
 
 RASTER_KEY = "0123456789abcdef0123456789abcdef"
 """Key of the raster that every view is recorded with."""
-Answer = Callable[[InferenceRequest], str | None]
+Answer = Callable[[InferenceRequest], str | TurnResponse | None]
 
 
 def play(redis_url: str, answer: Answer = lambda _: "Final answer: A", *, max_bundles: int = 1000) -> int:
@@ -50,9 +50,10 @@ async def _play(redis_url: str, answer: Answer, max_bundles: int) -> int:
     return recorded
 
 
-def _response(job_id: str, request: InferenceRequest, text: str | None) -> Response:
-    turns = () if text is None else (TurnResponse(text=text, finish_reason="stop"),)
-    failure = Failure(type="ImageUnreadableError", message="images/plaza-0.png") if text is None else None
+def _response(job_id: str, request: InferenceRequest, said: str | TurnResponse | None) -> Response:
+    turn = TurnResponse(text=said, finish_reason="stop") if isinstance(said, str) else said
+    turns = () if turn is None else (turn,)
+    failure = Failure(type="ImageUnreadableError", message="images/plaza-0.png") if turn is None else None
     return Response(
         **dict(request.labels),
         job_id=job_id,

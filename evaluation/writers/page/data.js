@@ -52,7 +52,7 @@ const MARKS = Object.fromEntries(Object.keys(OUTCOMES).map((outcome) => {
 const isCut = (response) => Boolean(response.cut || response.over);
 const mark = (response) => MARKS[response.outcome].cloneNode(true);
 const marked = (response) => el("span", { class: `mark${isCut(response) ? " cut" : ""}` }, mark(response));
-const cutWords = (response) => [response.cut && "cut off at its limit of tokens", response.over && "outgrew its context"].filter(Boolean);
+const cutWords = (response) => [response.cut && "cut off at its limit of tokens", response.over && "outgrew its context", response.empty && "empty, with no token written"].filter(Boolean);
 const verdictOf = (response) => [OUTCOMES[response.outcome], ...cutWords(response)].join(", ");
 const shownIn = (cell) => [cell.condition, cell.rounds].filter(Boolean).join(" ");
 const howOf = (cell) => `${cell.protocol} ${shownIn(cell)}`;

@@ -30,6 +30,7 @@ OUTCOMES = {
     "wrong": "wrong",
     "abstained": "abstained",
     "unreadable": "no single answer",
+    "filtered": "filtered or refused by the server",
     "failed": "failed",
     "unscored": "not scored",
 }
@@ -181,6 +182,7 @@ def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
         "tags": outcome.tags,
         "cut": outcome.cut_off,
         "over": outcome.overflowed,
+        "empty": outcome.empty,
         "thought": texts.clipped(thought.strip()),
         "text": texts.clipped((said or "").strip("\n")),
         "spent": _spent(outcome.spent),

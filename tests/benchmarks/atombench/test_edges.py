@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from benchmarks.atombench.judging import SampleJudge
 from benchmarks.atombench.metrics import pearson
 from benchmarks.atombench.samples import Sample
 from catalogue.load import load_catalogue
+from evaluation.answers.boxes import BoxFrame
 from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.replies import reply_of
 from evaluation.report import Report, build_report
 from jobs.models import Response
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answer, answers, chat, clue, conclusion
@@ -171,3 +174,18 @@ def test_models_stand_in_the_papers_groups_by_their_mean() -> None:
     assert best["gpt-5"] == ()
     assert {"clq", "rcs", "hi", "avg"} <= set(best[MODEL])
     assert "hi" not in best["qwen2.5-vl-7b"]
+
+
+@pytest.mark.parametrize("turn", [0, 1], ids=["first", "final"])
+def test_a_filtered_answer_is_unanswered_and_not_right(turn: int) -> None:
+    """In a chat the first and the final answer alike: the pair counts, and what was filtered is worth no points."""
+    given = chat("I1-q1", "right", "right")
+    turns = list(given.turns)
+    turns[turn] = turns[turn].model_copy(update={"finish_reason": "content_filter"})
+    (sample,) = (one for one in EXAMPLE if one.id == "I1-q1")
+    verdict = SampleJudge(sample)(reply_of(given.model_copy(update={"turns": tuple(turns)})), BoxFrame())
+    assert verdict.kept == (("right", "unanswered") if turn == 0 else ("unanswered", "right"))
+    assert verdict.score == float(turn == 0)
+    assert (verdict.tell()[0].status, verdict.outcome) == (
+        ("filtered", "right") if turn == 0 else ("marker", "filtered")
+    )

@@ -60,3 +60,15 @@ def test_plans_are_those_of_the_document() -> None:
     }  # fmt: skip
     assert MMCR.plans["mmcr-plain"] == plan_of("N0 C0", "V2")
     assert Cell(protocol="I4", condition="V2").protocol in MMCR.protocols
+
+
+def test_a_filtered_reply_is_matched_with_nothing() -> None:
+    """Though the letter stands in what the server let pass; an empty one is read as it is."""
+    sample = question("q", answer="A")
+    given = reply(sample, "N0", "A")
+    filtered = given.model_copy(
+        update={"turns": (given.turns[0].model_copy(update={"finish_reason": "content_filter"}),)}
+    )
+    found = QuestionJudge(sample)(reply_of(filtered), FRAME)
+    assert (found.outcome, found.status, found.score, found.kept) == ("filtered", "filtered", 0.0, ("", "", ""))
+    assert QuestionJudge(sample)(reply_of(reply(sample, "N0", "")), FRAME).outcome == "unreadable"

@@ -11,7 +11,7 @@ from evaluation.replies import reply_of
 from evaluation.tallies import merge_tally, plain_tally
 from evaluation.verdicts import Judges, Tally, Verdict
 from jobs.models import Response
-from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, sample
+from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, said, sample
 from tests.evaluation.tables import values_of
 from tiling.geometry import Size
 
@@ -134,3 +134,27 @@ def plain(told: Any) -> Any:
     if isinstance(told, dict):
         return {name: plain(value) for name, value in told.items()}
     return [plain(one) for one in told] if isinstance(told, list | tuple) else told
+
+
+def test_a_chat_whose_answer_was_filtered_is_wrong_and_one_with_a_round_broken_off_failed() -> None:
+    """The year in what the server let pass is not read; why chats ended has a column for it where there are such."""
+    one = sample()
+    filtered, lost = (
+        ended(chat(one, said("1911"), [call(), call()]), reason) for reason in ("content_filter", "error")
+    )
+    assert (judged(one, filtered).outcome, judged(one, filtered).score, kept(one, filtered).stop) == (
+        "filtered", 0.0, "filtered",
+    )  # fmt: skip
+    assert values_of(reported([one], [filtered]), "process")["filtered"].value == 1
+    assert "filtered" not in values_of(reported([one], [chat(one, "1911")]), "process")
+    first = lost.model_copy(update={"turns": (lost.turns[-1], *lost.turns[1:])})
+    for broken in (lost, first):
+        reply = reply_of(broken)
+        assert (reply.text, reply.failure, reply.stop, len(reply.rounds)) == (None, "GenerationFailedError", None, 3)
+        assert Judges([one], VistaHop().judge, {}).judge(reply, 0) is None
+
+
+def ended(given: Response, reason: str) -> Response:
+    """The chat, its last answer ended for this reason."""
+    last = given.turns[-1].model_copy(update={"finish_reason": reason})
+    return given.model_copy(update={"turns": (*given.turns[:-1], last)})

@@ -203,6 +203,29 @@ def hurt(kept: Kept, job: Job, change: Callable[[bytes], bytes] | None) -> None:
         part.unlink()
 
 
+async def test_answers_that_are_none_are_counted_by_job_wherever_they_are(kept: Kept) -> None:
+    """In parts and on the server; what a retry took back is told no more, though its part keeps the row."""
+    redis, told = kept.connect(), list[str]()
+    job = await run_job(redis, 6, ends={"r1": "stop", "r2": "error", "r3": "content_filter", "r4": "abort"})
+    clean = await run_job(redis, 2)
+    for sinks in (False, True):
+        if sinks:
+            await sink_all(redis, kept.results)
+        findings = await found(kept)
+        assert kinds(findings) == {(f"answers-{flaw}", f"job {job.id}") for flaw in ("broken-off", "empty", "filtered")}
+        assert {finding.severity for finding in findings} == {"void"}
+        told = [finding.told for finding in findings]
+    assert told[0].startswith("the engine broke off 2 responses for no reason of answers ('abort', 'error')")
+    assert told[1].startswith("1 reply is empty")
+    assert all(f"`gigavqa retry {job.id} --empty` asks again" in one for one in told[:2])
+    named = {f"r{n}": (await redis.hget(KEYS.response(job.id, f"r{n}"), "cursor") or b"").decode() for n in (1, 2, 4)}
+    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 6), taken_back=named)
+    findings = [finding for finding in await found(kept) if finding.severity != "leftover"]
+    assert kinds(findings) == {("answers-filtered", f"job {job.id}")}
+    assert clean.status == "completed"
+    await redis.aclose()
+
+
 async def test_pictures_that_were_replaced_since_are_named(kept: Kept) -> None:
     """Those that are as they were shown are not, be the responses in a part or on the server."""
     redis = kept.connect()
