@@ -11,7 +11,7 @@ from tiling.geometry import Region, Size
 from tiling.headers import Header, read_header
 from tiling.views import View, plan_view
 
-_VERSION = 1  # counts changes that give other pixels for the same recipe
+_VERSION = 2  # counts changes that give other pixels for the same recipe
 
 
 @dataclass(frozen=True)

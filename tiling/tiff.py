@@ -18,6 +18,8 @@ from tiling.geometry import Size
 from tiling.orientation import TAG, valid_orientation
 
 _MAX_PAGES = 64
+_REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
+_OLD_PAGE = 3  # SubfileType, which was before
 _MAX_STRIP_BYTES = 512 * 2**20
 _MAX_TILE_BYTES = 64 * 2**20  # each thread that decodes holds one; 4096 x 4096 RGB has 48 MiB
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
@@ -33,10 +35,15 @@ logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about b
 
 @dataclass(frozen=True)
 class TiffLayout:
-    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame."""
+    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+
+    What a level shows nobody has looked at here (`tiling.comparison` does). `num_others` counts the pages behind the
+    first that say of themselves that they are images of their own, or have no such level's shape.
+    """
 
     format: str
     pages: tuple[TiffPage, ...]
+    num_others: int
     orientation: int
     microns_per_pixel: float | None
     read_by_openslide: bool
@@ -76,9 +83,11 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
         by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
         if not by_openslide:
             _check_pixels_known(file, first, path)
+        levels = tuple(_levels(file, first, path))
         return TiffLayout(
             format=_format(file),
-            pages=tuple(_levels(file, first, path)),
+            pages=levels,
+            num_others=0 if by_openslide or file.is_svs else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
@@ -135,10 +144,32 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
         return
     last = first
     for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
-        if isinstance(page, TiffPage) and page.is_tiled and _is_smaller_copy(page, last, first):
+        if (
+            isinstance(page, TiffPage)
+            and page.is_tiled
+            and not _is_own_image(page)
+            and _is_smaller_copy(page, last, first)
+        ):
             _check_segments(page, path)
             yield page
             last = page
+
+
+def _is_own_image(page: TiffPage) -> bool:
+    """Whether a page says that it is one of many, or a mask; levels are said to be reduced, or nothing is."""
+    return bool((page.tags.valueof(254) or 0) & (_PAGE | _MASK)) or page.tags.valueof(255) == _OLD_PAGE
+
+
+def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:
+    """Further pages that are neither levels, nor copies or masks of what is shown."""
+    known = {page.offset for page in levels}
+    return sum(
+        1
+        for page in islice(file.pages, 1, _MAX_PAGES)
+        if isinstance(page, TiffPage)
+        and page.offset not in known
+        and not (page.tags.valueof(254) or 0) & (_REDUCED | _MASK)
+    )
 
 
 def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:

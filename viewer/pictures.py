@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiling.geometry import Size
-from tiling.ingest import pyramid_path
+from tiling.ingest import file_to_read
 from tiling.known import known_identity, known_reading, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.roots import ImageRoot
@@ -63,8 +63,7 @@ class Pictures:
             found = known_identity(path)
             if pinned and found.digest != pinned[2]:
                 raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
-            pyramid = pyramid_path(found.digest, self.pyramids)
-            file = pyramid if pyramid.exists() else path
+            file = file_to_read(path, found.digest, self.pyramids)
             header = found.header
             return Picture(
                 name, path, file, found.digest, header.size, header.format, known_reading(file), pinned is not None
