@@ -23,7 +23,7 @@ _LEAST = 16  # a level of fewer pixels on a side tells nothing, and serves no vi
 _INNER = slice(2, -2)  # where what lies half a pixel beside is whole
 _MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors
 _ROUNDING = 2.0  # squared grey levels that rounding explains
-_UNRELATED = 0.75  # of both variances; images that have nothing in common differ by 1
+_UNRELATED = 0.45  # of both variances: pages of text alike in nothing but their lines differ by 0.5
 _NOISE = 16.0  # squared grey levels that lossy compression explains
 _SHADE = 16.0  # grey levels between mean colours
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -71,6 +71,7 @@ class _Place:
 
     def __init__(self, coarse: Pixels, fine: Pixels, factor: float, lead: tuple[float, float]) -> None:
         self._fine, self._factor, self._lead = _luma(fine), factor, lead
+        self._sums = np.pad(self._fine.astype(np.float64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
         self._height, self._width = coarse.shape[:2]
         self._shades = coarse.mean((0, 1)), fine.mean((0, 1))
         self._luma = _luma(coarse)[_INNER, _INNER]
@@ -88,10 +89,10 @@ class _Place:
 
     def mean(self, right: float, down: float) -> _Grey:
         """Averages of the finer pixels, so many pixels of the level beside where they should be."""
-        rows = _averages(self._height, self._fine.shape[0], self._factor, down * self._factor + self._lead[1])
-        columns = _averages(self._width, self._fine.shape[1], self._factor, right * self._factor + self._lead[0])
-        mean: _Grey = (rows @ self._fine @ columns.T)[_INNER, _INNER].astype(np.float32)
-        return mean
+        rows = (np.arange(self._height + 1) + down) * self._factor + self._lead[1]
+        columns = (np.arange(self._width + 1) + right) * self._factor + self._lead[0]
+        sums = _between(_between(self._sums, rows).T, columns).T
+        return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
 
     def sample(self, right: float, down: float) -> _Grey:
         """One of the finer pixels for each of the level."""
@@ -103,39 +104,44 @@ class _Place:
 
 def _places(decoder: Decoder, number: int) -> Iterator[_Place]:
     """Where there is most to see in either level; what cannot be decoded tells nothing."""
-    factor = decoder.levels[number].downsample / decoder.levels[number - 1].downsample
-    width, height = (int(side / factor) for side in decoder.levels[number - 1].size)
-    shared = Size(min(width, decoder.levels[number].size.width), min(height, decoder.levels[number].size.height))
-    for region in _landmarks(decoder, number, factor):
-        if square := _square(decoder, number, region, shared):
-            left, top = square.x * factor, square.y * factor
+    level, finer = decoder.levels[number], decoder.levels[number - 1]
+    factor = level.downsample / finer.downsample
+    shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
+    for landmark in _landmarks(decoder, number, factor):
+        region = _within(landmark, shared)
+        if region and (pixels := _read(decoder, number, region)) is not None:
+            square = _busiest_square(pixels)
+            left, top = (region.x + square.x) * factor, (region.y + square.y) * factor
             x, y = math.floor(left), math.floor(top)
             right, bottom = math.ceil(left + square.width * factor), math.ceil(top + square.height * factor)
-            fine_size = decoder.levels[number - 1].size
-            fine_region = Region(x, y, min(right, fine_size.width) - x, min(bottom, fine_size.height) - y)
-            coarse, fine = _read(decoder, number, square), _read(decoder, number - 1, fine_region)
-            if coarse is not None and fine is not None:
-                yield _Place(coarse, fine, factor, (left - x, top - y))
+            there = Region(x, y, min(right, finer.size.width) - x, min(bottom, finer.size.height) - y)
+            if (fine := _read(decoder, number - 1, there)) is not None:
+                yield _Place(_cut(pixels, square), fine, factor, (left - x, top - y))
 
 
 def _landmarks(decoder: Decoder, number: int, factor: float) -> list[Region]:
+    """In the pixels of a level, what there is to see in it and in the finer one."""
     finer = (Region(*(int(side / factor) for side in region)) for region in decoder.landmarks(number - 1))
     return list(dict.fromkeys([*decoder.landmarks(number), *finer]))
 
 
-def _square(decoder: Decoder, number: int, region: Region, shared: Size) -> Region | None:
-    """The square of a region with most structure, within what both levels share; None where that is too small."""
-    x, y = min(region.x, shared.width - _SIDE), min(region.y, shared.height - _SIDE)
-    x, y = max(0, x), max(0, y)
+def _within(region: Region, shared: Size) -> Region | None:
+    """A region moved and widened to a square's size, within what both levels share; None where that is too small."""
+    x, y = max(0, min(region.x, shared.width - _SIDE)), max(0, min(region.y, shared.height - _SIDE))
     width, height = min(max(region.width, _SIDE), shared.width - x), min(max(region.height, _SIDE), shared.height - y)
-    if min(width, height) < _LEAST or (pixels := _read(decoder, number, Region(x, y, width, height))) is None:
-        return None
-    grey, side_x, side_y = _luma(pixels), min(_SIDE, width), min(_SIDE, height)
-    squares = [
-        (left, top) for top in range(0, height - side_y + 1, side_y) for left in range(0, width - side_x + 1, side_x)
-    ]
-    left, top = max(squares, key=lambda at: grey[at[1] : at[1] + side_y, at[0] : at[0] + side_x].var())
-    return Region(x + left, y + top, side_x, side_y)
+    return Region(x, y, width, height) if min(width, height) >= _LEAST else None
+
+
+def _busiest_square(pixels: Pixels) -> Region:
+    height, width = pixels.shape[:2]
+    side_x, side_y = min(_SIDE, width), min(_SIDE, height)
+    corners = product(range(0, width - side_x + 1, side_x), range(0, height - side_y + 1, side_y))
+    squares = (Region(left, top, side_x, side_y) for left, top in corners)
+    return max(squares, key=lambda square: float(_cut(pixels, square)[..., 1].var()))
+
+
+def _cut(pixels: Pixels, region: Region) -> Pixels:
+    return pixels[region.y : region.y + region.height, region.x : region.x + region.width]
 
 
 def _read(decoder: Decoder, number: int, region: Region) -> Pixels | None:
@@ -150,9 +156,10 @@ def _luma(pixels: Pixels) -> _Grey:
     return grey
 
 
-def _averages(count: int, available: int, factor: float, begin: float) -> _Grey:
-    """The matrix that averages `available` numbers over `count` spans of `factor` numbers each, from `begin` on."""
-    ends = (begin + factor * np.arange(count + 1))[:, None]
-    covered = np.clip(ends - np.arange(available)[None], 0, 1)
-    averages: _Grey = (np.diff(covered, axis=0) / factor).astype(np.float32)
-    return averages
+def _between(sums: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of running sums at ends that may lie between them."""
+    ends = np.clip(ends, 0, sums.shape[0] - 1)
+    whole = np.minimum(ends.astype(int), sums.shape[0] - 2)
+    part = (ends - whole)[:, None]
+    between: NDArray[np.float64] = sums[whole] * (1 - part) + sums[whole + 1] * part
+    return between

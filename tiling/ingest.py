@@ -72,13 +72,15 @@ def has_levels(path: Path, reading: Reading) -> bool:
     return not reading.is_flat and path.suffix.lower() not in OPENSLIDE_ONLY
 
 
-def file_to_read(path: Path, digest: str, folder: Path) -> Path:
-    """The file that views of the image at `path` are made of: itself, or where it is flat its pyramid in `folder`.
+def file_to_read(path: Path, digest: str, folder: Path) -> tuple[Path, Reading]:
+    """The file that views of the image at `path` are made of, and how: itself, or where it is flat its pyramid.
 
-    Raises TilingError subclasses.
+    Either gives the same pixels. Raises TilingError subclasses.
     """
-    pyramid = pyramid_path(digest, folder)
-    return pyramid if pyramid.exists() and not has_levels(path, known_reading(path)) else path
+    pyramid, reading = pyramid_path(digest, folder), known_reading(path)
+    if has_levels(path, reading) or not pyramid.exists():
+        return path, reading
+    return pyramid, known_reading(pyramid, is_ours=True)
 
 
 def ingest(path: Path, folder: Path) -> Path:

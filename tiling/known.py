@@ -22,9 +22,9 @@ def known_identity(path: Path) -> Identity:
     return _identity(path, _version(path))
 
 
-def known_reading(path: Path) -> Reading:
-    """How an image is read, remembered likewise."""
-    return _reading(path, _version(path))
+def known_reading(path: Path, *, is_ours: bool = False) -> Reading:
+    """How an image is read, or a pyramid that `is_ours`, remembered likewise."""
+    return _reading(path, _version(path), is_ours)
 
 
 def is_unchanged(path: Path, digest: str) -> bool:
@@ -78,6 +78,6 @@ def _identity(path: Path, version: _Version) -> Identity:
 
 
 @lru_cache(maxsize=4096)
-def _reading(path: Path, version: _Version) -> Reading:
+def _reading(path: Path, version: _Version, is_ours: bool) -> Reading:
     with _unchanging(path, version), open_source(path) as source:
-        return reading_of(source)
+        return reading_of(source, is_ours=is_ours)

@@ -18,8 +18,9 @@ SMALLEST = 1024
 """A level of at most so many pixels on its longest side is not halved again."""
 
 OVERSAMPLING = 4
-"""A view read of a level at least so much larger keeps 45 dB of what the family makes of the full image, text too."""
+"""A view is made of a level at least so much larger, where levels are made as ingest makes them."""
 
+_OVERSAMPLING_FOUND = 3  # of the levels that lie in a file, where a finer one can cost sixteen times as much
 _OVERSAMPLING_QUICK = 2
 _HALVED_AT_ONCE = 64
 _INSTEAD = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
@@ -30,6 +31,7 @@ _NOT_READ = "; it is not read, nor is any smaller one"
 class Reading:
     """How an image is read: `levels` in the stored frame, of which the decoder yields the first `num_decoded`.
 
+    `found`: the levels that lie in the file and show what they should; of small images rasters need none but the first.
     `is_flat`: it has no levels of its own that are believed, so that each read of a view passes over much of the file.
     `is_sequential`: and all that lies above a view.
     `remarks`: what a person should know of the file, in sentences that go on from its name.
@@ -37,6 +39,7 @@ class Reading:
 
     levels: tuple[Level, ...]
     num_decoded: int
+    found: tuple[Level, ...]
     is_flat: bool
     is_sequential: bool
     oversampling: int
@@ -48,26 +51,33 @@ class Reading:
         return choose_level(self.levels, region, target, self.oversampling)
 
 
-def reading_of(source: Source) -> Reading:
+def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
     """Find out how an open image is read; what it has of levels is compared with what they should be.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made in passing just as
-    ingest makes them, and of an image so small that none are made, none are read.
+    ingest makes them, those of a pyramid that `is_ours` are read as if they were made so, and of an image so small that
+    none are made, none are read.
     """
     decoder = source.decoder
-    is_large = decoder.levels[0].size.area >= LARGE_PIXELS
-    is_flat = decoder.is_scaling or len(decoder.levels) == 1
-    remarks = _remark_on_others(decoder.num_others)
-    levels = decoder.levels[:1]
-    if is_large and not is_flat:
+    found, remarks = decoder.levels, _remark_on_others(decoder.num_others)
+    if decoder.is_scaling:
+        found = decoder.levels[:1]
+    elif not is_ours:
         num_levels, doubt = agreement(decoder)
-        levels, is_flat = decoder.levels[:num_levels], num_levels == 1
-        remarks += (f"{doubt}{_INSTEAD if is_flat else _NOT_READ}",) if doubt else ()
-    if is_large and is_flat:
-        return Reading(
-            _halvings(levels[0].size), 1, is_flat, decoder.is_sequential, OVERSAMPLING, source.format, remarks
-        )
-    return Reading(levels, len(levels), is_flat, decoder.is_sequential, OVERSAMPLING, source.format, remarks)
+        found = decoder.levels[:num_levels]
+        remarks += (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
+    is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS
+    levels = found if is_large else found[:1]
+    return Reading(
+        levels=_halvings(found[0].size) if is_flat and is_large else levels,
+        num_decoded=len(levels),
+        found=found,
+        is_flat=is_flat,
+        is_sequential=decoder.is_sequential,
+        oversampling=OVERSAMPLING if is_flat or is_ours else _OVERSAMPLING_FOUND,
+        format=source.format,
+        remarks=remarks,
+    )
 
 
 def quick_reading(reading: Reading, decoder: Decoder) -> Reading:

@@ -15,7 +15,7 @@ from tiling.cache import RasterCache
 from tiling.errors import ImageChangedError, TilingError
 from tiling.geometry import Size
 from tiling.ingest import Ledger, file_to_read, make_pyramid
-from tiling.known import changed, is_unchanged, known_identity, known_reading, naming
+from tiling.known import changed, is_unchanged, known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Painted, Pass, plan_passes
 from tiling.pyramid import Progress
@@ -187,9 +187,7 @@ class Library:
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
                 with _of_one_version(path, recipes[0], is_read=True):
-                    file = file_to_read(path, recipes[0].digest, self._pyramids)
-                with _of_one_version(path, recipes[0], is_read=file == path):
-                    reading = known_reading(file)
+                    file, reading = file_to_read(path, recipes[0].digest, self._pyramids)
                     passes = plan_passes(file, reading, recipes)
                 return [partial(self._run, path, reading, each) for each in passes]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits

@@ -42,8 +42,8 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
     Raises TilingError subclasses.
     """
     recipe = plan_raster(known_identity(path), view, budget, num_images)
-    file = file_to_read(path, recipe.digest, pyramids) if pyramids else path
-    return make_raster(paint(file, known_reading(file), recipe))
+    file, reading = file_to_read(path, recipe.digest, pyramids) if pyramids else (path, known_reading(path))
+    return make_raster(paint(file, reading, recipe))
 
 
 def paint(file: Path, reading: Reading, recipe: Recipe) -> Painted:

@@ -147,7 +147,7 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
         if (
             isinstance(page, TiffPage)
             and page.is_tiled
-            and not _is_own_image(page)
+            and not (_is_one_of_many(page) or _kind(page) & _MASK)
             and _is_smaller_copy(page, last, first)
         ):
             _check_segments(page, path)
@@ -155,9 +155,13 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
             last = page
 
 
-def _is_own_image(page: TiffPage) -> bool:
-    """Whether a page says that it is one of many, or a mask; levels are said to be reduced, or nothing is."""
-    return bool((page.tags.valueof(254) or 0) & (_PAGE | _MASK)) or page.tags.valueof(255) == _OLD_PAGE
+def _is_one_of_many(page: TiffPage) -> bool:
+    return bool(_kind(page) & _PAGE) or page.tags.valueof(255) == _OLD_PAGE
+
+
+def _kind(page: TiffPage) -> int:
+    """NewSubfileType, of which a level has the lowest bit, unless its writer said nothing."""
+    return int(page.tags.valueof(254) or 0)
 
 
 def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:
@@ -168,7 +172,7 @@ def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:
         for page in islice(file.pages, 1, _MAX_PAGES)
         if isinstance(page, TiffPage)
         and page.offset not in known
-        and not (page.tags.valueof(254) or 0) & (_REDUCED | _MASK)
+        and (_is_one_of_many(page) or not _kind(page) & (_REDUCED | _MASK))
     )
 
 

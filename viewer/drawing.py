@@ -84,7 +84,7 @@ def draw_of_overview(picture: Picture, overview: Overview, region: Region, size:
 
 def draw_of_file(picture: Picture, source: Source, region: Region, size: Size) -> Pixels:
     """Draw a region of a file of the levels that it has itself. Raises TilingError subclasses."""
-    levels = picture.reading.levels[: picture.reading.num_decoded]
+    levels = picture.reading.found
     number = level_for(levels, region, size, picture.reading.oversampling)
     is_halved = _is_tile_between(levels[number].downsample, region, size)
     recipe = recipe_of(picture, region, Size(2 * TILE, 2 * TILE) if is_halved else size)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tiling.geometry import Size
 from tiling.ingest import file_to_read
-from tiling.known import known_identity, known_reading, naming
+from tiling.known import known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.roots import ImageRoot
 from tiling.sources import Source, open_source
@@ -63,11 +63,9 @@ class Pictures:
             found = known_identity(path)
             if pinned and found.digest != pinned[2]:
                 raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
-            file = file_to_read(path, found.digest, self.pyramids)
+            file, reading = file_to_read(path, found.digest, self.pyramids)
             header = found.header
-            return Picture(
-                name, path, file, found.digest, header.size, header.format, known_reading(file), pinned is not None
-            )
+            return Picture(name, path, file, found.digest, header.size, header.format, reading, pinned is not None)
 
     @contextmanager
     def opened(self, picture: Picture) -> Iterator[Source]:

@@ -109,7 +109,7 @@ class Studio:
     async def _with_pyramid(self, picture: Picture) -> Picture:
         with self.pictures.naming(picture.name, picture.path):
             file = await self.pyramids.wait_for(picture)
-            return replace(picture, file=file, reading=await asyncio.to_thread(known_reading, file))
+            return replace(picture, file=file, reading=await asyncio.to_thread(known_reading, file, is_ours=True))
 
     async def _overview(self, picture: Picture) -> Overview:
         is_wanted = threading.Event()
