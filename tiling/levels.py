@@ -18,9 +18,9 @@ SMALLEST = 1024
 """A level of at most so many pixels on its longest side is not halved again."""
 
 OVERSAMPLING = 4
-"""A view is made of a level at least so much larger, where levels are made as ingest makes them."""
+"""A view of a level at least so much larger keeps 45 dB of what the family makes of the full image, even of text."""
 
-_OVERSAMPLING_FOUND = 3  # of the levels that lie in a file, where a finer one can cost sixteen times as much
+_OVERSAMPLING_LOSSY = 3  # a level's own loss is of that order, and a finer one of a slide has sixteen times the pixels
 _OVERSAMPLING_QUICK = 2
 _HALVED_AT_ONCE = 64
 _INSTEAD = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
@@ -55,8 +55,8 @@ def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
     """Find out how an open image is read; what it has of levels is compared with what they should be.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made in passing just as
-    ingest makes them, those of a pyramid that `is_ours` are read as if they were made so, and of an image so small that
-    none are made, none are read.
+    ingest makes them, and of an image so small that none are made, none are read. A pyramid that `is_ours` is known to
+    be right.
     """
     decoder = source.decoder
     found, remarks = decoder.levels, _remark_on_others(decoder.num_others)
@@ -74,7 +74,7 @@ def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
         found=found,
         is_flat=is_flat,
         is_sequential=decoder.is_sequential,
-        oversampling=OVERSAMPLING if is_flat or is_ours else _OVERSAMPLING_FOUND,
+        oversampling=_OVERSAMPLING_LOSSY if decoder.is_lossy and not is_flat else OVERSAMPLING,
         format=source.format,
         remarks=remarks,
     )

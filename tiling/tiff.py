@@ -28,7 +28,8 @@ ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
 
 _PHOTOMETRICS: dict[int, ColourKind] = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
 _DTYPES = frozenset({"bool", "uint8", "uint16"})
-_CONVERTED_BY_CODEC = frozenset({7, 34712, 33005, 50001})
+LOSSY = frozenset({7, 34712, 33005, 50001})
+"""Compressions that may lose something; their codecs convert colours, too."""
 
 logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about bad files is raised here
 
@@ -108,7 +109,7 @@ def _refuse_stitched(file: TiffFile, path: Path) -> None:
 
 def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
-    if kind is None or (page.photometric == 6 and page.compression not in _CONVERTED_BY_CODEC):
+    if kind is None or (page.photometric == 6 and page.compression not in LOSSY):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")

@@ -34,6 +34,8 @@ class Decoder(ABC):
     """Whether all that lies above a region is decoded, too."""
     is_scaling: bool = False
     """Whether smaller levels are made of the same bytes as the first, so that none lies in the file."""
+    is_lossy: bool = False
+    """Whether levels were compressed with a loss of their own."""
     num_others: int = 0
     """How many more images the file holds, none of which is shown."""
 

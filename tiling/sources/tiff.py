@@ -17,7 +17,7 @@ from tiling.geometry import Region
 from tiling.helpers import helpers
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.tiff import TiffLayout, page_size, photometric_kind
+from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _COMPRESSION_OVERHEAD = 64 * 1024
@@ -34,6 +34,7 @@ class TiffDecoder(Decoder):
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
         self.num_others = layout.num_others
+        self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
         self._descriptor = os.open(path, os.O_RDONLY)
         self._num_bytes = os.fstat(self._descriptor).st_size
