@@ -109,7 +109,7 @@ def test_a_raster_says_where_it_comes_from(tmp_path: Path) -> None:
     raster = render(tmp_path / "pyramid.tif", view, SMALL_BUDGET)
     assert (raster.view, raster.source_format, raster.source_size) == (view, "tiff", (4500, 3604))
     assert raster.region == Region(0, 0, 2250, 3604)
-    assert (raster.level, raster.downsample) == (2, 4.0)
+    assert (raster.level, raster.downsample) == (1, 2.0)
     assert raster.visual_tokens == raster.pixels.size // 3 // 32**2
     assert raster.pixels.dtype == np.uint8
     assert raster.pixels.flags.c_contiguous
