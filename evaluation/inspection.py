@@ -1,6 +1,6 @@
 """Looks at a data set's folder as closely as its files allow, before any model is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +24,13 @@ class Inspection:
     warnings: list[Problem] = field(default_factory=list)
 
 
-def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -> Inspection:
+RemarksOn = Callable[[str], Sequence[str]]
+"""What a person should know of an image's file, in sentences that go on from its name."""
+
+
+def inspect_dataset(
+    folder: Path, size_of: SizeOf, *, checklists: bool = True, remarks_on: RemarksOn = lambda image: ()
+) -> Inspection:
     """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
 
     Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
@@ -43,6 +49,7 @@ def inspect_dataset(folder: Path, size_of: SizeOf, *, checklists: bool = True) -
         scene = Scene(sample.images, sizes.of, seed="inspection")
         doubts = [] if wrong else list(benchmark.doubts(sample, scene))
         doubts += benchmark.checklist(sample) if checklists else ()
+        doubts += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
         found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
     if checklists and found.dataset:
         findings = found.dataset.benchmark.compare(

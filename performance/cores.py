@@ -23,7 +23,6 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-import imagecodecs
 import numpy as np
 import tifffile
 from PIL import Image
@@ -34,7 +33,7 @@ from jobs.models import InferenceRequest
 from performance.ideal import EntryTokens
 from performance.pipeline import Bounds, Picture, Played, play_pictures
 from performance.reuse import Asked, ask, play
-from performance.view_files import FULL, make_files, texture
+from performance.view_files import FULL, encoded_tiles, layered_texture, make_files, shrunk
 from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.library import Library
@@ -85,14 +84,13 @@ def kinds(folder: Path) -> list[Kind]:
 
 
 def _write_svs(partial: Path, path: Path) -> None:
-    """As a scanner lays it out, of the same sixty-four JPEG tiles everywhere."""
-    pattern = texture()
-    parts = [pattern[y : y + 256, x : x + 256] for y in range(0, 2048, 256) for x in range(0, 2048, 256)]
-    tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=70) for part in parts]
+    """As a scanner lays it out, each level of sixty-four JPEG tiles."""
+    pattern = layered_texture(2048)
     with tifffile.TiffWriter(partial, bigtiff=True) as writer:
         for scale in (1, 4, 16):
             width, height = 60000 // scale, 40000 // scale
             columns, rows = -(-width // 256), -(-height // 256)
+            tiles = encoded_tiles(pattern, 256, quality=70)
             writer.write(
                 (tiles[row % 8 * 8 + column % 8] for row in range(rows) for column in range(columns)),
                 shape=(height, width, 3),
@@ -104,6 +102,7 @@ def _write_svs(partial: Path, path: Path) -> None:
                 description=_SVS,
                 metadata=None,
             )
+            pattern = shrunk(pattern, 4)
     partial.replace(path)
 
 

@@ -49,6 +49,28 @@ def texture(side: int = 2048) -> NDArray[np.uint8]:
     return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
 
 
+def layered_texture(side: int) -> NDArray[np.uint8]:
+    """A texture with as much to be seen at every scale, as photographs have; `side` is a power of 2."""
+    draw = np.random.default_rng(0)
+    layers = np.zeros((side, side, 3), np.float32)
+    for grain in (2**power for power in range(int(np.log2(side)))):
+        coarse = draw.integers(-24, 25, (side // grain, side // grain, 3), np.int8).astype(np.float32)
+        layers += coarse.repeat(grain, axis=0).repeat(grain, axis=1)
+    return np.clip(128 + layers, 0, 255).astype(np.uint8)
+
+
+def shrunk(pattern: NDArray[np.uint8], scale: int) -> NDArray[np.uint8]:
+    """A pattern averaged, and repeated to its size: what a level shows of an image that repeats the pattern."""
+    return np.tile(np.asarray(Image.fromarray(pattern).reduce(scale)), (scale, scale, 1))
+
+
+def encoded_tiles(pattern: NDArray[np.uint8], tile: int, quality: int) -> list[bytes]:
+    """A pattern as JPEG tiles, row by row."""
+    corners = range(0, pattern.shape[0], tile)
+    parts = [pattern[y : y + tile, x : x + tile] for y in corners for x in corners]
+    return [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=quality) for part in parts]
+
+
 def _tiled(width: int, height: int) -> pyvips.Image:
     image = pyvips.Image.new_from_array(texture())
     return image.replicate(-(-width // 2048), -(-height // 2048)).crop(0, 0, width, height)
@@ -67,14 +89,12 @@ def _pyramid(path: Path, width: int, height: int) -> None:
 
 
 def write_tile_pyramid(path: Path, size: tuple[int, int], *, tile: int, levels: int, quality: int) -> None:
-    """Lay every level out of the same sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
-    pattern = texture(4 * tile)
-    corners = range(0, 4 * tile, tile)
-    parts = [pattern[y : y + tile, x : x + tile] for y in corners for x in corners]
-    tiles = [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=quality) for part in parts]
+    """Lay every level out of sixteen JPEG tiles, which costs a reader what a photographed slide costs."""
+    pattern = layered_texture(4 * tile)
     with tifffile.TiffWriter(path, bigtiff=True) as writer:
         for level in range(levels):
             width, height = (side >> level for side in size)
+            tiles = encoded_tiles(pattern, tile, quality)
             columns, rows = -(-width // tile), -(-height // tile)
             writer.write(
                 (tiles[row % 4 * 4 + column % 4] for row in range(rows) for column in range(columns)),
@@ -87,3 +107,4 @@ def write_tile_pyramid(path: Path, size: tuple[int, int], *, tile: int, levels: 
                 subfiletype=1 if level else 0,
                 metadata=None,
             )
+            pattern = shrunk(pattern, 2)

@@ -10,15 +10,16 @@ from filelock import FileLock, Timeout
 from tiling.digest import content_digest
 from tiling.errors import ImageChangedError
 from tiling.formats import OPENSLIDE_ONLY
-from tiling.levels import LARGE_PIXELS, Reading, reading_of
+from tiling.known import known_reading
+from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Pass
 from tiling.pyramid import Progress, write_pyramid
 from tiling.sources import open_source
 
-_DECODING: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4, 3.6), "jp2": (143.0,)}
-"""Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
+_DECODING = {"jpeg": 11.8, "jp2": 143.0}
+"""Nanoseconds of one core for each pixel of the image."""
 
-_DECODING_ELSE = (9.0,)
+_DECODING_ELSE = 9.0
 _WRITING = 13.0
 _FROM_PYRAMID = 3.0  # for each pixel of the level
 
@@ -46,12 +47,11 @@ class Ledger:
         area = reading.levels[0].size.area
         if not reading.is_flat or area < LARGE_PIXELS:
             return
-        rates = _DECODING.get(reading.format, _DECODING_ELSE)
-        cost = share * area * rates[made.decoded]
+        rate = _DECODING.get(reading.format, _DECODING_ELSE)
         instead = sum(each.recipe.region.size.area / reading.levels[each.level].downsample ** 2 for each in made.drafts)
         with self._lock:
-            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _FROM_PYRAMID)
-            if self._lost[path] >= area * (rates[0] + _WRITING):
+            self._lost[path] = self._lost.get(path, 0) + max(0, share * area * rate - instead * _FROM_PYRAMID)
+            if self._lost[path] >= area * (rate + _WRITING):
                 self._due[path] = None
 
     def due(self) -> Path | None:
@@ -64,15 +64,23 @@ class Ledger:
         return path
 
 
-def is_pyramid(path: Path) -> bool:
+def has_levels(path: Path, reading: Reading) -> bool:
     """Whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
 
-    Not so a slide that only OpenSlide reads: services do not serve it as it is. Raises TilingError subclasses.
+    Not so a slide that only OpenSlide reads: services do not serve it as it is.
     """
-    if path.suffix.lower() in OPENSLIDE_ONLY:
-        return False
-    with open_source(path) as source:
-        return not reading_of(source).is_flat
+    return not reading.is_flat and path.suffix.lower() not in OPENSLIDE_ONLY
+
+
+def file_to_read(path: Path, digest: str, folder: Path, named: str | None = None) -> tuple[Path, Reading]:
+    """The file that views of the image at `path` are made of, and how: itself, or where it is flat its pyramid.
+
+    Either gives the same pixels. A file that is `named` by its digest never changes. Raises TilingError subclasses.
+    """
+    pyramid, reading = pyramid_path(digest, folder), known_reading(path, named)
+    if has_levels(path, reading) or not pyramid.exists():
+        return path, reading
+    return pyramid, known_reading(pyramid, is_ours=True)
 
 
 def ingest(path: Path, folder: Path) -> Path:

@@ -26,9 +26,9 @@ def known_identity(path: Path, named: str | None = None) -> Identity:
     return _remembered(_identity, path, named)
 
 
-def known_reading(path: Path, named: str | None = None) -> Reading:
-    """How an image is read, remembered likewise."""
-    return _remembered(_reading, path, named)
+def known_reading(path: Path, named: str | None = None, *, is_ours: bool = False) -> Reading:
+    """How an image is read, or a pyramid that `is_ours`, remembered likewise."""
+    return _remembered(_reading, path, named, is_ours)
 
 
 def is_unchanged(path: Path, digest: str) -> bool:
@@ -66,7 +66,7 @@ def _seen(path: Path, named: str | None) -> _Seen:
         return None
 
 
-def _remembered(look: "_lru_cache_wrapper[_Told]", path: Path, named: str | None, *more: str) -> _Told:
+def _remembered(look: "_lru_cache_wrapper[_Told]", path: Path, named: str | None, *more: object) -> _Told:
     """What is told of a file as it is now; a file that may change without a trace is looked at again."""
     seen = _seen(path, named)
     is_safe = seen is None or isinstance(seen, str) or is_settled(seen)
@@ -94,9 +94,9 @@ def _identity(path: Path, seen: _Seen) -> Identity:
 
 
 @lru_cache(maxsize=4096)
-def _reading(path: Path, seen: _Seen) -> Reading:
+def _reading(path: Path, seen: _Seen, is_ours: bool) -> Reading:
     with _unchanging(path, seen), open_source(path) as source:
-        return reading_of(source)
+        return reading_of(source, is_ours=is_ours)
 
 
 @lru_cache(maxsize=4096)

@@ -1,17 +1,15 @@
-"""At which levels an image is read: its own, its decoder's, or those that are made of its rows as they pass.
-
-The latter cost nothing to read finer, so views of them are made of larger ones than of those that lie in a file.
-"""
+"""At which levels an image is read: its own where they show what they should, else such as are made of its rows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
 
+from tiling.comparison import agreement
 from tiling.geometry import Size
 from tiling.sources import Level, Source
-from tiling.sources.base import Pixels
+from tiling.sources.base import Decoder, Pixels
 
 LARGE_PIXELS = 16_000_000
 """Pictures from this size on are worth care; of smaller ones a view takes less time than care saves."""
@@ -19,41 +17,75 @@ LARGE_PIXELS = 16_000_000
 SMALLEST = 1024
 """A level of at most so many pixels on its longest side is not halved again."""
 
-OVERSAMPLING = 2
-"""A view read of a level at least so much larger keeps 45 dB of what the family makes of the full image."""
+OVERSAMPLING = 4
+"""A view of a level at least so much larger keeps 45 dB of what the family makes of the full image, even of text."""
 
-_OVERSAMPLING_HALVED = 4
+_OVERSAMPLING_LOSSY = 3  # a level's own loss is of that order, and a finer one of a slide has sixteen times the pixels
+_OVERSAMPLING_QUICK = 2
 _HALVED_AT_ONCE = 64
+_INSTEAD = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
+_NOT_READ = "; it is not read, nor is any smaller one"
 
 
 @dataclass(frozen=True)
 class Reading:
     """How an image is read: `levels` in the stored frame, of which the decoder yields the first `num_decoded`.
 
-    `is_flat`: it has no levels of its own, so that each read of a view passes over much of the file.
+    `found`: the levels that lie in the file and show what they should; of small images rasters need none but the first.
+    `is_flat`: it has no levels of its own that are believed, so that each read of a view passes over much of the file.
     `is_sequential`: and all that lies above a view.
+    `remarks`: what a person should know of the file, in sentences that go on from its name.
     """
 
     levels: tuple[Level, ...]
     num_decoded: int
+    found: tuple[Level, ...]
     is_flat: bool
     is_sequential: bool
     oversampling: int
     format: str
+    remarks: tuple[str, ...] = ()
 
     def level_for(self, region: Size, target: Size) -> int:
         """The level that a region of this size (level-0 pixels) is best made from."""
         return choose_level(self.levels, region, target, self.oversampling)
 
 
-def reading_of(source: Source) -> Reading:
-    """Find out how an open image is read."""
+def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
+    """Find out how an open image is read; what it has of levels is compared with what they should be.
+
+    A raster is to be the same whether its image has a pyramid by now or not. So levels are made in passing just as
+    ingest makes them, and of an image so small that none are made, none are read. A pyramid that `is_ours` is known to
+    be right.
+    """
     decoder = source.decoder
-    is_flat = source.format == "jpeg" or len(decoder.levels) == 1
-    levels, oversampling = decoder.levels, OVERSAMPLING
-    if len(levels) == 1 and levels[0].size.area >= LARGE_PIXELS:
-        levels, oversampling = _halvings(levels[0].size), _OVERSAMPLING_HALVED
-    return Reading(levels, len(decoder.levels), is_flat, decoder.is_sequential, oversampling, source.format)
+    found, remarks = decoder.levels, _remark_on_others(decoder.num_others)
+    if decoder.is_scaling:
+        found = decoder.levels[:1]
+    elif not is_ours:
+        num_levels, doubt = agreement(decoder)
+        found = decoder.levels[:num_levels]
+        remarks += (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
+    is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS
+    levels = found if is_large else found[:1]
+    return Reading(
+        levels=_halvings(found[0].size) if is_flat and is_large else levels,
+        num_decoded=len(levels),
+        found=found,
+        is_flat=is_flat,
+        is_sequential=decoder.is_sequential,
+        oversampling=_OVERSAMPLING_LOSSY if decoder.is_lossy and not is_flat else OVERSAMPLING,
+        format=source.format,
+        remarks=remarks,
+    )
+
+
+def quick_reading(reading: Reading, decoder: Decoder) -> Reading:
+    """How a flat image is read for what nobody takes for a raster: a JPEG at a scale of its decoder."""
+    if not decoder.is_scaling:
+        return reading
+    levels = decoder.levels
+    return replace(reading, levels=levels, num_decoded=len(levels), oversampling=_OVERSAMPLING_QUICK)
 
 
 def choose_level(levels: tuple[Level, ...], region: Size, target: Size, oversampling: int) -> int:
@@ -95,6 +127,12 @@ def cut_anew(bands: Iterator[Pixels], rows: int) -> Iterator[Pixels]:
             kept, height = ([joined[whole:]] if height > whole else []), height - whole
     if height:
         yield np.concatenate(kept)
+
+
+def _remark_on_others(num_others: int) -> tuple[str, ...]:
+    if not num_others:
+        return ()
+    return (f"it holds {num_others} more image{'s' * (num_others > 1)}; its first one is shown",)
 
 
 def _halvings(size: Size) -> tuple[Level, ...]:

@@ -14,8 +14,8 @@ from tiling.budgets.base import VisualBudget
 from tiling.cache import RasterCache
 from tiling.errors import ImageChangedError, TilingError
 from tiling.geometry import Size
-from tiling.ingest import Ledger, make_pyramid, pyramid_path
-from tiling.known import changed, is_unchanged, known_identity, known_reading, naming
+from tiling.ingest import Ledger, file_to_read, make_pyramid
+from tiling.known import changed, is_unchanged, known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Painted, Pass, plan_passes
 from tiling.pyramid import Progress
@@ -112,7 +112,7 @@ class Library:
         """What these looks will see, in their order, and the work that must be done for it, in whatever threads.
 
         Reads headers, and rasters that lie on the disk. All views of a flat image that are asked for together are made
-        in one pass over its pixels, or two where its decoder scales. What is wrong with a view, its future raises.
+        in one pass over its pixels. What is wrong with a view, its future raises.
         """
         awaited: list[Awaited] = []
         to_make: dict[Path, list[Recipe]] = {}
@@ -188,14 +188,11 @@ class Library:
         return True
 
     def _plan_work(self, path: Path, recipes: list[Recipe]) -> list[Work]:
-        pyramid = pyramid_path(recipes[0].digest, self._pyramids)
-        file = pyramid if pyramid.exists() else path
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
-                with self._of_one_version(path, recipes[0], is_read=file == path):
-                    reading = known_reading(
-                        file, self._root.stated_digest(recipes[0].view.image) if file == path else None
-                    )
+                with self._of_one_version(path, recipes[0], is_read=True):
+                    named = self._root.stated_digest(recipes[0].view.image)
+                    file, reading = file_to_read(path, recipes[0].digest, self._pyramids, named)
                     passes = plan_passes(file, reading, recipes)
                 return [partial(self._run, path, reading, each) for each in passes]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits

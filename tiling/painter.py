@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from tiling.edges import Edges, edges_of
 from tiling.geometry import Region
 from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
 from tiling.recipes import Recipe
 from tiling.resampling import Resizer, whole
 from tiling.sources import Level
-from tiling.sources.base import Pixels
+from tiling.sources.base import Decoder, Pixels
 from tiling.sources.window import level_window
 
 
@@ -15,15 +16,18 @@ class Painter:
     """Takes bands of rows of a level from top to bottom, and uses what they have of the recipe's region.
 
     The region is resized in the stored frame and turned at the end. Its pixels do not depend on how bands are cut.
+    What a level whose size was rounded down lacks of the region is read of `decoder`; without one, its last row and
+    column stand in for it.
     """
 
-    def __init__(self, recipe: Recipe, level: Level, orientation: int) -> None:
+    def __init__(self, recipe: Recipe, level: Level, orientation: int, decoder: Decoder | None = None) -> None:
         size_s = orient_size(recipe.source_size, orientation)
         window = level_window(level, region_s_from_oriented(recipe.region, size_s, orientation))
         self.region_l: Region = window.region_l
         """What is used of the level, in its pixels and the stored frame."""
         self.is_done = False
         self._missing = window.size.width - window.region_l.width, window.size.height - window.region_l.height
+        self._edges = edges_of(decoder, level, window.region_l, self._missing) if decoder else Edges()
         self._orientation = orientation
         self._resizers: list[Resizer] = []
         size, box = window.size, window.box
@@ -45,12 +49,15 @@ class Painter:
         last = min(top + band.shape[0], y + height)
         part = band[max(top, y) - top : last - top, x - left : x - left + width]
         right, below = self._missing
-        if right:  # a level whose size was rounded down lacks part of a pixel, for which its last column stands
-            part = np.pad(part, ((0, 0), (0, right), (0, 0)), "edge")
+        if right:
+            last_column = np.repeat(part[:, -1:], right, axis=1)
+            column = last_column if self._edges.right is None else self._edges.right[max(top, y) - y : last - y]
+            part = np.concatenate([part, column], axis=1)
         self._push(part, 0)
         if last == y + height:
             if below:
-                self._push(np.repeat(part[-1:], below, axis=0), 0)
+                last_row = np.repeat(part[-1:], below, axis=0)
+                self._push(last_row if self._edges.below is None else self._edges.below, 0)
             self.is_done = True
 
     def pixels(self) -> Pixels:

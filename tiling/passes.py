@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tiling.errors import ImageUnreadableError
 from tiling.geometry import Region
 from tiling.helpers import helpers
-from tiling.levels import Reading, cut_anew, halve, reading_of
+from tiling.levels import Reading, cut_anew, halve
 from tiling.painter import Painter
 from tiling.recipes import Recipe
 from tiling.sources import Source, open_source
@@ -44,6 +44,7 @@ class Pass:
     """Recipes of the image at `path` that are made together of level `decoded` of its decoder."""
 
     path: Path
+    reading: Reading
     decoded: int
     drafts: tuple[Draft, ...]
 
@@ -72,7 +73,9 @@ class Pass:
 
     def alone(self, keys: Collection[str]) -> "list[Pass]":
         """A pass for each of the recipes with these keys."""
-        return [Pass(self.path, self.decoded, (draft,)) for draft in self.drafts if draft.recipe.key in keys]
+        return [
+            Pass(self.path, self.reading, self.decoded, (draft,)) for draft in self.drafts if draft.recipe.key in keys
+        ]
 
 
 class _Painting:
@@ -82,9 +85,11 @@ class _Painting:
         if source.size != plan.recipes[0].source_size:
             raise ImageUnreadableError(f"{plan.path}: the image has another size than its header said")
         self._source, self._decoded = source, plan.decoded
-        self._levels = reading_of(source).levels
+        self._levels = plan.reading.levels
+        whole_edges = None if plan.reading.is_flat else source.decoder
         self._open = [
-            (draft, Painter(draft.recipe, self._levels[draft.level], source.orientation)) for draft in plan.drafts
+            (draft, Painter(draft.recipe, self._levels[draft.level], source.orientation, whole_edges))
+            for draft in plan.drafts
         ]
         size = source.decoder.levels[plan.decoded].size
         self._block = 2 ** (max(draft.level for draft in plan.drafts) - plan.decoded)
@@ -136,22 +141,12 @@ class _Painting:
 
 
 def plan_passes(path: Path, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
-    """The passes that make these recipes of the image at `path`; those that are over sooner come first.
-
-    An image with levels of its own is read view by view. A JPEG is decoded in full for those who need it so, and
-    scaled by its decoder for all others, who then need not wait for the former.
-    """
-    drafts = [Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes]
+    """The passes that make these recipes of the image at `path`: one of a flat one, else one for each view."""
+    drafts = tuple(Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
     if not reading.is_flat:
-        return [Pass(path, draft.level, (draft,)) for draft in drafts]
-    finest = 1 if reading.num_decoded > 1 else 0  # of what is made in the first pass
-    groups = [draft for draft in drafts if draft.level >= finest], [draft for draft in drafts if draft.level < finest]
-    passes = [
-        Pass(path, min(reading.num_decoded - 1, *(draft.level for draft in group)), tuple(group))
-        for group in groups
-        if group
-    ]
-    return passes if reading.is_sequential else [part for each in passes for part in _worth_it(each)]
+        return [Pass(path, reading, draft.level, (draft,)) for draft in drafts]
+    together = Pass(path, reading, min(reading.num_decoded - 1, *(draft.level for draft in drafts)), drafts)
+    return [together] if reading.is_sequential else _worth_it(together)
 
 
 def _worth_it(together: Pass) -> list[Pass]:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from tiling.budgets.base import VisualBudget
 from tiling.geometry import Region, Size
-from tiling.levels import reading_of
+from tiling.ingest import file_to_read
+from tiling.known import known_identity, known_reading
+from tiling.levels import Reading
 from tiling.passes import Painted, plan_passes
-from tiling.recipes import identify, plan_raster
-from tiling.sources import open_source
+from tiling.recipes import Recipe, plan_raster
 from tiling.sources.base import Pixels
 from tiling.views import View
 
@@ -35,15 +36,22 @@ class Raster:
     visual_tokens: int
 
 
-def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1) -> Raster:
-    """Render a view of the image at `path`, one of `num_images` in its prompt. Raises TilingError subclasses."""
-    recipe = plan_raster(identify(path), view, budget, num_images)
-    with open_source(path) as source:
-        reading = reading_of(source)
+def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, pyramids: Path | None = None) -> Raster:
+    """Render a view of the image at `path`, one of `num_images` in its prompt, of its pyramid in `pyramids` if any.
+
+    Raises TilingError subclasses.
+    """
+    recipe = plan_raster(known_identity(path), view, budget, num_images)
+    file, reading = file_to_read(path, recipe.digest, pyramids) if pyramids else (path, known_reading(path))
+    return make_raster(paint(file, reading, recipe))
+
+
+def paint(file: Path, reading: Reading, recipe: Recipe) -> Painted:
+    """Make one raster, of the file that is read so. Raises TilingError subclasses."""
     made: list[Painted] = []
-    for each in plan_passes(path, reading, [recipe]):
+    for each in plan_passes(file, reading, [recipe]):
         each.run(made.append)
-    return make_raster(made[0])
+    return made[0]
 
 
 def make_raster(painted: Painted) -> Raster:

@@ -13,7 +13,7 @@ def decode_whole(path: Path) -> None:
     subclasses where anything is truncated or damaged.
     """
     with open_source(path) as source:
-        levels = source.decoder.levels[:1] if source.format == "jpeg" else source.decoder.levels
-        for number, level in enumerate(levels):
-            for _ in source.decoder.bands(number, Region(0, 0, *level.size)):
+        decoder = source.decoder
+        for number, level in enumerate(decoder.levels[:1] if decoder.is_scaling else decoder.levels):
+            for _ in decoder.bands(number, Region(0, 0, *level.size)):
                 pass

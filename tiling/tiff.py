@@ -18,6 +18,8 @@ from tiling.geometry import Size
 from tiling.orientation import TAG, valid_orientation
 
 _MAX_PAGES = 64
+_REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
+_OLD_PAGE = 3  # SubfileType, which was before
 _MAX_STRIP_BYTES = 512 * 2**20
 _MAX_TILE_BYTES = 64 * 2**20  # each thread that decodes holds one; 4096 x 4096 RGB has 48 MiB
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
@@ -26,17 +28,23 @@ ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
 
 _PHOTOMETRICS: dict[int, ColourKind] = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
 _DTYPES = frozenset({"bool", "uint8", "uint16"})
-_CONVERTED_BY_CODEC = frozenset({7, 34712, 33005, 50001})
+LOSSY = frozenset({7, 34712, 33005, 50001})
+"""Compressions that may lose something; their codecs convert colours, too."""
 
 logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about bad files is raised here
 
 
 @dataclass(frozen=True)
 class TiffLayout:
-    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame."""
+    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+
+    What a level shows nobody has looked at here (`tiling.comparison` does). `num_others` counts the pages behind the
+    first that say of themselves that they are images of their own, or have no such level's shape.
+    """
 
     format: str
     pages: tuple[TiffPage, ...]
+    num_others: int
     orientation: int
     microns_per_pixel: float | None
     read_by_openslide: bool
@@ -76,9 +84,11 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
         by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
         if not by_openslide:
             _check_pixels_known(file, first, path)
+        levels = tuple(_levels(file, first, path))
         return TiffLayout(
             format=_format(file),
-            pages=tuple(_levels(file, first, path)),
+            pages=levels,
+            num_others=0 if by_openslide or file.is_svs else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
@@ -99,7 +109,7 @@ def _refuse_stitched(file: TiffFile, path: Path) -> None:
 
 def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
-    if kind is None or (page.photometric == 6 and page.compression not in _CONVERTED_BY_CODEC):
+    if kind is None or (page.photometric == 6 and page.compression not in LOSSY):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
@@ -135,10 +145,36 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
         return
     last = first
     for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
-        if isinstance(page, TiffPage) and page.is_tiled and _is_smaller_copy(page, last, first):
+        if (
+            isinstance(page, TiffPage)
+            and page.is_tiled
+            and not (_is_one_of_many(page) or _kind(page) & _MASK)
+            and _is_smaller_copy(page, last, first)
+        ):
             _check_segments(page, path)
             yield page
             last = page
+
+
+def _is_one_of_many(page: TiffPage) -> bool:
+    return bool(_kind(page) & _PAGE) or page.tags.valueof(255) == _OLD_PAGE
+
+
+def _kind(page: TiffPage) -> int:
+    """NewSubfileType, of which a level has the lowest bit, unless its writer said nothing."""
+    return int(page.tags.valueof(254) or 0)
+
+
+def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:
+    """Further pages that are neither levels, nor copies or masks of what is shown."""
+    known = {page.offset for page in levels}
+    return sum(
+        1
+        for page in islice(file.pages, 1, _MAX_PAGES)
+        if isinstance(page, TiffPage)
+        and page.offset not in known
+        and (_is_one_of_many(page) or not _kind(page) & (_REDUCED | _MASK))
+    )
 
 
 def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:

@@ -10,11 +10,11 @@ from PIL import Image
 from tiling.budgets.base import RasterPlan
 from tiling.budgets.resolver import Decision
 from tiling.geometry import Region, Size, fit_longest_side
-from tiling.levels import LARGE_PIXELS, choose_level, halve
+from tiling.levels import LARGE_PIXELS, choose_level, halve, quick_reading
 from tiling.painter import Painter
 from tiling.passes import Painted, plan_passes
 from tiling.recipes import Recipe
-from tiling.sources import Level, Source
+from tiling.sources import Level, Source, open_source
 from tiling.sources.base import Pixels
 from tiling.views import View
 from viewer.errors import BusyError
@@ -62,8 +62,10 @@ def overview_of(picture: Picture, is_wanted: Callable[[], bool] = lambda: True) 
     """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
     level = overview_level(picture)
     recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
+    with open_source(picture.path) as source:
+        reading = quick_reading(picture.reading, source.decoder)
     made: list[Painted] = []
-    for each in plan_passes(picture.path, picture.reading, [recipe]):
+    for each in plan_passes(picture.path, reading, [recipe]):
         each.run(made.append, is_wanted)
     if not made:
         raise BusyError(f"nobody waits for '{picture.name}' any more")
@@ -77,16 +79,17 @@ def draw_of_overview(picture: Picture, overview: Overview, region: Region, size:
         x, y, width, height = part
         yield overview.pixels[y : y + height, x : x + width]
 
-    return _paint(recipe_of(picture, region, size), overview.level, 0, 1, bands)
+    return _paint(Painter(recipe_of(picture, region, size), overview.level, 1), 0, bands)
 
 
 def draw_of_file(picture: Picture, source: Source, region: Region, size: Size) -> Pixels:
-    """Draw a region of a file with levels of its own. Raises TilingError subclasses."""
-    levels = source.decoder.levels
-    number = level_for(source.levels, region, size, picture.reading.oversampling)
+    """Draw a region of a file of the levels that it has itself. Raises TilingError subclasses."""
+    levels = picture.reading.found
+    number = level_for(levels, region, size, picture.reading.oversampling)
     is_halved = _is_tile_between(levels[number].downsample, region, size)
     recipe = recipe_of(picture, region, Size(2 * TILE, 2 * TILE) if is_halved else size)
-    pixels = _paint(recipe, levels[number], number, source.orientation, source.decoder.bands)
+    painter = Painter(recipe, levels[number], source.orientation, source.decoder)
+    pixels = _paint(painter, number, source.decoder.bands)
     return halve(pixels) if is_halved else pixels
 
 
@@ -126,14 +129,7 @@ def encode(pixels: Pixels, wish: Wish, jpeg_quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _paint(
-    recipe: Recipe,
-    level: Level,
-    number: int,
-    orientation: int,
-    bands: Callable[[int, Region], Iterator[Pixels]],
-) -> Pixels:
-    painter = Painter(recipe, level, orientation)
+def _paint(painter: Painter, number: int, bands: Callable[[int, Region], Iterator[Pixels]]) -> Pixels:
     left, top = painter.region_l.x, painter.region_l.y
     for band in bands(number, painter.region_l):
         painter.take(band, left, top)

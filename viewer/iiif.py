@@ -70,7 +70,8 @@ class Iiif:
         return JSONResponse(describe(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media)
 
     async def _draw(self, request: Request, picture: Picture, address: str, words: Words) -> Response:
-        wish = read_wish(words, picture.size, self._settings.max_pixels)
+        is_raster = request.query_params.get("as") == "raster"
+        wish = read_wish(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
         tag = self._studio.tag(picture, wish)
         headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **self._freshness(picture, tag)}
         if _is_known(tag, request):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tiling.digest import DIGEST
 from tiling.geometry import Size
-from tiling.ingest import pyramid_path
-from tiling.known import is_recorded, known_identity, known_reading, naming
+from tiling.ingest import file_to_read
+from tiling.known import is_recorded, known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.roots import ImageRoot
 from tiling.sources import Source, open_source
@@ -64,12 +64,9 @@ class Pictures:
             found = known_identity(path)
             if pinned and found.digest != pinned[2] and not is_recorded(path, pinned[2]):
                 raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
-            pyramid = pyramid_path(found.digest, self.pyramids)
-            file = pyramid if pyramid.exists() else path
+            file, reading = file_to_read(path, found.digest, self.pyramids)
             header = found.header
-            return Picture(
-                name, path, file, found.digest, header.size, header.format, known_reading(file), pinned is not None
-            )
+            return Picture(name, path, file, found.digest, header.size, header.format, reading, pinned is not None)
 
     @contextmanager
     def opened(self, picture: Picture) -> Iterator[Source]:

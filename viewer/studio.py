@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tiling.known import known_reading
+from tiling.rendering import paint
 from tiling.sources import Level
 from tiling.sources.base import Pixels
 from tiling.store import RasterStore
@@ -29,7 +30,7 @@ from viewer.settings import ViewerSettings
 from viewer.sharing import Crew, Shared
 from viewer.wishes import Wish
 
-_VERSION = 1  # counts changes that give other bytes for the same wish
+_VERSION = 2  # counts changes that give other bytes for the same wish
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Studio:
 
     def tag(self, picture: Picture, wish: Wish) -> str:
         """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
-        parts = _VERSION, picture.digest, wish.canonical, self._settings.jpeg_quality, picture.file == picture.path
+        wished = wish.canonical, wish.is_raster
+        parts = _VERSION, picture.digest, *wished, self._settings.jpeg_quality, picture.file == picture.path
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
     async def make(self, picture: Picture, wish: Wish) -> Answer:
@@ -79,6 +81,8 @@ class Studio:
 
     async def _make(self, picture: Picture, wish: Wish) -> Answer:
         region, size = wish.region, wish.size
+        if wish.is_raster:
+            return await self._raster(picture, wish)
         if not picture.reading.is_flat or is_cheap(picture, region):
             return await self.crew.do(partial(self._of_file, picture, wish))
         if suffices(overview_level(picture), region, size):
@@ -86,10 +90,26 @@ class Studio:
             return await self.crew.do(partial(self._of_overview, picture, overview, wish))
         if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
             return recorded
+        return await self.crew.do(partial(self._of_file, await self._with_pyramid(picture), wish))
+
+    async def _raster(self, picture: Picture, wish: Wish) -> Answer:
+        """Make what a model is shown, by the very rules; of a large flat picture its pyramid gives the same pixels."""
+        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return recorded
+        if picture.needs_pyramid and not is_cheap(picture, wish.region):
+            picture = await self._with_pyramid(picture)
+
+        def make() -> Answer:
+            with self.pictures.naming(picture.name, picture.path):
+                recipe = recipe_of(picture, wish.region, wish.size)
+                return self._answer(paint(picture.file, picture.reading, recipe).pixels, wish)
+
+        return await self.crew.do(make)
+
+    async def _with_pyramid(self, picture: Picture) -> Picture:
         with self.pictures.naming(picture.name, picture.path):
             file = await self.pyramids.wait_for(picture)
-            reading = await asyncio.to_thread(known_reading, file)
-        return await self.crew.do(partial(self._of_file, replace(picture, file=file, reading=reading), wish))
+            return replace(picture, file=file, reading=await asyncio.to_thread(known_reading, file, is_ours=True))
 
     async def _overview(self, picture: Picture) -> Overview:
         is_wanted = threading.Event()

@@ -40,6 +40,8 @@ class Wish:
     format: Format
     canonical: str
     """The same in IIIF's canonical words (section 4.7)."""
+    is_raster: bool = False
+    """Whether it is to be what a model is shown, by the same rules, rather than what is at hand or lies in a file."""
 
 
 class Words(NamedTuple):
@@ -51,7 +53,7 @@ class Words(NamedTuple):
     quality_format: str
 
 
-def read_wish(words: Words, picture: Size, most: int) -> Wish:
+def read_wish(words: Words, picture: Size, most: int, *, is_raster: bool = False) -> Wish:
     """Read what is wished of a picture of this size, of which an answer has at most so many pixels.
 
     Raises RequestInvalidError, and RequestUnsupportedError for pictures larger than their region.
@@ -74,7 +76,7 @@ def read_wish(words: Words, picture: Size, most: int) -> Wish:
         )
     )
     how = bool(turned[1]), int(turned[2]), cast(Quality, quality), form
-    return Wish(region, size, *how, canonical)
+    return Wish(region, size, *how, canonical, is_raster)
 
 
 def largest(region: Size, most: int) -> Size:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,8 +90,24 @@ def check(
     path = dataset_folder(dataset)
     root = ImageRoot(path)
     with _decoding() if pixels else nullcontext(read_header) as read:
-        found = inspect_dataset(path, lambda image: read(root.locate(image)).size, checklists=checklists)
+        found = inspect_dataset(
+            path,
+            lambda image: read(root.locate(image)).size,
+            checklists=checklists,
+            remarks_on=lambda image: _remarks_on(root.locate(image)),
+        )
     report_findings(path, found, strict=strict, json=json)
+
+
+def _remarks_on(image: Path) -> tuple[str, ...]:
+    """What is to be said of a TIFF's other pages and of its levels; nothing without the extra `pixels`."""
+    from tiling.formats import container_of
+
+    if find_spec("pyvips") is None or container_of(image) != "tiff":
+        return ()
+    from tiling.known import known_reading
+
+    return known_reading(image).remarks
 
 
 @contextmanager

@@ -26,27 +26,34 @@ def ingest(
             "--output", "-o", metavar="DIR", help="Folder of the pyramids; the installation's own if omitted."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Make one of an image that is a pyramid already.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Make one of an image that is a pyramid already, to be used by its path.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
 
     Jobs do this themselves for large images, in idle time, once passes over one have cost as much; doing it ahead saves
     these passes.
-    Made once for each image content; asking again makes nothing, and of a pyramid none is made. `gigavqa pyramids` says
-    what they take, and deletes those of pictures that are gone.
+    Made once for each image content; asking again costs nothing, and of a pyramid none is made, unless its levels are
+    not what they should be: then views read none of them, which this mends. `gigavqa pyramids` says what they take, and
+    deletes those of pictures that are gone.
 
     \b
     gigavqa ingest ~/pictures/plaza.jpg
     gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
-    from tiling.ingest import is_pyramid  # noqa: PLC0415 - the extra `pixels`
+    from tiling.ingest import has_levels  # noqa: PLC0415 - the extra `pixels`
+    from tiling.known import known_reading  # noqa: PLC0415
 
     home = Home.from_environment()
     keep_digests(home.digests)
     folder = output or home.pyramids
     for name, path in [(name, image_path(name)) for name in images]:
-        is_one = not force and is_pyramid(path)
+        reading = known_reading(path)
+        for remark in reading.remarks:
+            err.print(f"{name}: {remark}", markup=False)
+        is_one = not force and has_levels(path, reading)
         pyramid = None if is_one else _make(name, path, folder)
         if json:
             print_json({"image": name, "is_pyramid": is_one, "pyramid": str(pyramid) if pyramid else None})

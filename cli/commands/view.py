@@ -8,7 +8,7 @@ from PIL import Image
 
 from cli.arguments import DatasetOption, Json, Model
 from cli.completion import complete_samples
-from cli.console import print_json
+from cli.console import err, print_json
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder, image_path, model_entry
 from cli.tables import Column, print_table
@@ -87,14 +87,20 @@ def view(
 
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
-    from tiling.rendering import render  # noqa: PLC0415 - the extra `pixels`
+    from tiling.known import known_reading  # noqa: PLC0415 - the extra `pixels`
+    from tiling.rendering import render  # noqa: PLC0415
 
+    pyramids = Home.from_environment().pyramids
     written = []
     for number, (path, declared_view) in enumerate(declared, start=1):
-        raster = render(path, declared_view, budget)
+        raster = render(path, declared_view, budget, pyramids=pyramids)
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
+    remarks = {path: known_reading(path).remarks for path, _ in declared}
+    for path, told in remarks.items():
+        for remark in told:
+            err.print(f"{path.name}: {remark}", markup=False)
     if json:
         print_json(written)
     else:

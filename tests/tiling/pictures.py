@@ -1,11 +1,11 @@
-"""Pictures for tests: textured like photographs, seeded, and how alike two of them are."""
+"""Pictures for tests: textured like photographs, written, lined or noisy, seeded, and how alike two of them are."""
 
 from pathlib import Path
 
 import numpy as np
 import pyvips
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from catalogue.families.qwen import QwenBudget
 from tiling.geometry import Region, Size
@@ -23,6 +23,32 @@ def textured(width: int, height: int, seed: int = 0) -> Pixels:
     coarse = draw.integers(0, 256, (height // 6 + 1, width // 6 + 1, 3), np.uint8)
     smooth = np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)).astype(np.int16)
     return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
+
+
+def written(width: int, height: int, seed: int = 0) -> Pixels:
+    """Black type of 22 pixels on white, in lines, every one of them another, H x W x 3."""
+    draw = np.random.default_rng(seed)
+    sheet = Image.new("L", (width, height), 255)
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(22)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz    ABCDEFG0123456789.,"))
+    for top in range(0, height, 30):
+        line = "".join(draw.choice(letters, width // 9))
+        pen.text((int(draw.integers(0, 12)), top), line, fill=0, font=font)
+    return np.repeat(np.asarray(sheet)[..., None], 3, axis=2)
+
+
+def lined(width: int, height: int, seed: int = 0) -> Pixels:
+    """Black lines of one pixel on white, across and down, at every other distance from 5 to 23 pixels, H x W x 3."""
+    draw = np.random.default_rng(seed)
+    sheet = np.full((height, width, 3), 255, np.uint8)
+    sheet[np.cumsum(draw.integers(5, 24, height // 24))] = 0
+    sheet[:, np.cumsum(draw.integers(5, 24, width // 24))] = 0
+    return sheet
+
+
+def noisy(width: int, height: int, seed: int = 0) -> Pixels:
+    """Each pixel of its own grey, H x W x 3."""
+    return np.repeat(np.random.default_rng(seed).integers(0, 256, (height, width, 1), np.uint8), 3, axis=2)
 
 
 def psnr(one: Pixels, other: Pixels) -> float:

@@ -8,15 +8,15 @@ import pytest
 import tifffile
 from PIL import Image
 
-from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, psnr, read_all, save_pyramid, textured
+from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, read_all, save_pyramid, textured
 from tiling import ingest as ingest_module
 from tiling.digest import content_digest
 from tiling.errors import ImageUnreadableError
-from tiling.ingest import Ledger, ingest, is_pyramid, make_pyramid
+from tiling.ingest import Ledger, has_levels, ingest, make_pyramid
+from tiling.known import known_reading
 from tiling.levels import reading_of
 from tiling.passes import plan_passes
 from tiling.recipes import identify, plan_raster
-from tiling.rendering import render
 from tiling.sources import open_source
 from tiling.views import View
 
@@ -47,15 +47,6 @@ def test_levels_halve_by_averaging(image: Path, tmp_path: Path) -> None:
         assert [level.size for level in source.levels] == [(2101, 1105), (1051, 553), (526, 277)]
         assert [level.downsample for level in source.levels] == [1, 2, 4]
     np.testing.assert_array_equal(read_all(pyramid, 1), np.asarray(Image.fromarray(PICTURE).reduce(2)))
-
-
-def test_a_view_of_the_pyramid_is_the_view_of_the_image(image: Path, tmp_path: Path) -> None:
-    """45 dB or more, from a smaller level."""
-    view = View(image="flat.png", sizing="longest:300")
-    pyramid = ingest(image, tmp_path / "pyramids")
-    raster = render(pyramid, view, SMALL_BUDGET)
-    assert raster.level == 1
-    assert psnr(raster.pixels, render(image, view, SMALL_BUDGET).pixels) >= 45
 
 
 def test_orientation_is_kept(tmp_path: Path) -> None:
@@ -160,7 +151,7 @@ class TestPaying:
             ("large.png", "0,3600,600,600", 3),
             ("large.png", "0,0,600,700", 16),
             ("large.jpg", "0,3600,600,600", 3),
-            ("large.jpg", "full", 6),
+            ("large.jpg", "full", 3),
             ("pyramid.tif", "full", None),
             ("small.png", "full", None),
         ],
@@ -199,4 +190,4 @@ def test_a_pyramid_is_told_from_a_flat_image(tmp_path: Path, name: str, *, is_on
         save_pyramid(PICTURE, path)
     else:
         Image.fromarray(PICTURE).save(path)
-    assert is_pyramid(path) is is_one
+    assert has_levels(path, known_reading(path)) is is_one

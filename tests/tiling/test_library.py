@@ -173,7 +173,7 @@ class TestPyramids:
         library.make_due_pyramid()
         raster = library.render(view, SMALL_BUDGET)
         assert library.stats().ingests == 1
-        assert raster.downsample == 4
+        assert raster.downsample == 2
         assert (raster.source_format, raster.source_size) == ("png", (4000, 4500))
         assert raster.digest == content_digest(path)
         assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET).key

@@ -14,6 +14,10 @@ Pixels = NDArray[np.uint8]
 """H x W x 3 RGB."""
 
 
+_GRID = 4
+_LANDMARK = 96
+
+
 class Level(NamedTuple):
     """One resolution of an image: its size in pixels, and how many level-0 pixels one of its pixels spans."""
 
@@ -28,6 +32,12 @@ class Decoder(ABC):
     microns_per_pixel: float | None = None
     is_sequential: bool = False
     """Whether all that lies above a region is decoded, too."""
+    is_scaling: bool = False
+    """Whether smaller levels are made of the same bytes as the first, so that none lies in the file."""
+    is_lossy: bool = False
+    """Whether levels were compressed with a loss of their own."""
+    num_others: int = 0
+    """How many more images the file holds, none of which is shown."""
 
     @abstractmethod
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
@@ -35,6 +45,16 @@ class Decoder(ABC):
 
         Raises ImageUnreadableError where the file's pixels cannot be decoded.
         """
+
+    def landmarks(self, level: int) -> list[Region]:
+        """A few regions of a level in which there may be something to see: squares, evenly spaced."""
+        width, height = self.levels[level].size
+        side = min(_LANDMARK, width, height)
+        return [
+            Region((width - side) * column // (_GRID - 1), (height - side) * row // (_GRID - 1), side, side)
+            for row in range(_GRID)
+            for column in range(_GRID)
+        ]
 
     @abstractmethod
     def close(self) -> None:

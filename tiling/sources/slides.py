@@ -22,6 +22,8 @@ class SlideDecoder(Decoder):
     of one beside where it should.
     """
 
+    is_lossy = True
+
     def __init__(self, path: Path) -> None:
         self._path = path
         with decoder_faults(path), _slide_faults(path):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from tiling.geometry import Region
 from tiling.helpers import helpers
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.tiff import TiffLayout, page_size, photometric_kind
+from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _COMPRESSION_OVERHEAD = 64 * 1024
@@ -32,6 +33,8 @@ class TiffDecoder(Decoder):
         self._pages = layout.pages
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
+        self.num_others = layout.num_others
+        self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
         self._descriptor = os.open(path, os.O_RDONLY)
         self._num_bytes = os.fstat(self._descriptor).st_size
@@ -44,6 +47,22 @@ class TiffDecoder(Decoder):
                 yield from self._plain_bands(page, region_l)
             else:
                 yield from self._segment_bands(page, region_l)
+
+    def landmarks(self, level: int) -> list[Region]:
+        """The tile of each quarter that took most bytes to encode, which is where most is to be seen."""
+        page = self._pages[level]
+        width, length = page.tilewidth, page.tilelength
+        if not page.is_tiled or page.compression == 1:
+            return super().landmarks(level)
+        rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
+        counts = np.asarray(page.databytecounts[: rows * columns]).reshape(rows, columns)
+        found = []
+        for top, left in product({0, rows // 2}, {0, columns // 2}):
+            part = counts[top : top + -(-rows // 2), left : left + -(-columns // 2)]
+            row, column = np.unravel_index(part.argmax(), part.shape)
+            x, y = (left + int(column)) * width, (top + int(row)) * length
+            found.append(Region(x, y, min(width, page.imagewidth - x), min(length, page.imagelength - y)))
+        return found
 
     def close(self) -> None:
         """Release the file."""

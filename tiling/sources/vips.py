@@ -35,6 +35,7 @@ class VipsDecoder(Decoder):
     def __init__(self, path: Path, container: Container, size_s: Size) -> None:
         self._path = path
         self._container = container
+        self.is_scaling = container == "jpeg"
         shrinks = [shrink for shrink in _SHRINKS if shrink <= min(size_s)] if container == "jpeg" else [1]
         sizes = [Size(size_s.width // shrink, size_s.height // shrink) for shrink in shrinks]
         self.levels = describe_levels(sizes)

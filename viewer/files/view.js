@@ -100,7 +100,7 @@ const follows = (one, other) => {
 
 const rasterAddress = ({ region, size: [width, height] }) => {
   const [x, y, w, h] = region.map(Math.round);
-  return `${info.id}/${x},${y},${w},${h}/${width},${height}/0/default.png`;
+  return `${info.id}/${x},${y},${w},${h}/${width},${height}/0/default.png?as=raster`;
 };
 
 const showRaster = () => {

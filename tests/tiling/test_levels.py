@@ -1,0 +1,163 @@
+"""A level is believed where it shows the mean of the image, whoever made it, and nowhere else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pyvips
+import tifffile
+from PIL import Image
+
+from tests.tiling.pictures import SMALL_BUDGET, Pixels, lined, noisy, psnr, save_pyramid, written
+from tiling.known import known_reading
+from tiling.levels import LARGE_PIXELS
+from tiling.rendering import render
+from tiling.views import View
+
+WIDTH, HEIGHT = 4224, 3968  # multiples of 128, so that every way to halve gives the same sizes
+assert WIDTH * HEIGHT >= LARGE_PIXELS
+CONTENTS: dict[str, Callable[[int, int, int], Pixels]] = {"text": written, "lines": lined, "noise": noisy}
+FULL = View(image="x")
+
+Halve = Callable[[Pixels, int], Pixels]
+
+
+def resized(filter: Image.Resampling) -> Halve:
+    """Pillow's resize of all that is finer by so much."""
+    return lambda pixels, factor: np.asarray(
+        Image.fromarray(pixels).resize((pixels.shape[1] // factor, pixels.shape[0] // factor), filter)
+    )
+
+
+def averaged(pixels: Pixels, factor: int) -> Pixels:
+    """Means of squares."""
+    return np.asarray(Image.fromarray(pixels).reduce(factor))
+
+
+def lying_beside(pixels: Pixels, factor: int) -> Pixels:
+    """Means of squares that begin half a square too early."""
+    return averaged(np.roll(pixels, factor // 2, axis=(0, 1)), factor)
+
+
+LEGITIMATE: dict[str, Halve] = {
+    "mean": averaged,
+    "lanczos": resized(Image.Resampling.LANCZOS),
+    "bicubic": resized(Image.Resampling.BICUBIC),
+    "triangle": resized(Image.Resampling.BILINEAR),
+    "hamming": resized(Image.Resampling.HAMMING),
+}
+WRONG: dict[str, Halve] = {
+    "nearest": resized(Image.Resampling.NEAREST),
+    "strided": lambda pixels, factor: pixels[::factor, ::factor],
+    "beside": lying_beside,
+    "upside down": lambda pixels, factor: averaged(pixels[::-1, ::-1], factor),
+}
+
+
+def save_levels(path: Path, levels: list[Pixels], *, jpeg_quality: int = 0, **options: object) -> Path:
+    """Tiled pages one behind the other, of which no tag says what they are, unless `options` do."""
+    coded = {"compression": "jpeg", "compressionargs": {"level": jpeg_quality}} if jpeg_quality else {}
+    with tifffile.TiffWriter(path) as writer:
+        for number, pixels in enumerate(levels):
+            of_level = options if number else {}
+            writer.write(pixels, tile=(256, 256), photometric="rgb", metadata=None, **coded, **of_level)
+    return path
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("factor", [2, 4])
+@pytest.mark.parametrize("jpeg_quality", [0, 75])
+class TestComparison:
+    """Whatever is to be seen, however far apart levels are, and however they are compressed."""
+
+    @pytest.mark.parametrize("maker", LEGITIMATE)
+    def test_levels_of_a_resize_are_believed(
+        self, tmp_path: Path, content: str, factor: int, jpeg_quality: int, maker: str
+    ) -> None:
+        """Sharper or softer than the mean."""
+        pixels = CONTENTS[content](1536, 1280, 0)
+        half = LEGITIMATE[maker](pixels, factor)
+        path = save_levels(tmp_path / "a.tif", [pixels, half, LEGITIMATE[maker](half, 2)], jpeg_quality=jpeg_quality)
+        assert len(known_reading(path).found) == 3
+        assert known_reading(path).remarks == ()
+
+    @pytest.mark.parametrize("maker", WRONG)
+    def test_levels_that_show_something_else_are_not(
+        self, tmp_path: Path, content: str, factor: int, jpeg_quality: int, maker: str
+    ) -> None:
+        """Pixels left out, a shift by half a pixel, or another image."""
+        pixels = CONTENTS[content](1536, 1280, 0)
+        path = save_levels(tmp_path / "a.tif", [pixels, WRONG[maker](pixels, factor)], jpeg_quality=jpeg_quality)
+        assert len(known_reading(path).found) == 1
+        (remark,) = known_reading(path).remarks
+        assert "gigavqa ingest" in remark
+
+
+@pytest.mark.parametrize("shrink", ["mean", "nearest"])
+@pytest.mark.parametrize("in_subifds", [True, False])
+def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(
+    tmp_path: Path, shrink: str, *, in_subifds: bool
+) -> None:
+    """Its tag says that they are reduced, either way."""
+    path = tmp_path / "a.tif"
+    options = {"tile": True, "pyramid": True, "compression": "deflate", "subifd": in_subifds}
+    pyvips.Image.new_from_array(written(1501, 1203)).tiffsave(str(path), region_shrink=shrink, **options)
+    assert (len(known_reading(path).found) > 1) is (shrink == "mean")
+
+
+@pytest.mark.parametrize("options", [{}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
+def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: Path, options: dict[str, int]) -> None:
+    """A sheet scanned at half the resolution, whatever its tag says of it."""
+    first, other = written(WIDTH, HEIGHT, 0), written(WIDTH // 2, HEIGHT // 2, 1)
+    path = save_levels(tmp_path / "sheets.tif", [first, other], **options)
+    raster = render(path, FULL, SMALL_BUDGET)
+    size = raster.pixels.shape[1::-1]
+    assert psnr(raster.pixels, np.asarray(Image.fromarray(first).resize(size, Image.Resampling.BICUBIC))) > 45
+    assert known_reading(path).remarks
+
+
+def test_a_blank_image_cannot_tell_and_is_believed(tmp_path: Path) -> None:
+    """One colour is its own mean, and its own nearest neighbour."""
+    blank = np.full((1280, 1536, 3), 200, np.uint8)
+    assert len(known_reading(save_levels(tmp_path / "a.tif", [blank, blank[::2, ::2]], jpeg_quality=75)).found) == 2
+
+
+def test_what_little_there_is_to_see_is_found(tmp_path: Path) -> None:
+    """A word in the corner of a blank sheet, of which the level shows another one."""
+    sheets = [np.full((2048, 2048, 3), 255, np.uint8) for _ in range(2)]
+    for number, sheet in enumerate(sheets):
+        sheet[1900:1960, 1700:1900] = written(200, 60, number)
+    path = save_levels(tmp_path / "a.tif", [sheets[0], averaged(sheets[1], 2)], compression="zlib")
+    assert len(known_reading(path).found) == 1
+
+
+def test_a_pyramid_of_pixels_left_out_is_halved_anew(tmp_path: Path) -> None:
+    """A chessboard of single pixels is grey, not black."""
+    board = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    board[::2, 1::2] = board[1::2, ::2] = 255
+    path = save_levels(tmp_path / "board.tif", [board, board[::2, ::2], board[::4, ::4]], subfiletype=1)
+    assert np.abs(render(path, FULL, SMALL_BUDGET).pixels.astype(int) - 127).max() <= 1
+
+
+def test_a_believed_level_is_read_and_the_pixels_are_near(tmp_path: Path) -> None:
+    """Text keeps 45 dB of what Pillow makes of the whole."""
+    pixels = written(WIDTH, HEIGHT, 0)
+    path = save_pyramid(pixels, tmp_path / "a.tif")
+    raster = render(path, FULL, SMALL_BUDGET)
+    assert raster.level > 0
+    size = raster.pixels.shape[1::-1]
+    assert psnr(raster.pixels, np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC))) >= 45
+
+
+def test_damage_in_a_level_makes_it_no_other_image(tmp_path: Path) -> None:
+    """Where nothing can be compared, a level is not believed; where something can, damage tells nothing."""
+    pixels = written(1536, 1280, 0)
+    path = save_pyramid(pixels, tmp_path / "a.tif")
+    with tifffile.TiffFile(path) as file:
+        page = file.pages[1]
+        offset, count = page.dataoffsets[3], page.databytecounts[3]
+    content = bytearray(path.read_bytes())
+    content[offset : offset + count] = bytes(count)
+    path.write_bytes(content)
+    assert len(known_reading(path).found) > 1

@@ -1,0 +1,186 @@
+"""What is shown under one key is one set of pixels, those of the whole image: after ingest as before, to every edge."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+import tifffile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import tiling.levels
+from catalogue.families.qwen import QwenBudget
+from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
+from tiling.geometry import Region
+from tiling.ingest import ingest, make_pyramid
+from tiling.known import known_reading
+from tiling.library import Library
+from tiling.rendering import Raster, render
+from tiling.roots import ImageRoot
+from tiling.views import View
+
+WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels
+FILES = ["a.png", "a.jpg", "strips.tif", "tiles.tif", "strided.tif", "turned.png", "turned.jpg"]
+VIEWS = [
+    View(image="x"),
+    View(image="x", sizing="longest:300"),
+    View(image="x", region="1201,807,2400,1600"),
+    View(image="x", region="3001,2003,600,1600"),
+]
+
+
+def sheet(width: int, height: int) -> Pixels:
+    """Text, lines and noise, each on a third."""
+    parts = (make(width, height) for make in (written, lined, noisy))
+    return np.concatenate([part[: height // 3 + number] for number, part in enumerate(parts)])[:height]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sheet in every layout of which a pyramid is made."""
+    folder = tmp_path_factory.mktemp("same")
+    pixels = sheet(WIDTH, HEIGHT)
+    picture, turned = Image.fromarray(pixels), Image.Exif()
+    turned[0x0112] = 6
+    picture.save(folder / "a.png", compress_level=1)
+    picture.save(folder / "a.jpg", quality=90)
+    picture.save(folder / "turned.png", compress_level=1, exif=turned)
+    picture.save(folder / "turned.jpg", quality=90, exif=turned)
+    picture.save(folder / "strips.tif")
+    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(512, 512), compression="zlib")
+    with tifffile.TiffWriter(folder / "strided.tif") as writer:
+        for step in (1, 2, 4):
+            writer.write(pixels[::step, ::step], photometric="rgb", tile=(512, 512), subfiletype=int(step > 1))
+    return folder
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_raster_is_the_same_before_and_after_ingest(data: Path, tmp_path: Path, name: str) -> None:
+    """For a worker and for `view`, to the last bit."""
+    views = [view.model_copy(update={"image": name}) for view in VIEWS]
+    library = Library(ImageRoot(data), tmp_path, cache_bytes=0)
+    before = [library.render(view, SMALL_BUDGET) for view in views]
+    assert make_pyramid(data / name, tmp_path)
+    after = [library.render(view, SMALL_BUDGET) for view in views]
+    alone = [render(data / name, view, SMALL_BUDGET, pyramids=tmp_path) for view in views]
+    for one, others in zip(before, zip(after, alone, strict=True), strict=True):
+        for other in others:
+            assert (other.key, other.level) == (one.key, one.level)
+            np.testing.assert_array_equal(other.pixels, one.pixels)
+
+
+def test_of_an_image_with_levels_of_its_own_a_pyramid_changes_nothing(tmp_path: Path) -> None:
+    """It can be had by force, and is then an image of its own."""
+    path = floored_pyramid(sheet(WIDTH, HEIGHT), tmp_path / "slide.tif")
+    before = render(path, VIEWS[0], SMALL_BUDGET, pyramids=tmp_path)
+    ingest(path, tmp_path)
+    np.testing.assert_array_equal(render(path, VIEWS[0], SMALL_BUDGET, pyramids=tmp_path).pixels, before.pixels)
+
+
+@pytest.fixture(scope="module")
+def small_are_large() -> Iterator[None]:
+    """Levels are made of small pictures, too, so that there can be many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiling.levels, "LARGE_PIXELS", 1)
+        patch.setattr(tiling.levels, "SMALLEST", 16)
+        yield
+
+
+def floored_pyramid(pixels: Pixels, path: Path, orientation: int = 1) -> Path:
+    """Levels of averages, of which what is left over on the right and below was cut off, as scanners do."""
+    turned = [(0x0112, "H", 1, orientation, True)]
+    with tifffile.TiffWriter(path) as writer:
+        for number in range(4):
+            if number:
+                height, width = (side // 2 * 2 for side in pixels.shape[:2])
+                pixels = np.asarray(Image.fromarray(pixels[:height, :width]).reduce(2))
+            options = {"subfiletype": 1} if number else {"extratags": turned}
+            writer.write(pixels, photometric="rgb", tile=(64, 64), compression="zlib", metadata=None, **options)
+    return path
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[int, int, int, str]:
+    """Width and height of any remainder, an orientation, and a kind of file."""
+    width, height, orientation = draw(st.integers(401, 460)), draw(st.integers(401, 460)), draw(st.integers(1, 8))
+    return width, height, orientation, draw(st.sampled_from(["jpg", "png", "tif"]))
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> tuple[tuple[int, int], float, float]:
+    """Which corner a region touches, its share of the sides, and by how much it is made smaller."""
+    corner = draw(st.sampled_from([(0, 0), (1, 0), (0, 1), (1, 1)]))
+    return corner, draw(st.floats(0.7, 1)), draw(st.floats(4, 14))
+
+
+@pytest.mark.usefixtures("small_are_large")
+class TestEdges:
+    """Whatever is left over of a size, however the image is turned, and whichever edge a region touches."""
+
+    @given(case=cases(), part=parts())
+    @settings(max_examples=60, deadline=None)
+    def test_the_last_row_and_column_of_a_region_show_what_lies_there(
+        self, case: tuple[int, int, int, str], part: tuple[tuple[int, int], float, float]
+    ) -> None:
+        """A frame of black around white is seen as Pillow sees it of the whole."""
+        width, height, orientation, kind = case
+        pixels = np.full((height, width, 3), 255, np.uint8)
+        pixels[:5] = pixels[-5:] = 0
+        pixels[:, :5] = pixels[:, -5:] = 0
+        with TemporaryDirectory() as folder:
+            raster, expected = seen(save(pixels, Path(folder) / f"a.{kind}", orientation), *part)
+        for edge in (np.s_[0, 2:-2], np.s_[-1, 2:-2], np.s_[2:-2, 0], np.s_[2:-2, -1]):
+            assert np.abs(raster.pixels[edge].astype(int) - expected[edge]).max() <= 24
+
+    @given(case=cases(), part=parts())
+    @settings(max_examples=60, deadline=None)
+    def test_no_seam_shows_where_what_was_cut_off_begins(
+        self, case: tuple[int, int, int, str], part: tuple[tuple[int, int], float, float]
+    ) -> None:
+        """Text is as near to Pillow's beside the edges as elsewhere."""
+        width, height, orientation, kind = case
+        with TemporaryDirectory() as folder:
+            raster, expected = seen(save(written(width, height), Path(folder) / f"a.{kind}", orientation), *part)
+        error = np.abs(raster.pixels.astype(int) - expected)
+        assert error[[1, -2]].mean() <= 2 * error.mean() + 1
+        assert error[:, [1, -2]].mean() <= 2 * error.mean() + 1
+
+
+LEAST = {"written": 45, "noisy": 45, "lined": 40}
+"""In dB, where a level is just four times as large as the raster: docs/decisions/2026-11-24-levels.md."""
+
+
+@pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)
+@pytest.mark.parametrize("kind", ["jpg", "png", "tif"])
+def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[int, int], Pixels], kind: str) -> None:
+    """Of what Pillow makes of the whole, at the reductions that are worst."""
+    path = save(make(WIDTH, HEIGHT), tmp_path / f"a.{kind}", 1)
+    for reduction in (4.01, 8.02, 16.04):
+        raster, expected = seen(path, (0, 0), 1, reduction)
+        assert psnr(raster.pixels[2:-2, 2:-2], expected[2:-2, 2:-2]) >= LEAST[make.__name__]
+
+
+def save(pixels: Pixels, path: Path, orientation: int) -> Path:
+    """A flat picture, or a pyramid whose levels were cut off."""
+    if path.suffix == ".tif":
+        return floored_pyramid(pixels, path, orientation)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.fromarray(pixels).save(path, exif=exif, quality=95, subsampling=0)
+    return path
+
+
+def seen(path: Path, corner: tuple[int, int], share: float, reduction: float) -> tuple[Raster, Pixels]:
+    """A region that touches two edges, made so much smaller, and what Pillow makes of the whole."""
+    whole = as_pillow_sees(path)
+    width, height = int(whole.shape[1] * share), int(whole.shape[0] * share)
+    region = Region(corner[0] * (whole.shape[1] - width), corner[1] * (whole.shape[0] - height), width, height)
+    area = int(region.size.area / reduction**2)
+    budget = QwenBudget(factor=2, min_pixels=4, max_pixels=area)
+    raster = render(path, View(image="x", region=str(region)), budget)
+    part = Image.fromarray(whole[region.y : region.y + height, region.x : region.x + width])
+    assert known_reading(path).remarks == ()
+    return raster, np.asarray(part.resize(raster.pixels.shape[1::-1], Image.Resampling.BICUBIC))

@@ -1,0 +1,165 @@
+"""Whether an image's smaller levels show what its largest one shows: each is compared with the mean of the one before.
+
+A level may be of another page, may have been made by leaving pixels out, or may lie beside the one before. So a few
+places of it are compared with the mean of the pixels that they stand for, and with what leaving pixels out, and what
+lying half a pixel beside, would have given: it is believed where the mean is nearest. That tells wherever there is
+structure, however much was lost to JPEG; elsewhere a level is believed (docs/decisions/2026-11-24-levels.md).
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region, Size
+from tiling.sources.base import Decoder, Pixels
+
+_SIDE = 96
+_LEAST = 16  # a level of fewer pixels on a side tells nothing, and serves no view
+_INNER = slice(2, -2)  # where what lies half a pixel beside is whole
+_MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors
+_ROUNDING = 2.0  # squared grey levels that rounding explains
+_UNRELATED = 0.45  # of both variances: pages of text alike in nothing but their lines differ by 0.5
+_NOISE = 16.0  # squared grey levels that lossy compression explains
+_SHADE = 16.0  # grey levels between mean colours
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_SAMPLES = tuple(product((0.0, 0.25, 0.5, 0.75), repeat=2))  # where in a pixel of a level the one that was kept lay
+_BESIDE = tuple(offset for offset in product((-0.5, 0.0, 0.5), repeat=2) if any(offset))
+
+_Grey = NDArray[np.float32]
+
+
+class Agreement(NamedTuple):
+    """How many levels show the same image, from the first one on, and what is wrong with the next."""
+
+    num_levels: int
+    doubt: str = ""
+
+
+def agreement(decoder: Decoder) -> Agreement:
+    """Compare each level of an open image with the one before, until one differs; reads a few tiles of each."""
+    for number in range(1, len(decoder.levels)):
+        if doubt := _doubt(decoder, number):
+            width, height = decoder.levels[number].size
+            return Agreement(number, f"its level of {width}x{height} pixels {doubt}")
+    return Agreement(len(decoder.levels))
+
+
+def _doubt(decoder: Decoder, number: int) -> str:
+    if min(decoder.levels[number].size) < _LEAST:
+        return ""
+    places = list(_places(decoder, number))
+    if not places:
+        return "cannot be compared with the one before"
+    if any(place.is_of_another_image for place in places):
+        return "shows something else"
+    mean = sum(place.error(place.mean(0, 0)) for place in places)
+    most = mean / _MARGIN - _ROUNDING * len(places)
+    if min(sum(place.error(place.sample(*at)) for place in places) for at in _SAMPLES) < most:
+        return "was made by leaving pixels out"
+    if min(sum(place.error(place.mean(*at)) for place in places) for at in _BESIDE) < most:
+        return "lies beside the one before"
+    return ""
+
+
+class _Place:
+    """The pixels of a square of a level, and those of the finer level that lie there, which begin `lead` before it."""
+
+    def __init__(self, coarse: Pixels, fine: Pixels, factor: float, lead: tuple[float, float]) -> None:
+        self._fine, self._factor, self._lead = _luma(fine), factor, lead
+        self._sums = np.pad(self._fine.astype(np.float64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        self._height, self._width = coarse.shape[:2]
+        self._shades = coarse.mean((0, 1)), fine.mean((0, 1))
+        self._luma = _luma(coarse)[_INNER, _INNER]
+
+    @property
+    def is_of_another_image(self) -> bool:
+        """Whether both have no more in common than two images have."""
+        mean = self.mean(0, 0)
+        apart = max(abs(one - other) for one, other in zip(*self._shades, strict=True))
+        return bool(apart > _SHADE or self.error(mean) > _UNRELATED * (self._luma.var() + mean.var()) + _NOISE)
+
+    def error(self, explanation: _Grey) -> float:
+        """The mean square of what an explanation leaves unexplained."""
+        return float(np.square(self._luma - explanation).mean())
+
+    def mean(self, right: float, down: float) -> _Grey:
+        """Averages of the finer pixels, so many pixels of the level beside where they should be."""
+        rows = (np.arange(self._height + 1) + down) * self._factor + self._lead[1]
+        columns = (np.arange(self._width + 1) + right) * self._factor + self._lead[0]
+        sums = _between(_between(self._sums, rows).T, columns).T
+        return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
+
+    def sample(self, right: float, down: float) -> _Grey:
+        """One of the finer pixels for each of the level."""
+        rows = ((np.arange(self._height) + down) * self._factor + self._lead[1]).astype(int)
+        columns = ((np.arange(self._width) + right) * self._factor + self._lead[0]).astype(int)
+        sample: _Grey = self._fine[np.ix_(rows, columns)][_INNER, _INNER]
+        return sample
+
+
+def _places(decoder: Decoder, number: int) -> Iterator[_Place]:
+    """Where there is most to see in either level; what cannot be decoded tells nothing."""
+    level, finer = decoder.levels[number], decoder.levels[number - 1]
+    factor = level.downsample / finer.downsample
+    shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
+    for landmark in _landmarks(decoder, number, factor):
+        region = _within(landmark, shared)
+        if region and (pixels := _read(decoder, number, region)) is not None:
+            square = _busiest_square(pixels)
+            left, top = (region.x + square.x) * factor, (region.y + square.y) * factor
+            x, y = math.floor(left), math.floor(top)
+            right, bottom = math.ceil(left + square.width * factor), math.ceil(top + square.height * factor)
+            there = Region(x, y, min(right, finer.size.width) - x, min(bottom, finer.size.height) - y)
+            if (fine := _read(decoder, number - 1, there)) is not None:
+                yield _Place(_cut(pixels, square), fine, factor, (left - x, top - y))
+
+
+def _landmarks(decoder: Decoder, number: int, factor: float) -> list[Region]:
+    """In the pixels of a level, what there is to see in it and in the finer one."""
+    finer = (Region(*(int(side / factor) for side in region)) for region in decoder.landmarks(number - 1))
+    return list(dict.fromkeys([*decoder.landmarks(number), *finer]))
+
+
+def _within(region: Region, shared: Size) -> Region | None:
+    """A region moved and widened to a square's size, within what both levels share; None where that is too small."""
+    x, y = max(0, min(region.x, shared.width - _SIDE)), max(0, min(region.y, shared.height - _SIDE))
+    width, height = min(max(region.width, _SIDE), shared.width - x), min(max(region.height, _SIDE), shared.height - y)
+    return Region(x, y, width, height) if min(width, height) >= _LEAST else None
+
+
+def _busiest_square(pixels: Pixels) -> Region:
+    height, width = pixels.shape[:2]
+    side_x, side_y = min(_SIDE, width), min(_SIDE, height)
+    corners = product(range(0, width - side_x + 1, side_x), range(0, height - side_y + 1, side_y))
+    squares = (Region(left, top, side_x, side_y) for left, top in corners)
+    return max(squares, key=lambda square: float(_cut(pixels, square)[..., 1].var()))
+
+
+def _cut(pixels: Pixels, region: Region) -> Pixels:
+    return pixels[region.y : region.y + region.height, region.x : region.x + region.width]
+
+
+def _read(decoder: Decoder, number: int, region: Region) -> Pixels | None:
+    try:
+        return np.concatenate(list(decoder.bands(number, region)))
+    except ImageUnreadableError:  # whoever looks there will say so
+        return None
+
+
+def _luma(pixels: Pixels) -> _Grey:
+    grey: _Grey = (pixels @ _LUMA).astype(np.float32)
+    return grey
+
+
+def _between(sums: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of running sums at ends that may lie between them."""
+    ends = np.clip(ends, 0, sums.shape[0] - 1)
+    whole = np.minimum(ends.astype(int), sums.shape[0] - 2)
+    part = (ends - whole)[:, None]
+    between: NDArray[np.float64] = sums[whole] * (1 - part) + sums[whole + 1] * part
+    return between
