@@ -388,7 +388,10 @@ class TokenLogprob(Contract):
 
 
 Grow = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
-"""Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for."""
+"""Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for.
+
+Nothing is behind them where the last tokens wrote nothing: then their logprobs alone are told, and nothing later.
+"""
 
 
 FINISH_REASONS = frozenset({"stop", "length", "content_filter"})

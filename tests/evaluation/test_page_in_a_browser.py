@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from evaluation.writers.page.samples import OUTCOMES
 from jobs.models import Response
 from tests.evaluation.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
 from tests.evaluation.responses import MODEL, response
@@ -122,7 +123,7 @@ def test_outcomes_differ_in_shape_and_are_said(visit: Visit) -> None:
     shapes = visit.tab.evaluate("Object.values(MARKS).map((mark) => mark.innerHTML)")
     legend = visit.tab.locator(".legend li").all_text_contents()
 
-    assert len(set(shapes)) == len(shapes) == 7
+    assert len(set(shapes)) == len(shapes) == len(OUTCOMES)
     assert "no single answer" in " ".join(legend)
     expect(visit.mark("c2", f"{MODEL} S0 V2")).to_have_accessible_name(f"c2, {MODEL} S0 V2: wrong")
 
