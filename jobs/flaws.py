@@ -18,8 +18,7 @@ def flaw_of(turn: TurnResponse) -> Flaw | None:
         return "broken_off"
     if turn.finish_reason == "content_filter":
         return "filtered"
-    is_empty = turn.finish_reason == "stop" and not turn.text and not turn.usage.completion_tokens
-    return "empty" if is_empty else None
+    return "empty" if turn.is_empty else None
 
 
 def flaws_of(response: Response) -> frozenset[Flaw]:

@@ -27,7 +27,7 @@ _QUESTIONS = 4
 _THREADS = 4
 _SIDE = 512
 _OVERFLOW = "word " * 2690
-"""Fits the small models' context of 8192 tokens by itself, and not beside an image of 256."""
+"""Fits the first model's context of 8192 tokens by itself, and not beside an image of 256."""
 _MOST_TOKENS = 8
 _LEFT_AFTER = (0.001, 0.06)
 """Seconds after which a client leaves: before, while and after its images are prepared."""
@@ -100,7 +100,8 @@ class _Crowd:
         images = [draw.randrange(self._images) for _ in range(draw.choice((1, 1, 2, 3)))]
         urls = [{"type": "image_url", "image_url": {"url": f"gigavqa:{_DATASET}/images/{at}.png"}} for at in images]
         question = {"type": "text", "text": f"{before}What is here, seen {draw.randrange(5)} times?"}
-        asked = {"model": draw.choice(self._models), "max_tokens": _MOST_TOKENS, "temperature": 0, "seed": 1}
+        model = self._models[0] if before == _OVERFLOW else draw.choice(self._models)
+        asked = {"model": model, "max_tokens": _MOST_TOKENS, "temperature": 0, "seed": 1}
         return json.dumps({**asked, "messages": [{"role": "user", "content": [*urls, question]}]})
 
 
