@@ -7,19 +7,24 @@ import asyncio
 import importlib.util
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from jobs.models import FINISH_REASONS, Sampling, Steering, Structure, TokenLogprob, Turn, TurnResponse
 from tests.checkpoints.build import ensure_checkpoint
-from tests.workers.examples import ENTRY, make_request
+from tests.workers.examples import ENTRY, draw_images, make_request
+from tests.workers.loops import SHOWN, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
+from tiling.library import Library
+from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
 from workers.engines.vllm_engine import VllmEngine
 from workers.engines.vllm_prompts import render
 from workers.player import Player
+from workers.preparation import Preparation
 from workers.script import FixedTurns
 
 pytestmark = [
@@ -139,6 +144,26 @@ async def test_given_answers_that_overflow_leave_the_raster(engine: VllmEngine) 
         await player.play()
     assert all(answer.usage.completion_tokens for answer in player.answers)
     await assert_answered(engine, [PromptRaster("given", pixels.pixels)])
+
+
+async def test_a_round_that_overflows_leaves_the_raster_of_its_zoom(engine: VllmEngine, tmp_path: Path) -> None:
+    """A chat of rounds stops where its context is full; what it was to be shown then can be asked about."""
+    library = Library(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
+    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+
+    async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
+        answer = await engine.generate(chat, sampling, turn_id)
+        return answer.model_copy(update={"text": zoom(0, 0, 500, 500)})
+
+    turns = (Turn(parts=(SHOWN, "word " * 2655)),)
+    request = looping("overflow", sampling=GREEDY, turns=turns)
+    async with preparation.rasters(request.views) as prepared:
+        rounds = rounds_of(request, prepared, preparation, generate)
+        await rounds.play()
+    assert (rounds.stop, len(rounds.answers)) == ("context", 1)
+    async with preparation.rasters([rounds.rasters[0].view]) as prepared:
+        await assert_answered(engine, [PromptRaster(each.key, each.pixels) for each in prepared.rasters])
+    preparation.close()
 
 
 async def test_nothing_was_sent_twice_that_arrived(engine: VllmEngine) -> None:
