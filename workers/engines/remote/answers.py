@@ -46,7 +46,7 @@ class Answer:
         self._text = self._unsettled = ""
         self._untold: tuple[TokenLogprob, ...] = ()
         self._logprobs: tuple[TokenLogprob, ...] = ()
-        self._thinks = self._is_message = self._refuses = self._calls = False
+        self._thinks = self._is_message = self._says = self._refuses = self._calls = False
         self._reason: str | None = None
         self._error: Said | None = None
         self._counts: Counts | None = None
@@ -78,6 +78,8 @@ class Answer:
         reason = self._finish_reason()
         if not (self._is_message or reason == "content_filter"):  # where all is withheld, some have none
             raise MalformedError("an answer has no message")
+        if reason == "stop" and not self._says:
+            raise MalformedError("an answer has no text, not even an empty one")
         return TurnResponse(
             text=self._text,
             finish_reason=reason,
@@ -126,6 +128,7 @@ class Answer:
             return  # what comes behind its end is none of it
         self._error = piece.error
         self._is_message |= piece.is_message
+        self._says |= piece.says or name == "delta"  # a stream may bring nothing of an empty text
         self._refuses |= piece.refuses
         self._calls |= piece.calls
         self._logprobs += piece.logprobs

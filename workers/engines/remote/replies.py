@@ -35,13 +35,15 @@ class Counts:
 class Piece:
     """What one value of a server's says of the first answer. Texts are as they were sent.
 
-    `is_message` tells whether there is a message at all, `refuses` and `calls` whether the server says that the text is
-    a refusal, and that the model called a tool. `names` are those of the model and of what runs it.
+    `is_message` tells whether there is a message at all, `says` whether it holds a text, be it empty; `refuses` and
+    `calls` whether the server says that the text is a refusal, and that the model called a tool. `names` are those of
+    the model and of what runs it.
     """
 
     thought: str = ""
     text: str = ""
     is_message: bool = False
+    says: bool = False
     refuses: bool = False
     calls: bool = False
     reason: str | None = None
@@ -130,6 +132,7 @@ def read_piece(
         thought=thought,
         text=text + refusal,
         is_message=isinstance(message, dict),
+        says=bool(thought or text or refusal) or isinstance((message or {}).get("content"), str),
         refuses=bool(refusal),
         calls=bool((message or {}).get("tool_calls") or (message or {}).get("function_call")),
         reason=_reason(choice.get("finish_reason")),
