@@ -11,7 +11,7 @@ from httpx_sse import EventSource
 from gigavqa import calls, frames, places
 from gigavqa.asking import Question, Questions, other_root
 from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
-from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Place, Watch
+from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Lines, Place, Watch
 from gigavqa.errors import ProblemError
 from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
@@ -117,8 +117,9 @@ class AsyncClient:
             pause = PAUSE_SECONDS
             try:
                 async with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
-                    async for line in answer.aiter_lines():
-                        if line:
+                    lines = Lines()
+                    async for chunk in answer.aiter_bytes():
+                        for line in lines.take(chunk):
                             attempts = Attempts(self._contact, STREAM_SECONDS)
                             place.pass_by(line)
                             yield line

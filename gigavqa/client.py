@@ -11,7 +11,7 @@ from httpx_sse import EventSource
 from gigavqa import calls, frames, places
 from gigavqa.asking import Question, Questions, other_root
 from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
-from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Place, Watch
+from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Lines, Place, Watch
 from gigavqa.errors import ProblemError
 from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
@@ -136,7 +136,8 @@ class Client:
             pause = PAUSE_SECONDS
             try:
                 with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
-                    for line in filter(None, answer.iter_lines()):
+                    lines = Lines()
+                    for line in (line for chunk in answer.iter_bytes() for line in lines.take(chunk)):
                         attempts = Attempts(self._contact, STREAM_SECONDS)
                         place.pass_by(line)
                         yield line

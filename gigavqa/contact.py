@@ -143,3 +143,19 @@ class Watch:
     def over(self) -> bool:
         """Whether the time is over."""
         return self._ends_at is not None and time.monotonic() >= self._ends_at
+
+
+class Lines:
+    """Cuts a stream of bytes into lines of JSON at line feeds alone: texts may hold what else ends lines."""
+
+    def __init__(self) -> None:
+        self._begun = bytearray()
+
+    def take(self, chunk: bytes) -> Iterator[str]:
+        """Yield the lines that end in this chunk, without the empty ones; what follows the last waits for the next."""
+        self._begun += chunk
+        if b"\n" not in chunk:
+            return
+        *ended, rest = bytes(self._begun).split(b"\n")
+        self._begun[:] = rest
+        yield from (line.decode() for line in ended if line)

@@ -22,6 +22,7 @@ from gigavqa import (
     RefusedError,
     Response,
 )
+from gigavqa.contact import Lines
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL
 from tests.gigavqa.conftest import SAMPLES, SPEC
@@ -201,3 +202,14 @@ def test_a_broken_stream_goes_on_where_it_was(service: Service, job: Job) -> Non
         assert cuts() >= 1
     with Client(service.installation.url) as straight:
         assert lines == list(straight.result_lines(job.id))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 10_000])
+def test_a_line_of_results_ends_at_a_line_feed_alone(size: int) -> None:
+    """Whatever else ends lines in Unicode may stand in an answer, and a chunk may end within a character."""
+    said = ["one\u2028two\u2029three\u0085four\x0b\x0c\x1c\r", "日本", ""]
+    stream = b"".join(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n\n" for text in said)
+    lines, found = Lines(), list[str]()
+    for start in range(0, len(stream), size):
+        found += lines.take(stream[start : start + size])
+    assert [json.loads(line)["text"] for line in found] == said
