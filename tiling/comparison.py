@@ -50,9 +50,14 @@ def agreement(decoder: Decoder) -> Agreement:
 
 
 def _doubt(decoder: Decoder, number: int) -> str:
+    if number in decoder.incomplete:
+        return "lacks tiles"
     if min(decoder.levels[number].size) < _LEAST:
         return ""
-    places = list(_places(decoder, number))
+    return _doubt_by_places(list(_places(decoder, number)))
+
+
+def _doubt_by_places(places: list["_Place"]) -> str:
     if not places:
         return "cannot be compared with the one before"
     if any(place.is_of_another_image for place in places):

@@ -161,3 +161,27 @@ def test_damage_in_a_level_makes_it_no_other_image(tmp_path: Path) -> None:
     content[offset : offset + count] = bytes(count)
     path.write_bytes(content)
     assert len(known_reading(path).found) > 1
+
+
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_a_small_drawing_on_a_blank_sheet_is_told_from_another(tmp_path: Path, compression: str | None) -> None:
+    """Wherever it is, and though nothing is encoded that would tell where."""
+    for number in range(12):
+        sheets = [np.full((3072, 4096, 3), 255, np.uint8) for _ in range(2)]
+        draw = np.random.default_rng(number)
+        x, y = draw.integers(0, 4096 - 300), draw.integers(0, 3072 - 200)
+        for seed, sheet in enumerate(sheets):
+            sheet[y : y + 200, x : x + 300] = written(300, 200, 2 * number + seed)
+        path = save_levels(tmp_path / f"{number}.tif", [sheets[0], averaged(sheets[1], 2)], compression=compression)
+        assert len(known_reading(path).found) == 1
+
+
+def test_a_level_that_lacks_tiles_is_not_believed(tmp_path: Path) -> None:
+    """Tiles that a writer left out would be black where the image is not."""
+    pixels = written(1536, 1280, 0)
+    path = save_levels(tmp_path / "a.tif", [pixels, averaged(pixels, 2)])
+    with tifffile.TiffFile(path, mode="r+b") as file:
+        tag = file.pages[1].tags["TileByteCounts"]
+        tag.overwrite([0, *tag.value[1:]])
+    (remark,) = known_reading(path).remarks
+    assert "lacks tiles" in remark

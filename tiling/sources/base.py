@@ -36,6 +36,8 @@ class Decoder(ABC):
     """Whether smaller levels are made of the same bytes as the first, so that none lies in the file."""
     is_lossy: bool = False
     """Whether levels were compressed with a loss of their own."""
+    incomplete: frozenset[int] = frozenset()
+    """Levels that lack tiles of which the level before has pixels."""
     num_others: int = 0
     """How many more images the file holds, none of which is shown."""
 

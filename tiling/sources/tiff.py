@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from tiling.sources.colours import Alpha, Colours, to_rgb
 from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
+_MOST_SCANNED_BYTES = 64 * 2**20
 _COMPRESSION_OVERHEAD = 64 * 1024
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
@@ -34,6 +35,11 @@ class TiffDecoder(Decoder):
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
         self.num_others = layout.num_others
+        self.incomplete = frozenset(
+            number
+            for number, (finer, page) in enumerate(pairwise(layout.pages), start=1)
+            if 0 in page.databytecounts and 0 not in finer.databytecounts
+        )
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
         self._descriptor = os.open(path, os.O_RDONLY)
@@ -49,13 +55,19 @@ class TiffDecoder(Decoder):
                 yield from self._segment_bands(page, region_l)
 
     def landmarks(self, level: int) -> list[Region]:
-        """The tile of each quarter that took most bytes to encode, which is where most is to be seen."""
+        """The tile of each quarter that took most bytes to encode, which is where most is to be seen.
+
+        Of tiles that are not encoded, which are read for it, the one that changes most; evenly spaced where there are
+        too many.
+        """
         page = self._pages[level]
         width, length = page.tilewidth, page.tilelength
-        if not page.is_tiled or page.compression == 1:
-            return super().landmarks(level)
         rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
-        counts = np.asarray(page.databytecounts[: rows * columns]).reshape(rows, columns)
+        is_plain = page.compression == 1
+        if not page.is_tiled or (is_plain and sum(page.databytecounts) > _MOST_SCANNED_BYTES):
+            return super().landmarks(level)
+        weights = self._changes(page) if is_plain else page.databytecounts
+        counts = np.asarray(weights[: rows * columns]).reshape(rows, columns)
         found = []
         for top, left in product({0, rows // 2}, {0, columns // 2}):
             part = counts[top : top + -(-rows // 2), left : left + -(-columns // 2)]
@@ -63,6 +75,13 @@ class TiffDecoder(Decoder):
             x, y = (left + int(column)) * width, (top + int(row)) * length
             found.append(Region(x, y, min(width, page.imagewidth - x), min(length, page.imagelength - y)))
         return found
+
+    def _changes(self, page: TiffPage) -> list[float]:
+        """How much neighbouring samples of each tile differ at the mean, of tiles that are not encoded."""
+        dtype, step = np.dtype(page.dtype).newbyteorder(self._file.byteorder), page.samplesperpixel
+        tiles = zip(page.dataoffsets, page.databytecounts, strict=True)
+        samples = (np.frombuffer(self._read(*tile), dtype).astype(np.int32) for tile in tiles)
+        return [float(np.abs(each[step:] - each[:-step]).mean()) if each.size > step else 0.0 for each in samples]
 
     def close(self) -> None:
         """Release the file."""
