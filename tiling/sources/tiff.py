@@ -21,6 +21,7 @@ from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _MOST_SCANNED_BYTES = 64 * 2**20
+_LEAST_SCANNED_BYTES = 1024
 _COMPRESSION_OVERHEAD = 64 * 1024
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
@@ -57,16 +58,14 @@ class TiffDecoder(Decoder):
     def landmarks(self, level: int) -> list[Region]:
         """The tile of each quarter that took most bytes to encode, which is where most is to be seen.
 
-        Of tiles that are not encoded, which are read for it, the one that changes most; evenly spaced where there are
-        too many.
+        Of tiles that are not encoded, of which as much is read as 64 MiB allow, the one that changes most.
         """
         page = self._pages[level]
         width, length = page.tilewidth, page.tilelength
         rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
-        is_plain = page.compression == 1
-        if not page.is_tiled or (is_plain and sum(page.databytecounts) > _MOST_SCANNED_BYTES):
+        if not page.is_tiled:
             return super().landmarks(level)
-        weights = self._changes(page) if is_plain else page.databytecounts
+        weights = self._changes(page) if page.compression == 1 else page.databytecounts
         counts = np.asarray(weights[: rows * columns]).reshape(rows, columns)
         found = []
         for top, left in product({0, rows // 2}, {0, columns // 2}):
@@ -78,10 +77,17 @@ class TiffDecoder(Decoder):
 
     def _changes(self, page: TiffPage) -> list[float]:
         """How much neighbouring samples of each tile differ at the mean, of tiles that are not encoded."""
-        dtype, step = np.dtype(page.dtype).newbyteorder(self._file.byteorder), page.samplesperpixel
-        tiles = zip(page.dataoffsets, page.databytecounts, strict=True)
-        samples = (np.frombuffer(self._read(*tile), dtype).astype(np.int32) for tile in tiles)
-        return [float(np.abs(each[step:] - each[:-step]).mean()) if each.size > step else 0.0 for each in samples]
+        dtype = np.dtype(page.dtype).newbyteorder(self._file.byteorder)
+        step, pixel_bytes = page.samplesperpixel, page.samplesperpixel * dtype.itemsize
+        most = max(_MOST_SCANNED_BYTES // len(page.dataoffsets), _LEAST_SCANNED_BYTES)
+        changes = []
+        for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True):
+            scanned = min(count, most) // pixel_bytes
+            before = (count // pixel_bytes - scanned) // 2
+            data = self._read(offset + before * pixel_bytes, scanned * pixel_bytes)
+            samples = np.frombuffer(data, dtype).astype(np.int32)
+            changes.append(float(np.abs(samples[step:] - samples[:-step]).mean()) if samples.size > step else 0.0)
+        return changes
 
     def close(self) -> None:
         """Release the file."""
