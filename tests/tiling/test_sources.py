@@ -71,7 +71,7 @@ def test_a_jpeg_has_the_levels_of_its_decoder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("region", [(350, 250, 1, 1), (0, 250, 351, 1), (350, 0, 1, 251), (100, 120, 251, 131)])
 def test_a_region_of_a_scaled_jpeg_is_that_part_of_it(tmp_path: Path, region: tuple[int, ...]) -> None:
-    """Also where it is nothing but the last row or column, which are mixed with their neighbours."""
+    """Also where it is nothing but the last row or column, of which libvips would yield none."""
     path = tmp_path / "picture.jpg"
     picture.save(path, quality=95)
     x, y, width, height = region

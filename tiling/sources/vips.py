@@ -44,36 +44,15 @@ class VipsDecoder(Decoder):
         )
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
-        """Decode in bands of 128 rows; a damaged file raises when its damage is reached.
-
-        The last column and row of a scaled level may stand for parts of pixels, and for what encoders make up beside
-        the image: as no resize gives them less weight for that, their neighbours are mixed in.
-        """
+        """Decode in bands of 128 rows; a damaged file raises when its damage is reached."""
         try:
-            bands = _bands(self._open(level), region_l) if not self._is_cut(level) else self._mixed(level, region_l)
-            yield from bands
+            yield from _bands(self._open(level), region_l)
         except pyvips.Error as error:
             raise ImageUnreadableError(f"{self._path}: {_message(error)}") from error
 
     def _is_cut(self, level: int) -> bool:
-        """Whether the last pixels of a scaled level are none of whole ones of the image."""
+        """Whether the last pixels of a scaled level are partly beside the image."""
         return any(side % _SCALES[level] for side in self.levels[0].size)
-
-    def _mixed(self, level: int, region: Region) -> Iterator[Pixels]:
-        (width, height), scale = self.levels[level].size, _SCALES[level]
-        columns, rows = (side % scale or scale for side in self.levels[0].size)
-        x, y = min(region.x, width - 2), min(region.y, height - 2)  # so that the last ones come with their neighbours
-        right, bottom = region.x + region.width, region.y + region.height
-        above = np.empty(0, np.uint8)
-        for band in _bands(self._open(level), Region(x, y, right - x, bottom - y)):
-            mixed = band.copy()
-            if right == width:
-                mixed[:, -1] = _mix(mixed[:, -1], mixed[:, -2], columns, scale)
-            y += mixed.shape[0]
-            if y == height:
-                mixed[-1] = _mix(mixed[-1], mixed[-2] if mixed.shape[0] > 1 else above, rows, scale)
-            above = mixed[-1]
-            yield mixed[-region.height :, -region.width :]
 
     def close(self) -> None:
         """Nothing is held between regions: a shared handle grows without end."""
@@ -95,12 +74,6 @@ class VipsDecoder(Decoder):
 def _up(side: int, scale: int) -> int:
     """How many parts of a scale a side has, the last of which may lie in it only in part."""
     return -(-side // scale)
-
-
-def _mix(last: Pixels, neighbour: Pixels, share: int, scale: int) -> Pixels:
-    """So many parts of the last pixels with their neighbours, rounded."""
-    sums = last.astype(np.uint16) * share + neighbour.astype(np.uint16) * (scale - share)
-    return ((sums + scale // 2) // scale).astype(np.uint8)
 
 
 def _bands(image: pyvips.Image, region: Region) -> Iterator[Pixels]:
