@@ -8,7 +8,7 @@ structure, however much was lost to JPEG; elsewhere a level is believed (docs/de
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from itertools import accumulate, product
 from typing import NamedTuple
 
 import numpy as np
@@ -64,11 +64,16 @@ def _doubt_by_places(places: list["_Place"]) -> str:
         return "shows something else"
     mean = sum(place.error(place.mean(0, 0)) for place in places)
     most = mean / _MARGIN - _ROUNDING * len(places)
-    if min(sum(place.error(place.sample(*at)) for place in places) for at in _SAMPLES) < most:
+    if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in _SAMPLES):
         return "was made by leaving pixels out"
-    if min(sum(place.error(place.mean(*at)) for place in places) for at in _BESIDE) < most:
+    if any(_is_nearer((place.error(place.mean(*at)) for place in places), most) for at in _BESIDE):
         return "lies beside the one before"
     return ""
+
+
+def _is_nearer(errors: Iterator[float], most: float) -> bool:
+    """Whether all errors together are less than so much; most often one place is enough to tell that they are not."""
+    return all(total < most for total in accumulate(errors))
 
 
 class _Place:

@@ -3,6 +3,7 @@
 import os
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -16,10 +17,10 @@ from tiling.passes import Pass
 from tiling.pyramid import Progress, write_pyramid
 from tiling.sources import open_source
 
-_DECODING = {"jpeg": 11.8, "jp2": 143.0}
-"""Nanoseconds of one core for each pixel of the image."""
+_DECODING: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": (143.0,)}
+"""Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
 
-_DECODING_ELSE = 9.0
+_DECODING_ELSE = (9.0,)
 _WRITING = 13.0
 _FROM_PYRAMID = 3.0  # for each pixel of the level
 
@@ -47,11 +48,12 @@ class Ledger:
         area = reading.levels[0].size.area
         if not reading.is_flat or area < LARGE_PIXELS:
             return
-        rate = _DECODING.get(reading.format, _DECODING_ELSE)
+        rates = _DECODING.get(reading.format, _DECODING_ELSE)[: reading.num_decoded]
+        cost = share * area * rates[made.decoded]
         instead = sum(each.recipe.region.size.area / reading.levels[each.level].downsample ** 2 for each in made.drafts)
         with self._lock:
-            self._lost[path] = self._lost.get(path, 0) + max(0, share * area * rate - instead * _FROM_PYRAMID)
-            if self._lost[path] >= area * (rate + _WRITING):
+            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _FROM_PYRAMID)
+            if self._lost[path] >= area * (sum(rates) + _WRITING):
                 self._due[path] = None
 
     def due(self) -> Path | None:
@@ -80,7 +82,12 @@ def file_to_read(path: Path, digest: str, folder: Path, named: str | None = None
     pyramid, reading = pyramid_path(digest, folder), known_reading(path, named)
     if has_levels(path, reading) or not pyramid.exists():
         return path, reading
-    return pyramid, known_reading(pyramid, is_ours=True)
+    return pyramid, pyramid_reading(pyramid, reading)
+
+
+def pyramid_reading(pyramid: Path, reading: Reading) -> Reading:
+    """How a pyramid is read of an image that is read so without: at the same levels. Raises TilingError subclasses."""
+    return replace(known_reading(pyramid, is_ours=True), oversampling=reading.oversampling)
 
 
 def ingest(path: Path, folder: Path) -> Path:

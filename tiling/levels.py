@@ -20,6 +20,7 @@ SMALLEST = 1024
 OVERSAMPLING = 4
 """A view of a level at least so much larger keeps 45 dB of what the family makes of the full image, even of text."""
 
+_OVERSAMPLING_SCALED = 6  # what overshoots black and white is cut off in full decoding, and is not in scaled
 _OVERSAMPLING_LOSSY = 3  # a level's own loss is of that order, and a finer one of a slide has sixteen times the pixels
 _OVERSAMPLING_QUICK = 2
 _HALVED_AT_ONCE = 64
@@ -54,9 +55,9 @@ class Reading:
 def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
     """Find out how an open image is read; what it has of levels is compared with what they should be.
 
-    A raster is to be the same whether its image has a pyramid by now or not. So levels are made in passing just as
-    ingest makes them, and of an image so small that none are made, none are read. A pyramid that `is_ours` is known to
-    be right.
+    A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
+    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. A pyramid
+    that `is_ours` is known to be right.
     """
     decoder = source.decoder
     found, remarks = decoder.levels, _remark_on_others(decoder.num_others)
@@ -68,16 +69,33 @@ def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
         remarks += (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
     is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS
     levels = found if is_large else found[:1]
+    made = levels_to_make(decoder) if is_flat and is_large else (levels, len(levels))
     return Reading(
-        levels=_halvings(found[0].size) if is_flat and is_large else levels,
-        num_decoded=len(levels),
+        *made,
         found=found,
         is_flat=is_flat,
         is_sequential=decoder.is_sequential,
-        oversampling=_OVERSAMPLING_LOSSY if decoder.is_lossy and not is_flat else OVERSAMPLING,
+        oversampling=_oversampling(decoder, is_flat=is_flat),
         format=source.format,
         remarks=remarks,
     )
+
+
+def _oversampling(decoder: Decoder, *, is_flat: bool) -> int:
+    if decoder.is_scaling:
+        return _OVERSAMPLING_SCALED
+    return _OVERSAMPLING_LOSSY if decoder.is_lossy and not is_flat else OVERSAMPLING
+
+
+def levels_to_make(decoder: Decoder) -> tuple[tuple[Level, ...], int]:
+    """The levels that are made of a flat image, by passes and by ingest alike, and how many its decoder yields.
+
+    Each of the latter is a decode of its own; those below are halvings of the last one.
+    """
+    levels = [decoder.levels[0]]
+    while max(levels[-1].size) > SMALLEST:
+        levels.append(Level(half_size(levels[-1].size), 2 * levels[-1].downsample))
+    return tuple(levels), min(len(levels), len(decoder.levels)) if decoder.is_scaling else 1
 
 
 def quick_reading(reading: Reading, decoder: Decoder) -> Reading:
@@ -133,10 +151,3 @@ def _remark_on_others(num_others: int) -> tuple[str, ...]:
     if not num_others:
         return ()
     return (f"it holds {num_others} more image{'s' * (num_others > 1)}; its first one is shown",)
-
-
-def _halvings(size: Size) -> tuple[Level, ...]:
-    levels = [Level(size, 1.0)]
-    while max(levels[-1].size) > SMALLEST:
-        levels.append(Level(half_size(levels[-1].size), 2 * levels[-1].downsample))
-    return tuple(levels)

@@ -141,12 +141,19 @@ class _Painting:
 
 
 def plan_passes(path: Path, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
-    """The passes that make these recipes of the image at `path`: one of a flat one, else one for each view."""
+    """The passes that make these recipes of the image at `path`; those that are over sooner come first.
+
+    Of a flat image one, or one for each scale of its decoder that is needed, so that a view's pixels do not depend on
+    its company; else one for each view.
+    """
     drafts = tuple(Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
     if not reading.is_flat:
         return [Pass(path, reading, draft.level, (draft,)) for draft in drafts]
-    together = Pass(path, reading, min(reading.num_decoded - 1, *(draft.level for draft in drafts)), drafts)
-    return [together] if reading.is_sequential else _worth_it(together)
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        groups.setdefault(min(reading.num_decoded - 1, draft.level), []).append(draft)
+    passes = [Pass(path, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)]
+    return passes if reading.is_sequential else [part for each in passes for part in _worth_it(each)]
 
 
 def _worth_it(together: Pass) -> list[Pass]:

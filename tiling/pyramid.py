@@ -5,6 +5,7 @@ Tiles are zstd at level 1 after horizontal differencing, with a checksum each, s
 
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +16,7 @@ from tifffile import TiffWriter
 
 from tiling.geometry import Region, Size
 from tiling.helpers import helpers
-from tiling.levels import SMALLEST, cut_anew, half_size, halve
+from tiling.levels import cut_anew, halve, levels_to_make
 from tiling.orientation import TAG
 from tiling.sources import Source
 from tiling.sources.base import Pixels
@@ -32,56 +33,53 @@ def write_pyramid(source: Source, path: Path, progress: Progress | None = None) 
 
     Needs memory for a few bands of 512 rows, and room for temporary files of a third of the pixels beside `path`.
     """
-    size = source.decoder.levels[0].size
-    bands = source.decoder.bands(0, Region(0, 0, *size))
-    with TiffWriter(path, bigtiff=True) as writer:
-        _Levels(writer, path.parent, _counting(progress, size)).write(bands, size, _tags(source))
+    levels, num_decoded = levels_to_make(source.decoder)
+    with TiffWriter(path, bigtiff=True) as writer, ExitStack() as files:
+        pages = _Pages(writer, _counting(progress, sum(level.size.area for level in levels)))
+        half: IO[bytes] | None = None
+        for number, (size, _) in enumerate(levels):
+            bands = _read_back(half, size) if half else source.decoder.bands(number, Region(0, 0, *size))
+            is_halved = num_decoded <= number + 1 < len(levels)
+            half = files.enter_context(tempfile.TemporaryFile(dir=path.parent)) if is_halved else None
+            pages.write(bands, size, {"subfiletype": 1} if number else _tags(source), half)
 
 
-def _counting(progress: Progress | None, size: Size) -> Callable[[int], object]:
-    """Add up the pixels that it is called with, out of those of all levels of an image of `size`."""
-    if progress is None:
-        return lambda pixels: None
-    total, level, written = size.area, size, 0
-    while max(level) > SMALLEST:
-        level = half_size(level)
-        total += level.area
+def _counting(progress: Progress | None, total: int) -> Callable[[int], object]:
+    """Add up the pixels that it is called with, out of so many."""
+    written = 0
 
     def add(pixels: int) -> None:
         nonlocal written
         written += pixels
-        progress(written, total)
+        if progress:
+            progress(written, total)
 
     return add
 
 
-class _Levels:
-    """Writes one level while it keeps the next in a temporary file."""
+class _Pages:
+    """Writes levels, and what the next one is made of into a temporary file."""
 
-    def __init__(self, writer: TiffWriter, folder: Path, count: Callable[[int], object]) -> None:
-        self._writer, self._folder, self._count = writer, folder, count
+    def __init__(self, writer: TiffWriter, count: Callable[[int], object]) -> None:
+        self._writer, self._count = writer, count
 
-    def write(self, bands: Iterator[Pixels], size: Size, tags: dict[str, Any]) -> None:
-        with tempfile.TemporaryFile(dir=self._folder) as half:
-            self._writer.write(
-                self._tiles(bands, half),
-                shape=(size.height, size.width, 3),
-                dtype=np.uint8,
-                tile=(_TILE, _TILE),
-                photometric="rgb",
-                compression="zstd",
-                predictor=2,
-                metadata=None,
-                **tags,
-            )
-            if max(size) > SMALLEST:
-                half.seek(0)
-                smaller = half_size(size)
-                self.write(_read_back(half, smaller), smaller, {"subfiletype": 1})
+    def write(self, bands: Iterator[Pixels], size: Size, tags: dict[str, Any], half: IO[bytes] | None) -> None:
+        self._writer.write(
+            self._tiles(bands, half),
+            shape=(size.height, size.width, 3),
+            dtype=np.uint8,
+            tile=(_TILE, _TILE),
+            photometric="rgb",
+            compression="zstd",
+            predictor=2,
+            metadata=None,
+            **tags,
+        )
 
-    def _tiles(self, bands: Iterator[Pixels], half: IO[bytes]) -> Iterator[bytes]:
+    def _tiles(self, bands: Iterator[Pixels], half: IO[bytes] | None) -> Iterator[bytes]:
         for band in cut_anew(bands, _TILE):
-            half.write(halve(band).data)
+            if half:
+                half.write(halve(band).data)
             self._count(band.shape[0] * band.shape[1])  # the writer never comes back after its last tile
             starts = range(0, band.shape[1], _TILE)
             yield from helpers().map(_encode, [band[:, left : left + _TILE] for left in starts])
@@ -102,6 +100,7 @@ def _encode(part: Pixels) -> bytes:
 
 
 def _read_back(file: IO[bytes], size: Size) -> Iterator[Pixels]:
+    file.seek(0)
     for top in range(0, size.height, _TILE):
         rows = min(_TILE, size.height - top)
         yield np.frombuffer(file.read(rows * size.width * 3), np.uint8).reshape(rows, size.width, 3)

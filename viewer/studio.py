@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tiling.known import known_reading
+from tiling.ingest import pyramid_reading
 from tiling.rendering import paint
 from tiling.sources import Level
 from tiling.sources.base import Pixels
@@ -109,7 +109,7 @@ class Studio:
     async def _with_pyramid(self, picture: Picture) -> Picture:
         with self.pictures.naming(picture.name, picture.path):
             file = await self.pyramids.wait_for(picture)
-            return replace(picture, file=file, reading=await asyncio.to_thread(known_reading, file, is_ours=True))
+            return replace(picture, file=file, reading=await asyncio.to_thread(pyramid_reading, file, picture.reading))
 
     async def _overview(self, picture: Picture) -> Overview:
         is_wanted = threading.Event()

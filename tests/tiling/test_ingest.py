@@ -151,7 +151,7 @@ class TestPaying:
             ("large.png", "0,3600,600,600", 3),
             ("large.png", "0,0,600,700", 16),
             ("large.jpg", "0,3600,600,600", 3),
-            ("large.jpg", "full", 3),
+            ("large.jpg", "full", 4),  # scaled levels are decoded anew
             ("pyramid.tif", "full", None),
             ("small.png", "full", None),
         ],

@@ -75,6 +75,16 @@ def test_a_flat_image_is_passed_over_once_for_all_its_views(library: Library, na
     assert (library.stats().renders, library.stats().passes) == (len(views(name)), 1)
 
 
+def test_each_scale_of_a_jpeg_is_decoded_once_for_all_its_views(library: Library) -> None:
+    """Coarse ones first, and each view as it is alone."""
+    asked = [View(image="a.jpg", sizing=f"longest:{side}") for side in (40, 60, 100, 150, 300, 512)]
+    rasters = together(library, asked)
+    assert [raster.level for raster in rasters] == [3, 3, 2, 2, 1, 0]
+    assert library.stats().passes == 3
+    for raster, view in zip(rasters, asked, strict=True):
+        np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
+
+
 def test_a_pyramid_is_read_view_by_view(library: Library) -> None:
     """From its own levels, where a view reads only what it shows."""
     together(library, views("pyramid.tif"))

@@ -20,13 +20,14 @@ from tiling.known import known_reading
 from tiling.library import Library
 from tiling.rendering import Raster, render
 from tiling.roots import ImageRoot
+from tiling.sources.jpeg import find_frame
 from tiling.views import View
 
 WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels
 FILES = ["a.png", "a.jpg", "strips.tif", "tiles.tif", "strided.tif", "turned.png", "turned.jpg"]
 VIEWS = [
     View(image="x"),
-    View(image="x", sizing="longest:300"),
+    *(View(image="x", sizing=f"longest:{side}") for side in (300, 100, 60)),
     View(image="x", region="1201,807,2400,1600"),
     View(image="x", region="3001,2003,600,1600"),
 ]
@@ -149,6 +150,52 @@ class TestEdges:
         assert error[:, [1, -2]].mean() <= 2 * error.mean() + 1
 
 
+@st.composite
+def framed(draw: st.DrawFn) -> tuple[Pixels, dict[str, object], int | None]:
+    """A black frame around white, sides of any remainder, ways to encode it, and what lies beside it."""
+    width, height, frame = (draw(st.integers(*ends)) for ends in ((1001, 1016), (1001, 1016), (0, 7)))
+    pixels = np.zeros((height, width, 3), np.uint8)
+    pixels[frame : height - frame, frame : width - frame] = 255
+    exif = Image.Exif()
+    exif[0x0112] = draw(st.integers(1, 8))
+    sampling, is_progressive = draw(st.sampled_from([0, 1, 2])), draw(st.booleans())
+    return (
+        pixels,
+        {"exif": exif, "subsampling": sampling, "progressive": is_progressive},
+        draw(st.sampled_from([None, 0, 255])),
+    )
+
+
+def save_jpeg(pixels: Pixels, path: Path, options: dict[str, object], beside: int | None) -> Path:
+    """A JPEG whose last blocks are filled up with its last pixels, or with a grey `beside` it."""
+    height, width = pixels.shape[:2]
+    whole = [(0, -side % 8) for side in (height, width)]
+    padded = np.pad(pixels, [*whole, (0, 0)], constant_values=beside) if beside is not None else pixels
+    Image.fromarray(padded).save(path, quality=95, **options)
+    content = bytearray(path.read_bytes())
+    at = find_frame(path)
+    assert at is not None
+    content[at + 5 : at + 9] = height.to_bytes(2) + width.to_bytes(2)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.usefixtures("small_are_large")
+@given(case=framed(), part=parts(), reduction=st.floats(12, 60))
+@settings(max_examples=80, deadline=None)
+def test_a_frame_is_seen_as_pillow_sees_it_at_every_scale_of_a_jpeg(
+    case: tuple[Pixels, dict[str, object], int | None], part: tuple[tuple[int, int], float, float], reduction: float
+) -> None:
+    """Whatever lies beside the image in its last blocks."""
+    pixels, options, beside = case
+    with TemporaryDirectory() as folder:
+        path = save_jpeg(pixels, Path(folder) / "a.jpg", options, beside)
+        raster, expected = seen(path, *part[:2], reduction)
+    assert raster.level > 0
+    for edge in (np.s_[0, 2:-2], np.s_[-1, 2:-2], np.s_[2:-2, 0], np.s_[2:-2, -1]):
+        assert np.abs(raster.pixels[edge].astype(int) - expected[edge]).max() <= 24
+
+
 LEAST = {"written": 45, "noisy": 45, "lined": 40}
 """In dB, where a level is just four times as large as the raster: docs/decisions/2026-11-24-levels.md."""
 
@@ -160,6 +207,17 @@ def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[
     path = save(make(WIDTH, HEIGHT), tmp_path / f"a.{kind}", 1)
     for reduction in (4.01, 8.02, 16.04):
         raster, expected = seen(path, (0, 0), 1, reduction)
+        assert psnr(raster.pixels[2:-2, 2:-2], expected[2:-2, 2:-2]) >= LEAST[make.__name__]
+
+
+@pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)
+def test_scales_of_a_lossy_jpeg_keep_as_much(tmp_path: Path, make: Callable[[int, int], Pixels]) -> None:
+    """Full decoding cuts off what overshoots black and white, of which scales know nothing."""
+    path = tmp_path / "a.jpg"
+    Image.fromarray(make(WIDTH, HEIGHT)).save(path, quality=75, subsampling=2)
+    for level, reduction in enumerate((12.02, 24.04, 48.08), 1):
+        raster, expected = seen(path, (0, 0), 1, reduction)
+        assert raster.level == level
         assert psnr(raster.pixels[2:-2, 2:-2], expected[2:-2, 2:-2]) >= LEAST[make.__name__]
 
 
