@@ -159,7 +159,9 @@ class Waiting:
         writing, answer = self._writing[number], response.turns[-1]
         writing.now, writing.logprobs = answer.text, list(answer.logprobs or ())
         if not answer.text.startswith(writing.told):
-            raise AnswerFailedError("what was told was broken off, and the answer begun anew reads otherwise; ask again")
+            raise AnswerFailedError(
+                "what was told was broken off, and the answer begun anew reads otherwise; ask again"
+            )
         delta = writing.untold(number)
         return [delta] if delta else []
 
