@@ -23,9 +23,12 @@ _LEAST = 16  # a level of fewer pixels on a side tells nothing, and serves no vi
 _INNER = slice(2, -2)  # where what lies half a pixel beside is whole
 _MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors
 _ROUNDING = 2.0  # squared grey levels that rounding explains
-_UNRELATED = 0.45  # of both variances: pages of text alike in nothing but their lines differ by 0.5
-_NOISE = 16.0  # squared grey levels that lossy compression explains
+_UNRELATED = 0.7  # of both variances; images that have nothing in common differ by 1
+_DETAIL = 2.0  # of what means of unrelated pixels vary by; no filter differs more from the mean than by 1.2
+_NOISE = 16.0  # squared grey levels that lossy compression explains where there is nothing to see
+_LOSS = {False: 80.0, True: 180.0}  # and elsewhere, by whether the file is lossy as it is; it may have been before
 _SHADE = 16.0  # grey levels between mean colours
+_ELSE = "shows something else"
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _SAMPLES = tuple(product((0.0, 0.25, 0.5, 0.75), repeat=2))  # where in a pixel of a level the one that was kept lay
 _BESIDE = tuple(offset for offset in product((-0.5, 0.0, 0.5), repeat=2) if any(offset))
@@ -54,21 +57,21 @@ def _doubt(decoder: Decoder, number: int) -> str:
         return "lacks tiles"
     if min(decoder.levels[number].size) < _LEAST:
         return ""
-    return _doubt_by_places(list(_places(decoder, number)))
+    return _doubt_by_places(list(_places(decoder, number)), _LOSS[decoder.is_lossy])
 
 
-def _doubt_by_places(places: list["_Place"]) -> str:
+def _doubt_by_places(places: list["_Place"], loss: float) -> str:
     if not places:
         return "cannot be compared with the one before"
-    if any(place.is_of_another_image for place in places):
-        return "shows something else"
     mean = sum(place.error(place.mean(0, 0)) for place in places)
     most = mean / _MARGIN - _ROUNDING * len(places)
     if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in _SAMPLES):
         return "was made by leaving pixels out"
+    if any(place.is_unrelated for place in places):
+        return _ELSE
     if any(_is_nearer((place.error(place.mean(*at)) for place in places), most) for at in _BESIDE):
         return "lies beside the one before"
-    return ""
+    return _ELSE if any(place.differs_by_more_than(loss) for place in places) else ""
 
 
 def _is_nearer(errors: Iterator[float], most: float) -> bool:
@@ -87,11 +90,15 @@ class _Place:
         self._luma = _luma(coarse)[_INNER, _INNER]
 
     @property
-    def is_of_another_image(self) -> bool:
+    def is_unrelated(self) -> bool:
         """Whether both have no more in common than two images have."""
         mean = self.mean(0, 0)
         apart = max(abs(one - other) for one, other in zip(*self._shades, strict=True))
         return bool(apart > _SHADE or self.error(mean) > _UNRELATED * (self._luma.var() + mean.var()) + _NOISE)
+
+    def differs_by_more_than(self, loss: float) -> bool:
+        """Whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
+        return self.error(self.mean(0, 0)) > _DETAIL * self._detail() / self._factor**2 + loss
 
     def error(self, explanation: _Grey) -> float:
         """The mean square of what an explanation leaves unexplained."""
@@ -103,6 +110,13 @@ class _Place:
         columns = (np.arange(self._width + 1) + right) * self._factor + self._lead[0]
         sums = _between(_between(self._sums, rows).T, columns).T
         return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
+
+    def _detail(self) -> float:
+        """The mean variance of the finer pixels that one of the level stands for."""
+        side = max(2, round(self._factor))
+        rows, columns = (length // side for length in self._fine.shape)
+        blocks = self._fine[: rows * side, : columns * side].reshape(rows, side, columns, side)
+        return float(blocks.var((1, 3)).mean())
 
     def sample(self, right: float, down: float) -> _Grey:
         """One of the finer pixels for each of the level."""

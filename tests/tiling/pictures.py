@@ -25,14 +25,14 @@ def textured(width: int, height: int, seed: int = 0) -> Pixels:
     return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
 
 
-def written(width: int, height: int, seed: int = 0) -> Pixels:
-    """Black type of 22 pixels on white, in lines, every one of them another, H x W x 3."""
+def written(width: int, height: int, seed: int = 0, type_size: int = 22) -> Pixels:
+    """Black type of so many pixels on white, in lines, every one of them another, H x W x 3."""
     draw = np.random.default_rng(seed)
     sheet = Image.new("L", (width, height), 255)
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(22)
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(type_size)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz    ABCDEFG0123456789.,"))
-    for top in range(0, height, 30):
-        line = "".join(draw.choice(letters, width // 9))
+    for top in range(0, height, type_size * 15 // 11):
+        line = "".join(draw.choice(letters, width * 5 // (2 * type_size)))
         pen.text((int(draw.integers(0, 12)), top), line, fill=0, font=font)
     return np.repeat(np.asarray(sheet)[..., None], 3, axis=2)
 

@@ -94,6 +94,22 @@ class TestComparison:
         assert "gigavqa ingest" in remark
 
 
+@pytest.mark.parametrize("jpeg_quality", [0, 75])
+def test_another_page_of_small_type_in_the_same_lines_is_told_at_a_quarter(tmp_path: Path, jpeg_quality: int) -> None:
+    """Where lines are stripes of grey that both pages have in common."""
+    one, other = (written(1536, 1280, seed, type_size=10) for seed in range(2))
+    for level, count in ((one, 2), (other, 1)):
+        path = save_levels(tmp_path / f"{count}.tif", [one, averaged(level, 4)], jpeg_quality=jpeg_quality)
+        assert len(known_reading(path).found) == count
+
+
+def test_noise_of_which_jpeg_left_little_is_believed(tmp_path: Path) -> None:
+    """At quality 30, four to one, two thirds of what is left of it are the loss."""
+    noise = noisy(1536, 1280)
+    path = save_levels(tmp_path / "a.tif", [noise, LEGITIMATE["triangle"](noise, 4)], jpeg_quality=30)
+    assert len(known_reading(path).found) == 2
+
+
 @pytest.mark.parametrize("shrink", ["mean", "nearest"])
 @pytest.mark.parametrize("in_subifds", [True, False])
 def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from catalogue.families.qwen import QwenBudget
 from performance.view_files import write_tile_pyramid
 from tests.tiling.pictures import textured
 from tests.viewer.test_pictures import shown
 from tests.viewer.viewing import Viewing, viewing
 from tests.waiting import async_wait_until, wait_until
+from tiling.rendering import render
+from tiling.views import View
 from viewer.drawing import overview_of
 from viewer.errors import BusyError
 from viewer.pictures import Pictures
@@ -55,6 +58,20 @@ def test_a_flat_picture_is_decoded_once_and_a_pyramid_is_made_when_it_is_looked_
     assert narrow.count("pyramids") == 1
     refined = narrow.get("flat.png", "full/1000,/0/default.jpg")
     assert (refined.headers["cache-control"], "etag" in refined.headers) == ("no-cache", True)
+
+
+def test_what_a_model_saw_of_a_large_flat_picture_is_its_raster(tmp_path: Path) -> None:
+    """Not a piece of the overview, although that would be there sooner."""
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data/flat.jpg"
+    Image.fromarray(PIXELS).save(path)
+    raster = render(path, View(image="flat.jpg"), QwenBudget(factor=2, min_pixels=4, max_pixels=500 * 330))
+    height, width, _ = raster.pixels.shape
+    with viewing(tmp_path, "--patience-seconds", "60") as running:
+        assert running.get("flat.jpg", f"full/{width},{height}/0/default.png").headers["cache-control"] == "no-store"
+        answer = running.get("flat.jpg", f"full/{width},{height}/0/default.png?as=raster")
+        assert answer.headers["cache-control"] == "no-cache"
+        np.testing.assert_array_equal(shown(answer), raster.pixels)
 
 
 def test_a_flat_picture_that_is_damaged_is_found_out_once(narrow: Viewing) -> None:

@@ -81,6 +81,18 @@ def test_what_a_model_saw_is_the_very_raster_that_a_worker_kept(viewer: Viewing)
     )
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "strips.tif", "turned.png", "slide.svs"])
+def test_what_a_model_saw_comes_by_the_very_rules(viewer: Viewing, name: str) -> None:
+    """To the last bit, whatever lies in the file at this scale, and however the picture is turned."""
+    budget = QwenBudget(factor=2, min_pixels=4, max_pixels=300 * 250)
+    view = View(image=name, region="0,0,600,500")
+    raster = render(viewer.home / "data/set/images" / name, view, budget)
+    height, width, _ = raster.pixels.shape
+    answer = viewer.get(f"set/images/{name}", f"0,0,600,500/{width},{height}/0/default.png?as=raster")
+    assert (width, height) == (300, 250)
+    np.testing.assert_array_equal(shown(answer), raster.pixels)
+
+
 def test_sizes_distort_turn_and_mirror(viewer: Viewing) -> None:
     """In IIIF's order: region, size, mirroring, rotation clockwise, quality."""
     asked = shown(viewer.get("set/images/a.png", "100,200,400,200/max/!90/default.png"))
