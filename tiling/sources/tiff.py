@@ -43,6 +43,7 @@ class TiffDecoder(Decoder):
         )
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
+        self._changes_of: dict[int, list[float]] = {}
         self._descriptor = os.open(path, os.O_RDONLY)
         self._num_bytes = os.fstat(self._descriptor).st_size
 
@@ -65,7 +66,9 @@ class TiffDecoder(Decoder):
         rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
         if not page.is_tiled:
             return super().landmarks(level)
-        weights = self._changes(page) if page.compression == 1 else page.databytecounts
+        if page.compression == 1 and level not in self._changes_of:  # each is compared with both its neighbours
+            self._changes_of[level] = self._changes(page)
+        weights = self._changes_of.get(level, page.databytecounts)
         counts = np.asarray(weights[: rows * columns]).reshape(rows, columns)
         found = []
         for top, left in product({0, rows // 2}, {0, columns // 2}):
