@@ -39,15 +39,25 @@ if __name__ == "__main__":
     asyncio.run(main(sys.argv[1]))
 """
 FORKING_OWNER = """
-import os, time
+import multiprocessing, time
 from workers.engines.tie import own_engine, tie_to_owner
+
+def work():
+    tie_to_owner()  # a second time
+    time.sleep(60)
+
 own_engine()
 tie_to_owner()  # as vLLM's plugin does in the owner, too
-if child := os.fork():
-    print(child, flush=True)
-    time.sleep(60)
-tie_to_owner()  # a second time
+engine = multiprocessing.get_context("fork").Process(target=work)
+engine.start()
+print(engine.pid, flush=True)
 time.sleep(60)
+"""
+OTHER_CHILD = """
+import subprocess, sys
+from workers.engines.tie import own_engine
+own_engine()
+subprocess.run([sys.executable, "-c", "print('ran')"], start_new_session=True, preexec_fn=lambda: None, check=True)
 """
 
 
@@ -80,3 +90,11 @@ def test_an_engine_that_was_forked_ends_with_its_owner_too() -> None:
         engine = psutil.Process(int(owner.stdout.readline()))
         owner.kill()
     wait_until(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE, what="the engine's end")
+
+
+def test_other_children_of_an_owner_may_lead_a_session_of_their_own() -> None:
+    """They are no engine: nothing runs in them between fork and exec."""
+    ended = subprocess.run(
+        [sys.executable, "-c", OTHER_CHILD], env=PATHS, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.stdout, ended.returncode) == ("ran\n", 0), ended.stderr

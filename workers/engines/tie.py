@@ -2,11 +2,12 @@
 
 Runs twice in each of them: first thing, because multiprocessing runs `workers/__main__.py` again in what it spawns, and
 as a vLLM plugin (entry point group `vllm.general_plugins`), for engines that something else than a worker has started.
-Neither runs in what is forked, should an operator want that of vLLM: there it runs at the fork itself.
+Neither runs in what multiprocessing forks, should an operator want that of vLLM: there it runs right after the fork.
 """
 
 import contextlib
 import functools
+import multiprocessing.util
 import os
 import select
 import signal
@@ -41,8 +42,8 @@ def _tie(owner: int, process: int) -> None:
 
 @functools.cache
 def _tie_forks() -> None:
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_tie_fork)
+    # Not `os.register_at_fork`: that runs in children of `subprocess`, too, which lead no group before their session.
+    multiprocessing.util.register_after_fork(_tie_fork, lambda tie: tie())
 
 
 def _tie_fork() -> None:
