@@ -21,6 +21,7 @@ from tests.flow.jobs import MODEL, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
 from tests.watching.watched import Watched
+from tests.workers.elsewhere import Elsewhere, serving
 
 Fault = Callable[[Watched], Iterator[None]]
 
@@ -29,6 +30,7 @@ QUEUE_REQUESTS = 20_000
 
 _MIB = 2**20
 _UNSERVED, _HANGING, _SLOW, _FULL = "glm-4.5v", "qwen3-vl-8b", "gemma-4-26b", "internvl3.5-38b"
+_SILENT = "qwen3-vl-32b"
 _IN_ITS_OWN_NETWORK = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
 
@@ -166,6 +168,17 @@ def requests_fail(watched: Watched) -> Iterator[None]:
     shutil.move(folder / "images-away", folder / "images")
 
 
+def empty_answers(watched: Watched) -> Iterator[None]:
+    """A server elsewhere ends every answer before its first token."""
+    with serving(Elsewhere(model=_SILENT, is_silent=True)) as there:
+        remote = ("--model", _SILENT, "--engine", "remote", "--endpoint", there.url, "--max-requests", "1")
+        worker = watched.installation.start_worker(*remote)
+        with _job(watched, models=[_SILENT], repeats=20):
+            yield
+            there.is_silent = False
+        _end(worker)
+
+
 def disk_full(watched: Watched) -> Iterator[None]:
     """The disk of uploads is 97 % full."""
     yield from _filled(watched.folder / "disk", 0.97)
@@ -214,6 +227,7 @@ FAULTS: Mapping[str, tuple[Fault, str]] = {
     "GigavqaSinkFailing": (sink_failing, ""),
     "GigavqaGpuIdleWithWork": (gpu_idle_with_work, f'model="{_SLOW}"'),
     "GigavqaRequestsFail": (requests_fail, f'model="{MODEL}"'),
+    "GigavqaEmptyAnswers": (empty_answers, f'model="{_SILENT}"'),
     "GigavqaDiskFull": (disk_full, 'place="uploads"'),
     "GigavqaWorkerDiskFull": (worker_disk_full, ""),
     "GigavqaBackgroundFailing": (background_failing, 'loop="lanes"'),

@@ -16,6 +16,7 @@ BUSY = 'gigavqa_worker_engine_seconds_total{instance="w",worker="w-1",model="m",
 PIXELS = 'gigavqa_worker_engine_seconds_total{instance="w",worker="w-1",model="m",state="pixels"}'
 COMPLETED = 'gigavqa_responses_recorded_total{instance="g",model="m",outcome="completed"}'
 FAILED = 'gigavqa_responses_recorded_total{instance="g",model="m",outcome="failed"}'
+EMPTY = 'gigavqa_worker_empty_answers_total{instance="w",worker="w-1",model="m"}'
 WELL = {
     'up{job="gigavqa-gateway",instance="g"}': "1x60",
     'up{job="gigavqa-worker",instance="w",worker="w-1"}': "1x60",
@@ -29,6 +30,7 @@ WELL = {
     'gigavqa_workers{instance="g",model="m",state="ready"}': "2x60",
     COMPLETED: "0+600x60",
     FAILED: "0+6x60",
+    EMPTY: "0+6x60",
     'gigavqa_queue_requests{instance="g"}': "32000x60",
     'gigavqa_queue_limit_requests{instance="g"}': "200000x60",
     'gigavqa_sink_failures_total{instance="g"}': "0x60",
@@ -64,6 +66,7 @@ FAULTS = {
     "GigavqaGpuIdleWithWork": {BUSY: "0+57x30 1710+6x30", PIXELS: "0+3x30 90+54x30"},
     "GigavqaEngineRestarts": {'gigavqa_worker_engine_restarts_total{instance="w",worker="w-1"}': "1x40 1+1x20"},
     "GigavqaRequestsFail": {FAILED: "0+6x30 180+200x30"},
+    "GigavqaEmptyAnswers": {EMPTY: "0+6x30 180+200x30"},
     "GigavqaDiskFull": {'gigavqa_disk_free_bytes{instance="g",place="results"}': "800x30 40x30"},
     "GigavqaWorkerDiskFull": {'gigavqa_worker_disk_free_bytes{instance="w",worker="w-1"}': "90000000000x30 1000x30"},
     "GigavqaBackgroundFailing": {'gigavqa_background_failures_total{instance="g",loop="sink"}': "1x40 1+1x20"},

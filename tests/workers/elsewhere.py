@@ -46,8 +46,9 @@ class Mood:
 class Elsewhere:
     """The server's manners, and what it has seen: bodies of chats, pictures by their names, and keys.
 
-    It fails at every chat with `poison` in it, and lists its model to whoever has the key that it is `locked` with; to
-    nobody while it `refuses` all with a status, chats too, or `is_broken` for all.
+    It fails at every chat with `poison` in it, ends every answer before its first token while it `is_silent`, and lists
+    its model to whoever has the key that it is `locked` with; to nobody while it `refuses` all with a status, chats
+    too, or `is_broken` for all.
     """
 
     owner: str = "vllm"
@@ -58,6 +59,7 @@ class Elsewhere:
     poison: str | None = None
     refuses: int | None = None
     is_broken: bool = False
+    is_silent: bool = False
     moods: list[Mood] = field(default_factory=list)
     chats: list[dict[str, Any]] = field(default_factory=list)
     pictures: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -132,8 +134,9 @@ class Elsewhere:
             turn = await engine.generate(chat, Sampling(seed=body.get("seed"), max_tokens=limit), "chat")
         finally:
             await engine.stop()
-        usage = {"prompt_tokens": turn.usage.prompt_tokens, "completion_tokens": turn.usage.completion_tokens}
-        choice = {"index": 0, "message": {"role": "assistant", "content": turn.text}, "finish_reason": "stop"}
+        text, tokens = ("", 0) if self.is_silent else (turn.text, turn.usage.completion_tokens)
+        usage = {"prompt_tokens": turn.usage.prompt_tokens, "completion_tokens": tokens}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return {"id": "chatcmpl-1", "model": f"{self.model}-2026", "choices": [choice], "usage": usage}
 
     def _message(self, message: dict[str, Any]) -> Message:
