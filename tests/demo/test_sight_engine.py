@@ -2,8 +2,7 @@
 
 import asyncio
 import importlib.util
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,15 +44,6 @@ class Request(NamedTuple):
     truth: str
     text: str
     rasters: tuple[Raster, ...]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _environment() -> Iterator[None]:
-    """Forget afterwards what the engine sets for its children."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """What the vision encoder made of a picture's views is kept until all that is asked about the picture has seen it."""
 
 import importlib.util
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,18 +72,8 @@ def test_it_never_gets_smaller_than_vllm_makes_it() -> None:
     assert config.cache_config.gpu_memory_utilization == 0.92
 
 
-@pytest.fixture
-def _environment() -> Iterator[None]:
-    """Forget afterwards what the engine sets for its children."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
-
-
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-@pytest.mark.usefixtures("_environment")
 async def test_crops_are_encoded_once_for_both_their_prompts(tmp_path: Path) -> None:
     """Four crops alone, the full image, the next picture; then each crop behind the full image: six encoder runs.
 

@@ -1,8 +1,6 @@
 """A model that takes texts alone is an entry like any other: found from its checkpoint, served by the real engine."""
 
 import importlib.util
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,15 +21,6 @@ def checkpoint(tmp_path: Path) -> Path:
     return ensure_checkpoint("built-in:qwen3", tmp_path / "checkpoints")
 
 
-@pytest.fixture
-def _environment() -> Iterator[None]:
-    """Forget afterwards what the engine sets for its children."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
-
-
 def test_an_entry_without_a_visual_budget_is_read_and_written(checkpoint: Path, tmp_path: Path) -> None:
     """It says nothing of boxes; one with a budget must."""
     entry = resolve_model(str(checkpoint), {})
@@ -48,7 +37,7 @@ def test_an_entry_without_a_visual_budget_is_read_and_written(checkpoint: Path, 
 @pytest.mark.engine
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-async def test_it_is_served(checkpoint: Path, _environment: None) -> None:
+async def test_it_is_served(checkpoint: Path) -> None:
     """A chat is answered, and the same chat again finds its prefix."""
     entry = resolve_model(str(checkpoint), {}).model_copy(
         update={"max_model_len": 2048, "engine": {"dtype": "float32", "block_size": 32, "max_num_seqs": 4}}

@@ -5,8 +5,7 @@ vLLM's front end believes that its core has each raster that it made ready; whoe
 
 import asyncio
 import importlib.util
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -36,15 +35,6 @@ pytestmark = [
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 TOO_LONG = "word " * 2690
 """Of three tokens a word: fits by itself, and not beside a raster of 256 tokens."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _environment() -> Iterator[None]:
-    """Forget afterwards what the engine sets for its children."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,9 +2,8 @@
 
 import asyncio
 import importlib.util
-import os
 import signal
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,15 +64,6 @@ class Engines:
     def _make(self) -> VllmEngine:
         self.made.append(VllmEngine(ENTRY, str(self.checkpoint)))
         return self.made[-1]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _environment() -> Iterator[None]:
-    """Forget afterwards what the engine sets for its children."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
