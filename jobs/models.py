@@ -417,8 +417,8 @@ class TurnResponse(Contract):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the model is said to have ended it before a single token: a model may, and engines have erred so."""
-        return not self.text and not self.usage.completion_tokens and self.finish_reason == "stop"
+        """Whether it ended without a single token, and nobody filtered it: a model may, and engines have erred so."""
+        return not self.text and not self.usage.completion_tokens and self.finish_reason != "content_filter"
 
 
 class RemoteInfo(Contract):

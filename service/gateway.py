@@ -140,7 +140,8 @@ class Gateway:
         settings, uploads = self._settings, Uploads(self._settings.uploads)
         files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
         fetcher = Fetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
-        pictures = Pictures(settings.data, uploads, files, fetcher, settings.viewer_origins)
+        viewer = [str(settings.viewer_url).lower().rstrip("/")] if settings.viewer_url else []
+        pictures = Pictures(settings.data, uploads, files, fetcher, [*settings.viewer_origins, *viewer])
         composer = Composer(self._models, Fleet(self._redis), pictures)
         chats = Chats(self._redis, limit_requests=settings.queue_requests)
         batches = BatchRegistry(self._redis)

@@ -5,8 +5,10 @@ vLLM's front end believes that its core has each raster that it made ready; whoe
 
 import asyncio
 import importlib.util
+import random
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
@@ -22,6 +24,7 @@ from tiling.views import View
 from workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
 from workers.engines.vllm_engine import VllmEngine
 from workers.engines.vllm_prompts import render
+from workers.engines.vllm_sender_cache import restored
 from workers.player import Player
 from workers.preparation import Preparation
 from workers.script import FixedTurns
@@ -98,6 +101,74 @@ async def test_a_chat_that_is_cancelled_leaves_its_rasters(engine: VllmEngine, s
     assert stayed.usage.completion_tokens > 0
     await assert_answered(engine, [own])
     await assert_answered(engine, [shared, own])
+
+
+SMALL = {"mm_processor_cache_gb": 0.0155}
+"""Holds some twenty rasters of the tests' size."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VllmEngine]:
+    """An engine whose cache of rasters is full all the time."""
+    entry = ENTRY.model_copy(update={"engine": {**ENTRY.engine, **SMALL}})
+    made = VllmEngine(entry, str(ensure_checkpoint(entry.weights, tmp_path_factory.mktemp("checkpoints"))))
+    await made.start()
+    yield made
+    await made.stop()
+
+
+async def test_both_sides_put_out_the_same_rasters_whatever_is_refused(small: VllmEngine) -> None:
+    """In a full cache, a refused chat's use of rasters is taken back to the order, so that no question is asked twice.
+
+    Chats of three to five of twenty rasters, nearly half of them beyond the context, and some that leave.
+    """
+    draw = random.Random(5)
+    rasters = [raster(f"full-{number}", (512, 512)) for number in range(20)]
+
+    async def chat(number: int) -> TurnResponse | None:
+        shown = draw.sample(rasters, draw.randrange(3, 6))
+        too_long = draw.random() < 0.45
+        asked = asyncio.create_task(ask(small, *shown, TOO_LONG if too_long else f"Question {number}?"))
+        if draw.random() < 0.15:
+            await asyncio.sleep(draw.uniform(0, 0.1))
+            asked.cancel()
+        (said,) = await asyncio.gather(asked, return_exceptions=True)
+        assert isinstance(said, TurnResponse | ContextExceededError | asyncio.CancelledError), said
+        return said if isinstance(said, TurnResponse) else None
+
+    for start in range(0, 240, 12):
+        await asyncio.gather(*(chat(number) for number in range(start, start + 12)))
+    assert (await small.stats()).retries == 0
+
+
+async def test_a_prompt_that_shows_more_than_the_cache_holds_is_answered(small: VllmEngine) -> None:
+    """Its rasters put out each other; asked once more of empty caches, it is as it would be in a larger one."""
+    rasters = [raster(f"beyond-{number}", (512, 512)) for number in range(27)]
+    await assert_answered(small, rasters[:2])
+    for _ in range(2):
+        answer = await ask(small, *rasters, "How many?")
+        assert answer.usage.completion_tokens > 0
+    await assert_answered(small, rasters[-2:])
+
+
+@pytest.mark.parametrize("seed", range(50))
+async def test_what_a_failed_prompt_did_to_the_front_ends_cache_is_undone(seed: int) -> None:
+    """Rasters, their order, and what is put out next."""
+    from vllm.utils.cache import LRUCache
+
+    draw = random.Random(seed)
+    lru = LRUCache[str, int](20, getsizeof=lambda size: size)
+    for number in range(30):
+        lru.put(str(number), draw.randrange(1, 5))
+    before = [(key, lru.cache[key]) for key in lru.order]
+    sender = SimpleNamespace(_cache=lru)
+    with pytest.raises(asyncio.CancelledError), restored(sender, ()):
+        for _ in range(draw.randrange(12)):
+            key = str(draw.randrange(40))
+            lru.touch(key) if key in lru else lru.put(key, draw.randrange(1, 5))
+        raise asyncio.CancelledError
+    assert [(key, lru.cache[key]) for key in lru.order] == before
+    assert lru.currsize == sum(size for _, size in before)
 
 
 async def test_many_chats_leave_at_once(engine: VllmEngine) -> None:

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coro
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+from workers.engines.engine import GenerationFailedError
 from workers.engines.vllm_prompts import end_of_views, visual_tokens
+from workers.engines.vllm_sender_cache import restored
 
 T = TypeVar("T")
 Render = Callable[[], Awaitable[Any]]
@@ -40,6 +42,18 @@ class Generation:
             output = self._collector.get_nowait() or await self._collector.get()
             self.is_finished = output.finished
             yield output
+
+
+@contextmanager
+def _sized() -> Iterator[None]:
+    """Say what it means that vLLM misses a raster that it has just made ready: one prompt's put out each other."""
+    try:
+        yield
+    except AssertionError as error:
+        raise GenerationFailedError(
+            f"vLLM's raster cache does not hold what one prompt shows ({error}); `--engine-arg "
+            "mm_processor_cache_gb=8` gives it 8 GiB"
+        ) from error
 
 
 class Delivery:
@@ -79,26 +93,19 @@ class Delivery:
             if not generation.is_finished:
                 self._abort(generation)
 
+    async def forget_rasters(self) -> None:
+        """Have both sides of vLLM forget every raster: what is shown next is sent anew. Raises what vLLM raises."""
+        async with self._order:
+            await self._llm.reset_mm_cache()
+
     async def _send(
         self, render: Render, keys: Collection[str], params: Any, request_id: str, priority: int
     ) -> Generation:
-        with self._undone(keys):
+        with restored(self._llm.renderer.mm_processor_cache, keys), _sized():
             prompt = await render()
             shown, end = visual_tokens(prompt), end_of_views(prompt)  # before the engine takes the prompt over
             collector = await self._llm.add_request(request_id, prompt, params, priority=priority)
         return Generation(collector, shown, end)
-
-    @contextmanager
-    def _undone(self, keys: Collection[str]) -> Iterator[None]:
-        """Let the front end forget rasters of these keys that it makes ready within, unless all goes well."""
-        cache = self._llm.renderer.mm_processor_cache
-        new = [key for key in keys if cache is not None and not cache.is_cached_item(key)]
-        try:
-            yield
-        except BaseException:
-            for key in new:
-                cache.invalidate(key)
-            raise
 
     def _abort(self, generation: Generation) -> None:
         self._keep(self._llm.abort(generation.id, internal=True))

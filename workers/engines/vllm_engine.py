@@ -186,7 +186,7 @@ class VllmEngine:
     async def _ask(
         self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
     ) -> tuple[Answer, Generation]:
-        """Ask again what failed, a few times: vLLM forgets what made it fail where its two sides had parted."""
+        """Ask again what failed, a few times, the last time with caches of rasters that are empty on both sides."""
         for left in reversed(range(_MOST_ASKS)):
             try:
                 return await self._answer(chat, sampling, request_id, priority, grow)
@@ -195,6 +195,8 @@ class VllmEngine:
                 log.warning("%s: %s", request_id, error)
                 if not left:
                     raise
+                if left == 1 and self._delivery is not None:
+                    await self._delivery.forget_rasters()
         raise AssertionError("it is asked at least once")
 
     async def _answer(
