@@ -139,6 +139,7 @@ def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
 
 
 _LONGEST_JOINT, _LONGEST_WORD = 40, 40
+_WORD_BACKWARDS = re.compile(r"[^\W\d_]*")
 
 
 def _without_labels(sentence: str, letters: Letters) -> str:
@@ -212,9 +213,6 @@ def _just_before(match: re.Match[str]) -> tuple[int, int]:
 
 def _last_word(text: str, end: int) -> str:
     """Return the word, in lower case, that ends before `end` but for space and markup; empty behind punctuation."""
-    near = text[max(0, end - 2 * _LONGEST_WORD) : end].rstrip(_BETWEEN)
-    start = len(near)
-    least = max(0, start - _LONGEST_WORD)
-    while start > least and near[start - 1].isalpha():
-        start -= 1
-    return near[start:].lower()
+    near = text[max(0, end - _LONGEST_WORD) : end].rstrip(_BETWEEN)
+    found = _WORD_BACKWARDS.match(near[::-1])
+    return near[len(near) - found.end() :].lower() if found else ""

@@ -36,26 +36,29 @@ _FIRST = 0xF0000
 _MOST = 4096
 _SIGNS = f"{chr(_FIRST)}-{chr(_FIRST + _MOST)}"
 _V = f"[{_SIGNS}]"
-_ONE = rf"[(\[{{⟦]*{_V}[)\]}}⟧]*"
+_OPENING = "([{⟦"
+_FIRST_ONE = rf"{_V}[)\]}}⟧]*+"
+"""A value as patterns begin that are searched for: a run of brackets would be gone through from each of them."""
+_ONE = rf"[{re.escape(_OPENING)}]*{_FIRST_ONE}"
 _FILLED = rf"(?:{words('filler')}\s*+|[(\[:：「“]\s*+)*+"
 _AND = rf"(?:\s*+[,，]?+\s*+(?:{words('alternative', 'addition')}|[/&+、])\s*+{_FILLED})"
 _COMMA = r"\s*+[,，]\s*+"
 _MOST_JOINED = 8
 """Values that a list may go on by, of either kind: one without end would be read anew from each of its values."""
-_SERIES = rf"(?:{_ONE}(?:{_COMMA}{_ONE}){{0,{_MOST_JOINED}}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,{_MOST_JOINED}}}|{_ONE})"
+_MORE = rf"(?:(?:{_COMMA}{_ONE}){{0,{_MOST_JOINED}}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,{_MOST_JOINED}}})?"
 _FAULTY = rf"{words('copula')}\s+(?:\w+ly\s++|all\s++|both\s++|also\s++){{0,4}}{words('faulty')}"
 _CROSSED = (
     r"[\s:：|~–—-]*+(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
 )
 _EXCEPT = ("except ", "except for ", "excepto ", "salvo ", "除了")
 
-_ENUMERATION = re.compile(rf"{_ONE}(?:(?:{_AND}|{_COMMA}){_ONE})*+")
+_ENUMERATION = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|{_COMMA}){_ONE})*+")
 _NEXT = re.compile(rf"(?:(?P<and>{_AND})|{_COMMA})?(?P<one>{_ONE})")
 _DENIAL_BEHIND = re.compile(
     rf"(?:\s*+(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*+(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})"
     rf"[^.;,，。；{_SIGNS}]*"
 )
-_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{_FILLED}(?P<series>(?>{_SERIES}))")
+_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{_FILLED}(?P<series>(?>{_ONE}{_MORE}))")
 _DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
 _RETRACTION = Words("retraction")
 _TAKEN_BACK = Words("retraction", "second_look")
@@ -79,10 +82,10 @@ _ASIDE = re.compile(
     rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()（）\s{_SIGNS}])[^()（）]*+[)）]"
 )
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
-_ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
+_ALONE = re.compile(rf"({_FIRST_ONE}{_MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{_FILLED}({_V})|[/]\s*+({_V})")
 
-_JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*+[,，;；]\s*+){_ONE})*+")
+_JOINED = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|\s*+[,，;；]\s*+){_ONE})*+")
 _HYPOTHESIS = Words("hypothesis")
 _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
 _VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")
@@ -148,7 +151,9 @@ def _first_denied(sentence: str, enumeration: re.Match[str]) -> int | None:
         first -= 1
     while 0 < first < len(joints) and not joints[first - 1] and listed < _MOST_JOINED:
         first, listed = first - 1, listed + 1
-    starts = (one.start("one") for one in ones[first:])
+    starts = [one.start("one") for one in ones[first:]]
+    while starts[0] and sentence[starts[0] - 1] in _OPENING:
+        starts[0] -= 1
     return next((start for start in starts if not sentence[max(0, start - 11) : start].endswith(_EXCEPT)), None)
 
 

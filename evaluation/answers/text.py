@@ -102,13 +102,13 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none."""
+    """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none, nor are they one alone."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
         if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):
             parts.append(line[start : stop.end()])
             start = stop.end()
-    return [part for part in (*parts, line[start:]) if part.strip()]
+    return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？")]
 
 
 def _is_abbreviation(line: str, stop: int) -> bool:
