@@ -44,7 +44,9 @@ def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) ->
     """What the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
     found = parse_answer(raw, options)
     opens = answer is not None and found.status == "last" and _OPENING.match(answer.before)
-    return ParsedAnswer(None, "too_long") if opens else ParsedAnswer(found.quoted, found.status) if found.quoted else found
+    return (
+        ParsedAnswer(None, "too_long") if opens else ParsedAnswer(found.quoted, found.status) if found.quoted else found
+    )
 
 
 def _concludes(said: str) -> bool:

@@ -34,8 +34,8 @@ _STEMS = (
     "posso", "non", "can't", "need", "share", "upload", "attach",
 )  # fmt: skip
 _OTHER_STEMS = (
-    "無", "无", "不", "没有", "判断", "わかり", "分かり", "特定", "알 수", "확인", "확실", "판단", "sais", "peux", "peut", "suis",
-    "sé", "estoy", "não", "weiß", "kann", "can’t", "don’t", "не", "нельзя", "لا",
+    "無", "无", "不", "没有", "判断", "わかり", "分かり", "特定", "알 수", "확인", "확실", "판단", "sais", "peux",
+    "peut", "suis", "sé", "estoy", "não", "weiß", "kann", "can’t", "don’t", "не", "нельзя", "لا",
 )  # fmt: skip
 """One of these, or, in an ASCII text, of the former, stands in every text that the pattern finds; looking for them is
 far cheaper."""

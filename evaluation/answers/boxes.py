@@ -91,7 +91,9 @@ def _written(text: str) -> list[Box]:
     matches = [*_QUADRUPLE.finditer(bare)] or [*_CORNERS.finditer(bare)]
     if not matches and ("[" in text or "{" in text) and (boxes := _embedded(text)):
         return boxes
-    if not matches and (found := _BARE.search(bare) if labels >= len(_SIDES[0]) else _BARE.fullmatch(_without_stop(bare))):
+    if not matches and (
+        found := _BARE.search(bare) if labels >= len(_SIDES[0]) else _BARE.fullmatch(_without_stop(bare))
+    ):
         matches = [found]
     return [_box(match.groups()) for match in matches]
 

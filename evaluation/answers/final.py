@@ -9,7 +9,7 @@ says so.
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Literal
 
 from evaluation.answers.abstention import abstains, commits
@@ -40,14 +40,24 @@ from evaluation.answers.text import Answer, answer_of, lines_backwards, plain, s
 READER_VERSION = "answers/5"
 
 ParseStatus = Literal[
-    "marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "too_long", "overflowed", "filtered", "none"
+    "marker",
+    "last",
+    "option_text",
+    "ambiguous",
+    "abstained",
+    "unfinished",
+    "too_long",
+    "overflowed",
+    "filtered",
+    "none",
 ]
 """How an answer was found, or why there is none; whether it is correct is another matter.
 
 `marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
 `ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
-`too_long` more than is read, of which the end does not tell, `overflowed` a chat that outgrew the model's context before its answer, `filtered` an answer that who serves the model
-withheld or refused, `none` nothing that could be an answer.
+`too_long` more than is read, of which the end does not tell, `overflowed` a chat that outgrew the model's context
+before its answer, `filtered` an answer that who serves the model withheld or refused, `none` nothing that could be an
+answer.
 """
 
 
@@ -84,9 +94,10 @@ def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
     if answer is None:
         return ParsedAnswer(None, "unfinished")
     said, reader = (answer.text, _letter_reader(options)) if options else (join_halves(answer.text), _CELLS)
+    read = cache(partial(_read, reader=reader))
     if len(said) > _SHORTEST_RETRACTION:
-        said = behind_retraction(said, lambda rest: _read(rest, reader).value is not None)
-    parsed = _read(said, reader)
+        said = behind_retraction(said, lambda rest: read(rest).value is not None)
+    parsed = read(said)
     return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
 
 

@@ -205,7 +205,10 @@ class _Reader:
             self.position = closing + 1
         elif end := _BARE_END.search(self.text, start):
             self.position = end.start()
-        elif self.text[start : start + _LONGEST_WORD].strip().lower() in _WORDS and not self.text[start + _LONGEST_WORD :]:
+        elif (
+            self.text[start : start + _LONGEST_WORD].strip().lower() in _WORDS
+            and not self.text[start + _LONGEST_WORD :]
+        ):
             self.position = len(self.text)
         else:
             raise _BrokenError

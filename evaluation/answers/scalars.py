@@ -1,6 +1,7 @@
 """Reads yes-or-no answers and counts (appendix D.2: numbers without commas and fixed units)."""
 
 import re
+import sys
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -17,9 +18,7 @@ _TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), 
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
-_SUMS_UP = re.compile(
-    rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE
-)
+_SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 
 _NUMERALS = {
@@ -124,10 +123,17 @@ def read_integer(value: Any) -> Reading:
 
 
 def read_number(value: Any) -> Reading:
-    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to."""
+    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to.
+
+    What is too large for a float is none.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return parsed(float(value))
-    return _read_number(value) if isinstance(value, str) else UNPARSABLE
+        return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
+    reading = _read_number(value) if isinstance(value, str) else UNPARSABLE
+    return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
+
+
+_LARGEST = sys.float_info.max
 
 
 def _read_number(value: str) -> Reading:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.answers.lexicon import Words, words
+from evaluation.answers.text import LONGEST
 
 
 class Mention(NamedTuple):
@@ -78,9 +79,7 @@ _TOTAL = re.compile(
 )
 _ARROW = re.compile(r"→|⇒|=>|->")
 _BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
-_ASIDE = re.compile(
-    rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()（）\s{_SIGNS}])[^()（）]*+[)）]"
-)
+_ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()（）\s{_SIGNS}])[^()（）]*+[)）]")
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
 _ALONE = re.compile(rf"({_FIRST_ONE}{_MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{_FILLED}({_V})|[/]\s*+({_V})")
@@ -233,7 +232,14 @@ def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = F
 
 def _last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
     found = [match.end() for match in mark.finditer(text.lower())]
-    return next((text[at:] for at in reversed(found[-_MOST_RETRACTIONS:]) if says(text[at:])), text)
+    left = LONGEST  # each look reads to the end anew
+    for at in reversed(found[-_MOST_RETRACTIONS:]):
+        left -= len(text) - at
+        if left < 0:
+            break
+        if says(text[at:]):
+            return text[at:]
+    return text
 
 
 def _behind_retraction(sentence: str) -> str:

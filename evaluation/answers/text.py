@@ -26,7 +26,8 @@ _MEANINGLESS = re.compile(
 )
 
 LONGEST = 8_000
-"""Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand."""
+"""Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand
+(docs/decisions/2026-11-25-long-answers.md)."""
 
 _BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？]")
 _STOP = re.compile(r"[.!?]\s+|[。！？]")
@@ -102,7 +103,7 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none, nor are they one alone."""
+    """Split a line into sentences; the stops of an option's letter, "B. Four", and of "i.e." end none, nor are they one."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
         if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.loose_json import is_deep
+from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.text import answer_of, plain
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
@@ -38,7 +38,7 @@ _LEADING = " \t\n*_`:：=→-"
 
 
 class Said(NamedTuple):
-    """What an answer says, or why nothing is read of it: thinking never ended, or it is too long and announces nothing."""
+    """What an answer says, or why nothing is read of it: thinking without an end, or too much without an announcement."""
 
     text: str
     silence: Literal["unfinished", "too_long"] | None = None

@@ -1,12 +1,15 @@
 """Everything that reads what a model wrote, found by the registry of benchmarks, their protocols and samples."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from benchmarks.questions.samples import Question
 from evaluation.answers.boxes import BoxFrame
 from evaluation.benchmark import Benchmark, Scene, installed_benchmarks
 from evaluation.replies import reply_of
 from evaluation.samples import Sample
+from evaluation.verdicts import Judge
 from jobs.loops import GRAMMARS, Search, ToolErrors, ToolLoop, Zoom
 from jobs.models import Cell, TurnResponse
 from tests.benchmarks.acuity.signs import around, rings, signs_of
@@ -14,7 +17,6 @@ from tests.benchmarks.atombench import questions as atoms
 from tests.benchmarks.mmcr.examples import question
 from tests.benchmarks.ultravr.good_records import GOOD, sample_from
 from tests.benchmarks.vistahop.examples import sample as chain
-from benchmarks.questions.samples import Question
 from tests.evaluation.responses import response
 from tiling.geometry import Size
 from workers.tools.calls import find_call
@@ -45,11 +47,16 @@ def examples() -> Mapping[str, Sequence[Sample]]:
         "mmcr": [question("q")],
         "questions": [*_questions()],
         "ultravr": [sample_from(record) for record in GOOD.values()],
-        "vistahop": [chain(), chain("crane", answers=("A",), options=dict(zip("ABCD", ("red", "green", "blue", "grey"), strict=True)))],
+        "vistahop": [
+            chain(),
+            chain("crane", answers=("A",), options=dict(zip("ABCD", ("red", "green", "blue", "grey"), strict=True))),
+        ],
     }
 
 
-def _asked(benchmark: Benchmark[Any], sample: Sample, samples: Sequence[Sample]) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+def _asked(
+    benchmark: Benchmark[Any], sample: Sample, samples: Sequence[Sample]
+) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Each protocol that applies to a sample, with what its turns ask."""
     shared = benchmark.prepare(samples, benchmark.options(), 0)
     scene = Scene(sample.images, lambda image: Size(64_000, 64_000), "seed", shared=shared)
@@ -71,13 +78,13 @@ def judges() -> Iterator[Reader]:
         for sample in examples()[name]:
             judge = benchmark.judge(sample)
             for protocol, asks in _asked(benchmark, sample, examples()[name]):
+                yield Reader(f"{name} {sample.id} {protocol}", partial(_judged, judge, protocol, asks), len(asks))
 
-                def read(text: str, judge=judge, protocol=protocol, asks=asks, sample=sample) -> object:
-                    turns = tuple(TurnResponse(text=text, finish_reason="stop", asks=one) for one in asks)
-                    reply = reply_of(response(sample.id, text, protocol=protocol, turns=turns))
-                    return judge(reply, BoxFrame()).tell()
 
-                yield Reader(f"{name} {sample.id} {protocol}", read, len(asks))
+def _judged(judge: Judge, protocol: str, asks: Sequence[str | None], text: str) -> object:
+    turns = tuple(TurnResponse(text=text, finish_reason="stop", asks=step) for step in asks)
+    reply = reply_of(response("read", text, protocol=protocol, turns=turns))
+    return judge(reply, BoxFrame()).tell()
 
 
 def calls() -> Iterator[Reader]:
@@ -86,4 +93,4 @@ def calls() -> Iterator[Reader]:
     tools = (Zoom(name="zoom", before="", after=""), Search(name="search", source="s", found="", nothing=""))
     for name, fields in GRAMMARS.items():
         loop = ToolLoop(tools=tools, errors=errors, max_rounds=2, **fields)
-        yield Reader(f"calls {name}", lambda text, loop=loop: find_call(text, loop))
+        yield Reader(f"calls {name}", partial(find_call, loop=loop))
