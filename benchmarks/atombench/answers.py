@@ -43,10 +43,10 @@ def read_answer(raw: str, options: Mapping[str, str]) -> ParsedAnswer:
 def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
     """What the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
     found = parse_answer(raw, options)
-    opens = answer is not None and found.status == "last" and _OPENING.match(answer.before)
-    return (
-        ParsedAnswer(None, "too_long") if opens else ParsedAnswer(found.quoted, found.status) if found.quoted else found
-    )
+    opening = _OPENING.match(answer.before) if answer else None
+    if opening and opening[1] in options and found.status != "marker":
+        return ParsedAnswer(None, "too_long")
+    return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
 
 
 def _concludes(said: str) -> bool:

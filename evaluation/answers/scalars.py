@@ -18,8 +18,9 @@ _TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), 
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
-_SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
+_SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
+"""What a line says that is of no part, but of all."""
 
 _NUMERALS = {
     word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
@@ -39,9 +40,8 @@ _SAYS = re.compile(
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
     re.IGNORECASE,
 )
-
-
 _REACH_BEFORE = 40
+"""Characters before a number in which it is told what it is."""
 
 
 def read_boolean(value: Any) -> Reading:

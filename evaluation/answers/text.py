@@ -103,7 +103,7 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences; the stops of an option's letter, "B. Four", and of "i.e." end none, nor are they one."""
+    """Split a line into sentences; the stops of an option's letter, "B. Four", and of "i.e." end none, nor are one."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
         if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):

@@ -38,7 +38,7 @@ _LEADING = " \t\n*_`:：=→-"
 
 
 class Said(NamedTuple):
-    """What an answer says, or why nothing is read of it: thinking without an end, or too much without an announcement."""
+    """What an answer says, or why nothing is read of it: thinking without end, or too much that announces nothing."""
 
     text: str
     silence: Literal["unfinished", "too_long"] | None = None

@@ -44,6 +44,13 @@ def test_every_benchmark_has_examples_to_read() -> None:
     assert set(installed_benchmarks()) <= set(examples())
 
 
+def test_a_reader_that_searches_anew_from_each_space_would_be_found() -> None:
+    """As one does whose pattern begins with a run."""
+    reader = Reader("run", lambda text: re.search(r"\s*x", text))
+
+    assert steepness(reader, " ", "") > STEEPEST
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_unit_that_is_written_again_and_again_takes_linear_time(part: int) -> None:
     """Each unit by some of the readers in turn, broken off by another character, or not."""
