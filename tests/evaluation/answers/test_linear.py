@@ -13,10 +13,10 @@ from tests.evaluation.answers.units import LOOPS, SINGLE, WORDS, pairs, repeated
 
 SHORT, LONG, LONGEST = 1_000, 4_000, 100_000
 WIDTH = int(os.environ.get("GIGAVQA_READINGS", "1"))
-"""How many of the readers read each unit; more than there are for all, which takes an hour."""
+"""How many of the readers read each unit; more than there are for all, which takes an hour or two."""
 STEEPEST, NOISE_SECONDS = 1.2, 0.004
 READERS = (*judges(), *calls())
-UNITS = (*SINGLE, *WORDS[:: 12 // min(WIDTH, 12)], *pairs(seed=11, number=60 * WIDTH))
+UNITS = (*SINGLE, *WORDS[:: 12 // min(WIDTH, 12)], *pairs(seed=11, number=60 * min(WIDTH, 12)))
 PARTS = 16
 
 
