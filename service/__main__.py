@@ -12,6 +12,10 @@ from service.app import create_app
 from service.server import GatewayServer
 from service.settings import Settings
 
+_SWITCH_SECONDS = 0.0005
+"""How long a thread that judges keeps a probe waiting, a few times over: Python's own 5 ms are too long for that
+(docs/decisions/2026-11-25-long-answers.md)."""
+
 
 def main() -> int:
     """Read the settings, and serve; returns the exit status: 1 when it cannot go on, 2 for wrong settings."""
@@ -30,6 +34,7 @@ def main() -> int:
         return _complain(error, 1)
     except SettingsInvalidError as error:
         return _complain(error, 2)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     gc.freeze()  # what was imported stays; to look through it each time would hold every answer for 50 to 300 ms
     server.run()
     return 0 if server.started else 1

@@ -11,34 +11,56 @@ from typing import Any
 
 from evaluation.answers.final import ParsedAnswer, parse_answer
 from evaluation.answers.loose_json import CutOff, read_objects, unescaped
-from evaluation.answers.text import answer_text
+from evaluation.answers.text import Answer, answer_of
 
-READER_VERSION = "atombench-answers/1"
+READER_VERSION = "atombench-answers/2"
 _KEY = "answer"
 _KEYED = re.compile(r"[{\[,]\s*[\"'“`]?answer[\"'”`]?\s*:\s*", re.IGNORECASE)
-_LETTER = r"[\s*_\"'(\[]*(?:[Oo]ption\s+)?[*_(\[]*([A-Z])[*_)\]]*[.):][*_]*\s"
-_OPENING = re.compile(_LETTER)
-_LISTED = re.compile(rf"^[-•]?{_LETTER}", re.MULTILINE)
-_CONCLUDES = re.compile(
-    r"(?:^|[.!?]\s+)(?:therefore|thus|hence|so|overall|in conclusion)\b[^.!?]*[.!?]?\W*\Z", re.IGNORECASE
-)
-"""A last sentence that sums up what comes before it, whatever that opens with."""
+_LETTER = r"(?:[Oo]ption\s+[*_(\[]*+)?([A-Z])[*_)\]]*[.):][*_]*+\s"
+_OPENING = re.compile(rf"[\s*_\"'(\[]*+{_LETTER}")
+_LISTED = re.compile(rf"^[-•]?(?:[^\S\n]|[*_\"'(\[])*+{_LETTER}", re.MULTILINE)
+_CONCLUDES = re.compile(r"(?:therefore|thus|hence|so|overall|in conclusion)\b", re.IGNORECASE)
+"""How a last sentence begins that sums up what comes before it, whatever that opens with."""
+_BEHIND_WORDS = re.compile(r"\W*")
 _CLOSERS = re.compile(r"[\s`}\]]*")
-_CLOSED = re.compile(r"[\s`}\],]*$")
+_CLOSED = re.compile(r"[\s`}\],]*")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
 
 
 def read_answer(raw: str, options: Mapping[str, str]) -> ParsedAnswer:
     """Read a raw response to a question with lettered options; `value` is a letter, or None."""
-    text = answer_text(raw)
-    if text is None:
-        return ParsedAnswer(None, "unfinished")
-    wrapped = wrapped_answer(text)
-    said = text if wrapped is None else wrapped
+    answer = answer_of(raw)
+    if answer is None or answer.before:
+        return _long_answer(raw, answer, options)
+    wrapped = wrapped_answer(answer.text)
+    said = answer.text if wrapped is None else wrapped
     found = parse_answer(said, options)
-    if found.status != "marker" and (letter := _opening_letter(said, options)) and not _CONCLUDES.search(said):
+    if found.status != "marker" and (letter := _opening_letter(said, options)) and not _concludes(said):
         return ParsedAnswer(letter, "last")
     return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
+
+
+def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
+    """What the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
+    found = parse_answer(raw, options)
+    opening = _OPENING.match(answer.before) if answer else None
+    if opening and opening[1] in options and found.status != "marker":
+        return ParsedAnswer(None, "too_long")
+    return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
+
+
+def _concludes(said: str) -> bool:
+    """Whether the last sentence sums up."""
+    body = _without_end(said, _BEHIND_WORDS)
+    stop = max(map(body.rfind, ".!?"))
+    last = body[stop + 1 :]
+    return bool(_CONCLUDES.match(last.lstrip())) and last[:1].isspace() == (stop >= 0)
+
+
+def _without_end(text: str, end: re.Pattern[str]) -> str:
+    """A text without what stands at its end, found from there in one go."""
+    found = end.match(text[::-1])
+    return text[: len(text) - (found.end() if found else 0)]
 
 
 def _opening_letter(said: str, options: Mapping[str, str]) -> str | None:
@@ -81,6 +103,6 @@ def _unclosed(text: str, starts: list[int]) -> str | None:
     keyed = next((one for one in _KEYED.finditer(text) if text[one.start()] == "[" or starts), None)
     if keyed is None:
         return None
-    said = _CLOSED.sub("", text[keyed.end() :])
+    said = _without_end(text[keyed.end() :], _CLOSED)
     closing = _QUOTES.get(said[:1], "")
     return unescaped(said[1:].removesuffix(closing) if closing else said)

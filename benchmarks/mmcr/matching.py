@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from evaluation.answers.abstention import abstains
 from evaluation.answers.final import parse_answer
-from evaluation.answers.text import thoughts_apart
+from evaluation.answers.text import LONGEST, thoughts_apart
 
 MATCHER = "mmcr-matching/1"
 CAREFUL = "careful"
@@ -51,7 +51,7 @@ def match(raw: str, options: Mapping[str, str], *, announced: bool = False) -> M
     quoted = [letter for letter, wording in options.items() if wording.lower() in lowered]
     if len(quoted) == 1:
         return Matched(quoted[0], "text")
-    return Matched(None, "refused" if _refuses(text) else "unmatched")
+    return Matched(None, "refused" if _refuses(text[:LONGEST]) else "unmatched")
 
 
 def _behind_marker(text: str) -> str:

@@ -14,12 +14,12 @@ from evaluation.answers.choices import Space, key_of, read_choice
 from evaluation.answers.final import parse_answer
 from evaluation.answers.readings import Reading
 from evaluation.answers.scalars import read_boolean, read_number
-from evaluation.answers.text import lines_backwards
+from evaluation.answers.text import LONGEST, lines_backwards, thoughts_apart
 from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/1"
+JUDGE_VERSION = "questions/2"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
@@ -46,11 +46,11 @@ class QuestionJudge:
     def _read(self, text: str) -> _Read:
         if self._question.kind == "choice":
             return self._read_choice(text)
-        told = said(text)
-        if told is None:
-            return None, "unfinished"
         if self._question.kind == "open":
-            return (told.strip() or None), RECORDED if told.strip() else "none"
+            return _recorded(text)
+        told, silence = said(text)
+        if silence:
+            return None, silence
         if self._question.kind == "text":
             return read_phrase(told)
         value = json_value(told)
@@ -62,7 +62,7 @@ class QuestionJudge:
         if found.status != "option_text" or self._options is None:
             return found.value, found.status
         # Twice read, since the words of an option may also be denied: "it is no dog".
-        reading = read_choice(said(text), self._options)
+        reading = read_choice(said(text).text, self._options)
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
         return (letter if letter == found.quoted else None), found.status
 
@@ -75,6 +75,15 @@ class QuestionJudge:
         answer, truth = float(value), float(question.answers[0])
         allowed = max(question.tolerance, question.relative_tolerance * abs(truth))
         return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_LIKE_EXACT, abs_tol=_LIKE_EXACT)
+
+
+def _recorded(raw: str) -> _Read:
+    """An answer as it was written, whatever its length; of one that is short enough to be read, what it says."""
+    _, behind = thoughts_apart(raw)
+    if behind is None:
+        return None, "unfinished"
+    told = behind.strip() if len(behind) > LONGEST else said(raw).text.strip()
+    return told or None, RECORDED if told else "none"
 
 
 def phrase_key(text: str) -> str:
@@ -95,7 +104,7 @@ def read_phrase(text: str) -> _Read:
 
 
 def _without_percent(value: object) -> object:
-    return re.sub(r"\s*[%％]", "", value) if isinstance(value, str) else value
+    return re.sub(r"(?<!\s)\s*+[%％]", "", value) if isinstance(value, str) else value
 
 
 def _written(reading: Reading, text: str) -> _Read:

@@ -10,7 +10,7 @@ from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import ParsedAnswer, parse_answer
 from evaluation.answers.matching import Box
-from evaluation.answers.readings import ReadingStatus
+from evaluation.answers.readings import MISSING, TOO_LONG, Reading, ReadingStatus
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict
 
@@ -62,7 +62,8 @@ class SampleJudge:
             return self._judged(text, dict(reply.steps), frame, reply, asked=True)
         written = read_schema_reply(text, self.sample.steps)
         final = written.outside if written.final is None else written.final
-        return self._judged(final, written.answers, frame, reply, asked=True)
+        unread = TOO_LONG if written.too_long else MISSING
+        return self._judged(final, written.answers, frame, reply, asked=True, unread=unread)
 
     def _step_judges(self) -> Iterator[StepJudge]:
         for step in self.sample.steps:
@@ -72,11 +73,19 @@ class SampleJudge:
                 self.unjudged.append(step.step_id)
 
     def _judged(
-        self, final: str | None, answers: Mapping[str, str | None], frame: BoxFrame, reply: Reply, *, asked: bool
+        self,
+        final: str | None,
+        answers: Mapping[str, str | None],
+        frame: BoxFrame,
+        reply: Reply,
+        *,
+        asked: bool,
+        unread: Reading = MISSING,
     ) -> Verdict:
         parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
-        steps = [(judge, judge.judge(answers.get(judge.step.step_id), frame)) for judge in self.steps] if asked else []
+        judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
+        steps = [(one, one.verdict(unread) if raw is None else one.judge(raw, frame)) for one, raw in judged]
         return Verdict(
             value=parsed.value,
             status=parsed.status,

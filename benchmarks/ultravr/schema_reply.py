@@ -13,8 +13,10 @@ from typing import Any
 
 from benchmarks.ultravr.samples import Step
 from evaluation.answers.loose_json import CutOff, Placed, read_objects
-from evaluation.answers.text import answer_text
+from evaluation.answers.text import answer_text, thoughts_apart
 
+LONGEST = 32_000
+"""Characters of a reply, its thoughts cut off, at most: its JSON is read whole, or not at all."""
 FINAL_KEY = "final_answer"
 _FINAL_KEYS = frozenset({"finalanswer", "final", "answer", "finaloption", "finalchoice"})
 _ID_KEYS = ("step_id", "id", "step", "key")
@@ -35,13 +37,16 @@ class SchemaReply:
     final: str | None
     complete: bool
     outside: str
+    too_long: bool = False
 
 
 def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
     """Read what a reply says of each step. What was only thought is cut off first."""
-    answer = answer_text(text)
+    answer = thoughts_apart(text)[1]
     if answer is None:
         return SchemaReply({}, None, complete=False, outside=text)
+    if len(answer) > LONGEST or len(answer := answer_text(text) or "") > LONGEST:
+        return SchemaReply({}, None, complete=False, outside=text, too_long=True)
     collector = _Collector([step.step_id for step in steps])
     closed, objects = False, list(read_objects(answer))
     for found in objects:
@@ -161,7 +166,7 @@ def _value_of(content: Mapping[str, Any]) -> str | None:
     return next((_raw(content[key]) for key in _VALUE_KEYS if key in content), None)
 
 
-_MARKS = r"[\s>*_`#\"'\-•(|]*"
+_MARKS = r"(?:[^\S\n]|[>*_`#\"'\-•(|])*+"
 
 
 def read_lines(text: str, step_ids: Iterable[str]) -> dict[str, str]:

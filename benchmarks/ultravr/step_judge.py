@@ -18,7 +18,6 @@ from evaluation.answers.readings import (
     AMBIGUOUS,
     BLANK,
     MISSING,
-    UNFINISHED,
     UNPARSABLE,
     Reading,
     ReadingStatus,
@@ -27,7 +26,7 @@ from evaluation.answers.readings import (
 from evaluation.answers.scalars import counts_nothing, read_boolean, read_integer
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/3"
+STEP_PARSER_VERSION = "ultravr-steps/4"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -70,7 +69,10 @@ class StepJudge:
 
     def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:
         """Judge a raw answer; None stands for an answer that was not given."""
-        reading = MISSING if raw is None else _read(self._kind, self._space, raw, frame)
+        return self.verdict(MISSING if raw is None else _read(self._kind, self._space, raw, frame))
+
+    def verdict(self, reading: Reading) -> StepVerdict:
+        """Judge what was read of an answer, or why nothing was."""
         correct, f1 = self._agreement(reading)
         return StepVerdict(reading.value, reading.status, correct, f1, reading.converted)
 
@@ -128,10 +130,10 @@ def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
 
 
 def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
-    text = said(raw)
-    if text is None:
-        return UNFINISHED
-    value = json_value(text)
+    told = said(raw)
+    if told.silence:
+        return Reading(None, told.silence)
+    value = json_value(told.text)
     return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
 
 

@@ -3,6 +3,7 @@
 import re
 import string
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 READER_VERSION = "vistahop-answers/1"
@@ -47,6 +48,7 @@ def _is_thinking(said: str) -> bool:
     return any(f"<{name}>" in said for name in _THOUGHTS)
 
 
+@lru_cache(maxsize=16)
 def plain(text: str) -> str:
     """Lower case, without ASCII punctuation, articles and double spaces; a lone "a" stays, being an option's letter."""
     words = text.lower().translate(_NO_PUNCTUATION).split()

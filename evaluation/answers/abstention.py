@@ -33,13 +33,19 @@ _STEMS = (
     "without", "unknown", "undeterm", "indeterm", "unanswer", "none of", "n/a", "pas", "nicht", "puede", "puedo",
     "posso", "non", "can't", "need", "share", "upload", "attach",
 )  # fmt: skip
-"""One of these stands in every ASCII text that the pattern finds; looking for them is far cheaper."""
+_OTHER_STEMS = (
+    "無", "无", "不", "没有", "判断", "わかり", "分かり", "特定", "알 수", "확인", "확실", "판단", "sais", "peux",
+    "peut", "suis", "sé", "estoy", "não", "weiß", "kann", "can’t", "don’t", "не", "нельзя", "لا",
+)  # fmt: skip
+"""One of these, or, in an ASCII text, of the former, stands in every text that the pattern finds; looking for them is
+far cheaper."""
 
 
 def abstains(text: str) -> bool:
     """Whether the text says that the answer cannot be given."""
     lowered = text.lower()
-    if text.isascii() and not any(stem in lowered for stem in _STEMS):
+    stems = _STEMS if text.isascii() else _STEMS + _OTHER_STEMS
+    if not any(stem in lowered for stem in stems):
         return False
     return bool(_ABSTENTION.search(text))
 

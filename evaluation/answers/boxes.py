@@ -27,11 +27,12 @@ UNIT_FRAME = BoxFrame()
 
 # Bounded, so that a run of digits without end is passed over in linear time.
 _N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
-_SEP = r"\s*[,;\s]\s*"
+_SEP = r"(?:\s*+[,;]\s*+|\s++)"
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
-_QUADRUPLE = re.compile(rf"[\[(<{{]\s*{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*[\])>}}]")
-_CORNERS = re.compile(rf"[(\[]\s*{_N}\s*,\s*{_N}\s*[)\]]\s*(?:,|to|and|-|–|;)?\s*[(\[]\s*{_N}\s*,\s*{_N}\s*[)\]]")
-_BARE = re.compile(rf"\s*{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*\.?\s*")
+_QUADRUPLE = re.compile(rf"[\[(<{{]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])>}}]")
+_CORNER = rf"[(\[]\s*+{_N}\s*+,\s*+{_N}\s*+[)\]]"
+_CORNERS = re.compile(rf"{_CORNER}\s*+(?:,|to|and|-|–|;)?\s*+{_CORNER}")
+_BARE = re.compile(rf"{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}")
 _ABSENT = re.compile(
     r"\b(?:no|none|nothing|absent|empty|null|n/a|not\s+(?:present|visible|applicable|found|exist)|(?:does|do)\s+not"
     r"|doesn't|don't|isn't|aren't)\b",
@@ -90,9 +91,15 @@ def _written(text: str) -> list[Box]:
     matches = [*_QUADRUPLE.finditer(bare)] or [*_CORNERS.finditer(bare)]
     if not matches and ("[" in text or "{" in text) and (boxes := _embedded(text)):
         return boxes
-    if not matches and (found := _BARE.search(bare) if labels >= len(_SIDES[0]) else _BARE.fullmatch(bare)):
+    if not matches and (
+        found := _BARE.search(bare) if labels >= len(_SIDES[0]) else _BARE.fullmatch(_without_stop(bare))
+    ):
         matches = [found]
     return [_box(match.groups()) for match in matches]
+
+
+def _without_stop(text: str) -> str:
+    return text.strip().removesuffix(".").strip()
 
 
 def _embedded(text: str) -> list[Box]:
@@ -109,7 +116,7 @@ def _from_json(value: Any) -> list[Box] | None:
     """Return the boxes of decoded JSON; None where it holds something else."""
     try:
         return [*_gathered(value)]
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 

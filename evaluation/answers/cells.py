@@ -36,7 +36,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
         (r"(?<![A-Za-z0-9_.])[(\[{]\s*(\d{1,3})\s*[,;，]\s*(\d{1,3})\s*[)\]}](?![A-Za-z0-9_]|\.\d)", False),
     )
 )
-_BARE = re.compile(r"[\s*_`\"'$:=\\{(\[]*(?:boxed|is|is at|text)?[\s{(]*(\d{1,3})\s*[,;，/]\s*(\d{1,3})(?![\d.,])")
+_BARE = re.compile(r"[\s*_`\"'$:=\\{(\[]*+(?:boxed|is|is at|text)?[\s{(]*+(\d{1,3})\s*[,;，/]\s*(\d{1,3})(?![\d.,])")
 _LONE = re.compile(r"\W*(\d{1,3})\s*[,;，]\s*(\d{1,3})\W*")
 _HALVES = re.compile(
     rf"(\b{_ROW}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_COLUMN}\b)|(\b{_COLUMN}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_ROW}\b)",

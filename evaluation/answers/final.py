@@ -9,7 +9,7 @@ says so.
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Literal
 
 from evaluation.answers.abstention import abstains, commits
@@ -35,19 +35,29 @@ from evaluation.answers.stances import (
     settled,
     verdicts,
 )
-from evaluation.answers.text import answer_text, lines_backwards, plain, sentences
+from evaluation.answers.text import Answer, answer_of, lines_backwards, plain, sentences
 
-READER_VERSION = "answers/4"
+READER_VERSION = "answers/5"
 
 ParseStatus = Literal[
-    "marker", "last", "option_text", "ambiguous", "abstained", "unfinished", "overflowed", "filtered", "none"
+    "marker",
+    "last",
+    "option_text",
+    "ambiguous",
+    "abstained",
+    "unfinished",
+    "too_long",
+    "overflowed",
+    "filtered",
+    "none",
 ]
 """How an answer was found, or why there is none; whether it is correct is another matter.
 
 `marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
 `ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
-`overflowed` a chat that outgrew the model's context before its answer, `filtered` an answer that who serves the model
-withheld or refused, `none` nothing that could be an answer.
+`too_long` more than is read, of which the end does not tell, `overflowed` a chat that outgrew the model's context
+before its answer, `filtered` an answer that who serves the model withheld or refused, `none` nothing that could be an
+answer.
 """
 
 
@@ -77,19 +87,33 @@ class _Reader:
 _REACH = 400
 """How many characters behind a marker its answer may begin at the furthest."""
 
-_MOST_MARKERS = 64
-"""Announcements that are looked at, from the end: a model that runs in circles writes thousands."""
-
 
 def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
     """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate."""
-    answer = answer_text(text)
+    answer = answer_of(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
-    answer, reader = (answer, _letter_reader(options)) if options else (join_halves(answer), _CELLS)
-    if len(answer) > _SHORTEST_RETRACTION:
-        answer = behind_retraction(answer, lambda rest: _read(rest, reader).value is not None)
-    return _read(answer, reader)
+    said, reader = (answer.text, _letter_reader(options)) if options else (join_halves(answer.text), _CELLS)
+    read = cache(partial(_read, reader=reader))
+    if len(said) > _SHORTEST_RETRACTION:
+        said = behind_retraction(said, lambda rest: read(rest).value is not None)
+    parsed = read(said)
+    return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
+
+
+def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: _Reader) -> bool:
+    """Whether what was read of the end of an answer alone may not be what all of it says."""
+    if parsed.status in ("marker", "ambiguous"):
+        return False
+    return parsed.status == "none" or answer.is_torn or _tells(answer.before, reader.options)
+
+
+def _tells(text: str, options: Mapping[str, str]) -> bool:
+    """Whether a text announces anything, or opens with an option."""
+    if final_markers(text) or answer_markers(text):
+        return True
+    opening = text.partition("\n")[0]
+    return bool(options) and _option_line(opening, letters_of(tuple(options.items())), options) is not None
 
 
 _SHORTEST_RETRACTION = 8
@@ -150,7 +174,7 @@ def _announced_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
     quoted: str | None = None
     conditional = False
     for markers in (final_markers(text), answer_markers(text)):
-        for marker in reversed(markers[-_MOST_MARKERS:]):
+        for marker in reversed(markers):
             before = _clause_before(text, marker)
             if before and is_hypothesis(before):
                 continue

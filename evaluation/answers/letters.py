@@ -93,10 +93,16 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
     match = letters.direct.match(text, start)
     if not match:
         return frozenset()
-    found = {latin(match[0])}
+    found = [latin(match[0])]
     while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
-        found.add(latin(match[0]))
+        found.append(latin(match[0]))
+        if len(found) > _MOST_JOINED:
+            break
     return frozenset(found)
+
+
+_MOST_JOINED = 52
+"""Letters that are joined at most: each of the alphabet twice."""
 
 
 def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[str]:
@@ -132,6 +138,10 @@ def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
     return sorted(found)
 
 
+_LONGEST_JOINT, _LONGEST_WORD = 40, 40
+_WORD_BACKWARDS = re.compile(r"[^\W\d_]*")
+
+
 def _without_labels(sentence: str, letters: Letters) -> str:
     """Put semicolons in place of letters that belong to a noun, "Claim A and B"."""
     characters, behind_label = list(sentence), 0
@@ -139,15 +149,20 @@ def _without_labels(sentence: str, letters: Letters) -> str:
         at = match.start()
         if _stands_alone(sentence, match):
             continue
-        joined = behind_label and _JOINED.fullmatch(sentence, behind_label, at)
+        near = behind_label and at - behind_label <= _LONGEST_JOINT
+        joined = near and _JOINED.fullmatch(sentence, behind_label, at)
         word = _last_word(sentence, at)
         if joined or word in _LABELLED or word.endswith(_LABELLED_ENDINGS):
             characters[at], behind_label = ";", match.end()
     return "".join(characters)
 
 
+_REACH = 400
+"""Characters of glue at most: a model that runs in circles writes nothing else."""
+
+
 def _glued(text: str, position: int) -> int:
-    match = _GLUE.match(text, position)
+    match = _GLUE.match(text, position, position + _REACH)
     return match.end() if match else position
 
 
@@ -198,9 +213,6 @@ def _just_before(match: re.Match[str]) -> tuple[int, int]:
 
 def _last_word(text: str, end: int) -> str:
     """Return the word, in lower case, that ends before `end` but for space and markup; empty behind punctuation."""
-    while end and text[end - 1] in _BETWEEN:
-        end -= 1
-    start = end
-    while start and text[start - 1].isalpha():
-        start -= 1
-    return text[start:end].lower()
+    near = text[max(0, end - _LONGEST_WORD) : end].rstrip(_BETWEEN)
+    found = _WORD_BACKWARDS.match(near[::-1])
+    return near[len(near) - found.end() :].lower() if found else ""

@@ -13,6 +13,11 @@ _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _LETTER = r"[^\W\d_぀-ヿ㐀-鿿가-힯]"
 
 
+def classes() -> tuple[str, ...]:
+    """Return the names of all classes."""
+    return tuple(_WORDS)
+
+
 def phrases(name: str) -> tuple[str, ...]:
     """Return the phrases of a class in all languages."""
     return tuple(dict.fromkeys(phrase for language in _WORDS[name].values() for phrase in language))

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 _STRICT = json.JSONDecoder()
 _SKIPPED = re.compile(r"(?:[\s,]|//[^\n]*)*")
+_SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]]|//|\n))")
 _BARE_END = re.compile(r"[,}\]\n]")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
+_LONGEST_WORD = 16
 _STRINGS = {
     opening: re.compile(rf"{opening}((?:\\.|[^\\])*?){closing}(?=[ \t\r]*(?:[,:}}\]\n/]|$))", re.DOTALL)
     for opening, closing in ('""', "''", "“”", "‘’", "``")
@@ -17,10 +19,11 @@ _STRINGS = {
 """A quoted text by its opening quote; a quote inside it, as in 'it's', ends it only where a value can end."""
 _OPENING = re.compile(r"\{\s*(?:[\"'“‘`]|[A-Za-z_][\w.() -]{0,40}:)")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w.() -]{0,40}(?=:)")
-_NEXT_ENTRY = re.compile(r"[,\n]\s*(?=[\"'“][\w.() -]{1,40}[\"'”]\s*:)")
+_ENTRY = "entry"
+_NEXT_ENTRY = re.compile(r"[,\n][^\S\n]*+(?=[\"'“][\w.() -]{1,40}[\"'”]\s*:)")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_DEEPEST = 20
+_DEEPEST, _DEEPEST_CLOSED = 20, 100
 _MOST_OBJECTS = 100
 
 
@@ -47,34 +50,47 @@ def read_objects(text: str) -> Iterator[Placed]:
 
     The hundredth reaches to the end: that many stand only in a text that runs in circles.
     """
-    opening = _OPENING.search(text)
+    opening, missing = _OPENING.search(text), set[str]()
     for number in range(1, _MOST_OBJECTS + 1):
         if opening is None:
             return
         start = opening.start()
-        found, position, closed = _read_object(text, start)
+        found, position, closed = _read_object(text, start, missing)
         opening = _OPENING.search(text, position) if number < _MOST_OBJECTS else None
         following = opening.start() if opening else len(text)
         yield Placed(found, start, position if closed and number < _MOST_OBJECTS else following)
 
 
-def _read_object(text: str, start: int) -> tuple[dict[str, Any] | CutOff, int, bool]:
-    """Return the object that begins at `start`, where reading ended, and whether what stands there is prose again."""
+def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, Any] | CutOff, int, bool]:
+    """Return the object that begins at `start`, where reading ended, and whether what stands there is prose again.
+
+    One that nests too deep to be gone through counts as cut off.
+    """
     try:
         strict, end = _STRICT.raw_decode(text, start)
     except (ValueError, RecursionError):
-        reader = _Reader(text, start)
+        reader = _Reader(text, start, missing)
         found = reader.read_object()
         return found, reader.position, not isinstance(found, CutOff) or reader.is_at_prose()
-    return strict, end, True
+    return CutOff({}) if is_deep(strict) else strict, end, True
+
+
+def is_deep(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
+    """Whether decoded JSON nests deeper than anybody means it, and than recursion can go through."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(left == 0 or is_deep(one, left - 1) for one in inner if isinstance(one, dict | list))
 
 
 class _Reader:
-    """A cursor in a text that holds loosely written JSON."""
+    """A cursor in a text that holds loosely written JSON.
 
-    def __init__(self, text: str, position: int) -> None:
+    `missing` gathers what was looked for up to the text's end and not found, so that nobody looks again from later on.
+    """
+
+    def __init__(self, text: str, position: int, missing: set[str]) -> None:
         self.text = text
         self.position = position
+        self._missing = missing
         self._in_value = False
 
     def is_at_prose(self) -> bool:
@@ -128,9 +144,12 @@ class _Reader:
 
     def _find_entry(self) -> bool:
         """Go to the next entry behind one that cannot be read."""
-        found = _NEXT_ENTRY.search(self.text, self.position)
-        self.position = found.end() if found else self.position
-        return found is not None
+        found = None if _ENTRY in self._missing else _NEXT_ENTRY.search(self.text, self.position)
+        if found is None:
+            self._missing.add(_ENTRY)
+            return False
+        self.position = found.end()
+        return True
 
     def _read_items(self, depth: int) -> list[Any] | CutOff:
         self.position += 1
@@ -162,14 +181,16 @@ class _Reader:
         return key
 
     def _skip_space(self) -> str:
-        while self._peek().isspace():
-            self.position += 1
+        match = _SPACE.match(self.text, self.position)
+        self.position = match.end() if match else self.position
         return self._peek()
 
     def _read_string(self) -> str:
         """Read a quoted text; a quote inside it, as in 'it's', ends it only where a value can end."""
-        match = _STRINGS[self._peek()].match(self.text, self.position)
+        opening = self._peek()
+        match = None if opening in self._missing else _STRINGS[opening].match(self.text, self.position)
         if match is None:
+            self._missing.add(opening)
             raise _BrokenError
         self.position = match.end()
         return unescaped(match[1])
@@ -184,7 +205,10 @@ class _Reader:
             self.position = closing + 1
         elif end := _BARE_END.search(self.text, start):
             self.position = end.start()
-        elif self.text[start:].strip().lower() in _WORDS:
+        elif (
+            self.text[start : start + _LONGEST_WORD].strip().lower() in _WORDS
+            and not self.text[start + _LONGEST_WORD :]
+        ):
             self.position = len(self.text)
         else:
             raise _BrokenError

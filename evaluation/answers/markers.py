@@ -70,19 +70,24 @@ _CONNECTOR = re.compile(
     r"|\bto\s+(?:the|this)\s+question\s+(?:is|would|should|must)\b)",
     re.IGNORECASE,
 )
+_LONGEST_CONNECTOR = 40
 _NEGATED_BEFORE = re.compile(r"(?:\bnot\s+(?:the\s+|my\s+|a\s+)?|\bwrong\s+|\bincorrect\s+|\bno\s+)$", re.IGNORECASE)
 
 
+_MOST = 64
+"""Announcements that are looked at, from the end: a model that runs in circles writes thousands."""
+
+
 def final_markers(text: str) -> list[Marker]:
-    """Find announcements of a final answer, in order."""
-    return sorted(_find(_FINAL, text, text.lower()), key=lambda marker: marker.end)
+    """Find the last announcements of a final answer, in order."""
+    return sorted(_find(_FINAL, text, text.lower()), key=lambda marker: marker.end)[-_MOST:]
 
 
 def answer_markers(text: str) -> list[Marker]:
-    """Find announcements of an answer that do not say that it is final, in order."""
+    """Find the last announcements of an answer that do not say that it is final, in order."""
     lowered = text.lower()
     found = [*_find(_ANSWER, text, lowered), *_find(_CHOICE, text, lowered)]
-    return sorted(found, key=lambda marker: (marker.end, marker.start))
+    return sorted(found, key=lambda marker: (marker.end, marker.start))[-_MOST:]
 
 
 def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
@@ -90,12 +95,13 @@ def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
     searched = lowered if len(lowered) == len(text) else text
     candidates = phrases.ascii if any(stem in searched for stem in phrases.stems) else ()
     for phrase in candidates if searched.isascii() else candidates + phrases.other:
-        position = searched.find(phrase)
-        while position >= 0:
+        position, found = searched.rfind(phrase), 0
+        while position >= 0 and found < _MOST:
             end = position + len(phrase)
             if _counts(phrases, phrase, searched, position, end):
+                found += 1
                 yield Marker(position, end, phrases.direct)
-            position = searched.find(phrase, end)
+            position = searched.rfind(phrase, 0, position)
 
 
 def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> bool:
@@ -103,7 +109,7 @@ def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> 
         return False
     if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):
         return False
-    if phrases.connector and not _CONNECTOR.match(text, end):
+    if phrases.connector and not _CONNECTOR.match(text, end, end + _LONGEST_CONNECTOR):
         return False
     return not _NEGATED_BEFORE.search(text, max(0, start - 16), start)
 

@@ -1,6 +1,8 @@
 """Reads yes-or-no answers and counts (appendix D.2: numbers without commas and fixed units)."""
 
 import re
+import sys
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -13,13 +15,12 @@ from evaluation.answers.text import lines_backwards, plain, sentences
 from evaluation.answers.utterances import passages
 
 _TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
-_PAIR = re.compile(rf"\s*(?:[/,，、|]|{words('alternative', 'addition')})\s*")
+_PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
-_PART = re.compile(
-    rf"\W*(?!.*{words('conclusion')})(?!.*(?:answer|result|conclusion|答案|结论|respuesta))[^:：]{{2,60}}[:：]\s*(.+)",
-    re.IGNORECASE,
-)
+_PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
+_SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
+"""What a line says that is of no part, but of all."""
 
 _NUMERALS = {
     word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
@@ -39,6 +40,8 @@ _SAYS = re.compile(
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
     re.IGNORECASE,
 )
+_REACH_BEFORE = 40
+"""Characters before a number in which it is told what it is."""
 
 
 def read_boolean(value: Any) -> Reading:
@@ -49,7 +52,7 @@ def read_boolean(value: Any) -> Reading:
         return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
     if (known := _truth(value)) is not None:
         return parsed(known)
-    if len(known_parts := {_truth(part) for part in _PAIR.split(value)}) > 1 and None not in known_parts:
+    if _says_both(value):
         return AMBIGUOUS
     value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
@@ -58,6 +61,16 @@ def read_boolean(value: Any) -> Reading:
             if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
                 return parsed(known)
     return _last_verdict(value)
+
+
+def _says_both(text: str) -> bool:
+    """Whether a text is nothing but yes and no."""
+    known: set[bool | None] = set()
+    for part in _PAIR.split(text):
+        known.add(_truth(part))
+        if None in known:
+            return False
+    return len(known) > 1
 
 
 def _truth(text: str) -> bool | None:
@@ -75,8 +88,7 @@ def _is_withdrawn(text: str) -> bool:
 
 def _last_verdict(text: str) -> Reading:
     lines = list(lines_backwards(text))
-    parts = [verdicts(match[1]) or _known(match[1]) for line in lines if (match := _PART.fullmatch(line))]
-    if len(parts) == len(lines) > 1 and len({*parts}) > 1 and all(parts):
+    if _is_of_parts(lines):
         return AMBIGUOUS
     for line in lines:
         for sentence in reversed(sentences(line)):
@@ -84,6 +96,17 @@ def _last_verdict(text: str) -> Reading:
             if said and (commits(sentence) or not abstains(sentence)):
                 return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
+
+
+def _is_of_parts(lines: Sequence[str]) -> bool:
+    """Whether each of several lines says yes or no of a part, and not all the same."""
+    said: set[frozenset[bool]] = set()
+    for line in lines:
+        part = _PART.fullmatch(line)
+        if part is None or _SUMS_UP.search(line) or not (told := verdicts(part[1]) or _known(part[1])):
+            return False
+        said.add(told)
+    return len(said) > 1
 
 
 def counts_nothing(value: Any) -> bool:
@@ -100,10 +123,17 @@ def read_integer(value: Any) -> Reading:
 
 
 def read_number(value: Any) -> Reading:
-    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to."""
+    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to.
+
+    What is too large for a float is none.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return parsed(float(value))
-    return _read_number(value) if isinstance(value, str) else UNPARSABLE
+        return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
+    reading = _read_number(value) if isinstance(value, str) else UNPARSABLE
+    return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
+
+
+_LARGEST = sys.float_info.max
 
 
 def _read_number(value: str) -> Reading:
@@ -131,15 +161,20 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     distinct = {_value(number[0]) for number in numbers}
     if len(distinct) == 1:
         return parsed(distinct.pop())
-    result = [number for number in numbers if sentence[: number.start()].rstrip(" *_$").endswith(("=", "＝"))]
+    result = [number for number in numbers if _before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
     if result:
         return parsed(_value(result[-1][0]))
     mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
     meant = settled(sentence, mentions)
     if len(meant) == 1:
         return parsed(float(str(next(iter(meant)))))
-    told = {_value(number[0]) for number in numbers if _SAYS.search(sentence[: number.start()])}
+    told = {_value(number[0]) for number in numbers if _SAYS.search(_before(sentence, number))}
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
+
+
+def _before(sentence: str, number: re.Match[str]) -> str:
+    """What stands before a number, as far as it can say of it."""
+    return sentence[max(0, number.start() - _REACH_BEFORE) : number.start()]
 
 
 def _value(text: str) -> float:

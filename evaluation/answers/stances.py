@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.answers.lexicon import Words, words
+from evaluation.answers.text import LONGEST
 
 
 class Mention(NamedTuple):
@@ -36,22 +37,29 @@ _FIRST = 0xF0000
 _MOST = 4096
 _SIGNS = f"{chr(_FIRST)}-{chr(_FIRST + _MOST)}"
 _V = f"[{_SIGNS}]"
-_ONE = rf"[(\[{{⟦]*{_V}[)\]}}⟧]*"
-_FILLED = rf"(?:{words('filler')}\s*|[(\[:：「“]\s*)*"
-_AND = rf"(?:\s*[,，]?\s*(?:{words('alternative', 'addition')}|[/&+、])\s*{_FILLED})"
-# Bounded, so that a list without end is passed over in linear time.
-_SERIES = rf"(?:{_ONE}(?:\s*[,，]\s*{_ONE}){{0,8}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,8}}|{_ONE})"
-_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s+|clearly\s+|all\s+|both\s+|also\s+)*{words('faulty')}"
+_OPENING = "([{⟦"
+_FIRST_ONE = rf"{_V}[)\]}}⟧]*+"
+"""A value as patterns begin that are searched for: a run of brackets would be gone through from each of them."""
+_ONE = rf"[{re.escape(_OPENING)}]*{_FIRST_ONE}"
+_FILLED = rf"(?:{words('filler')}\s*+|[(\[:：「“]\s*+)*+"
+_AND = rf"(?:\s*+[,，]?+\s*+(?:{words('alternative', 'addition')}|[/&+、])\s*+{_FILLED})"
+_COMMA = r"\s*+[,，]\s*+"
+_MOST_JOINED = 8
+"""Values that a list may go on by, of either kind: one without end would be read anew from each of its values."""
+_MORE = rf"(?:(?:{_COMMA}{_ONE}){{0,{_MOST_JOINED}}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,{_MOST_JOINED}}})?"
+_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s++|all\s++|both\s++|also\s++){{0,4}}{words('faulty')}"
 _CROSSED = (
-    r"[\s:：|~–—-]*(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
+    r"[\s:：|~–—-]*+(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
 )
-_EXCEPT = r"(?<!except )(?<!except for )(?<!excepto )(?<!salvo )(?<!除了)"
+_EXCEPT = ("except ", "except for ", "excepto ", "salvo ", "除了")
 
-_DENIED_BEHIND = re.compile(
-    rf"{_EXCEPT}(?P<series>{_SERIES})(?:\s*(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*"
-    rf"(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})[^.;,，。；{_SIGNS}]*"
+_ENUMERATION = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|{_COMMA}){_ONE})*+")
+_NEXT = re.compile(rf"(?:(?P<and>{_AND})|{_COMMA})?(?P<one>{_ONE})")
+_DENIAL_BEHIND = re.compile(
+    rf"(?:\s*+(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*+(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})"
+    rf"[^.;,，。；{_SIGNS}]*"
 )
-_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*{_FILLED}(?P<series>{_SERIES})")
+_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{_FILLED}(?P<series>(?>{_ONE}{_MORE}))")
 _DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
 _RETRACTION = Words("retraction")
 _TAKEN_BACK = Words("retraction", "second_look")
@@ -61,8 +69,8 @@ _FIRST_THOUGHT = Words("first_thought", pattern="{}[^.;；。,，—]*")
 _VALUE = re.compile(_V)
 
 _AFFIRMED = re.compile(
-    rf"({_V})[)\]⟧]*\s*(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
-    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
+    rf"({_V})[)\]⟧]*\s*+(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
+    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
 )
 _PREFERENCE, _CONTRAST = Words("preference"), Words("contrast")
 _CONCLUSION = Words("conclusion")
@@ -70,13 +78,13 @@ _TOTAL = re.compile(
     rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
 )
 _ARROW = re.compile(r"→|⇒|=>|->")
-_BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
-_ASIDE = re.compile(rf"[(（](?!\s*{words('alternative')})[^()（）]*[^()（）\s{_SIGNS}][^()（）]*[)）]")
+_BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
+_ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()（）\s{_SIGNS}])[^()（）]*+[)）]")
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
-_ALONE = re.compile(rf"({_SERIES})(?=\s*(?:$|[.,;:!?)—。，；：]))")
-_ALTERNATIVE = re.compile(rf"[,;，；]?\s*{words('alternative')}\s*{_FILLED}({_V})|[/]\s*({_V})")
+_ALONE = re.compile(rf"({_FIRST_ONE}{_MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
+_ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{_FILLED}({_V})|[/]\s*+({_V})")
 
-_JOINED = re.compile(rf"{_ONE}(?:(?:{_AND}|\s*[,，;；]\s*){_ONE})*")
+_JOINED = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|\s*+[,，;；]\s*+){_ONE})*+")
 _HYPOTHESIS = Words("hypothesis")
 _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
 _VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")
@@ -109,11 +117,43 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
         denied.extend(mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(match["series"]))
         return " ; "
 
-    sentence = _DENIED_BEFORE.sub(deny, _DENIED_BEHIND.sub(deny, sentence))
+    sentence, signs = _without_denied_behind(sentence)
+    denied += [mentions[ord(sign) - _FIRST].value for sign in signs]
+    sentence = _DENIED_BEFORE.sub(deny, sentence)
     if (of_all := _DENIED_ALL.search(sentence)) and not _VALUE.search(of_all["behind"]):
         denied += [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(sentence)]
         sentence = ""
     return Stances(sentence, frozenset(denied))
+
+
+def _without_denied_behind(sentence: str) -> tuple[str, list[str]]:
+    """Take out the values that are denied by what stands behind them, each with those joined to it: "A, B are wrong".
+
+    Every enumeration is gone through once, and what stands behind it is looked at once.
+    """
+    parts, signs, end = [], list[str](), 0
+    for found in _ENUMERATION.finditer(sentence):
+        denial = _DENIAL_BEHIND.match(sentence, found.end())
+        if denial and (start := _first_denied(sentence, found)) is not None:
+            signs += _VALUE.findall(sentence, start, found.end())
+            parts += [sentence[end:start], " ; "]
+            end = denial.end()
+    return "".join([*parts, sentence[end:]]), signs
+
+
+def _first_denied(sentence: str, enumeration: re.Match[str]) -> int | None:
+    """Where the values begin that are spoken of with the last one: those joined to it, and what is listed before."""
+    ones = [*_NEXT.finditer(sentence, *enumeration.span())]
+    joints = [bool(one["and"]) for one in ones[1:]]
+    first, listed = len(joints), 0
+    while first and joints[first - 1] and len(joints) - first <= _MOST_JOINED:
+        first -= 1
+    while 0 < first < len(joints) and not joints[first - 1] and listed < _MOST_JOINED:
+        first, listed = first - 1, listed + 1
+    starts = [one.start("one") for one in ones[first:]]
+    while starts[0] and sentence[starts[0] - 1] in _OPENING:
+        starts[0] -= 1
+    return next((start for start in starts if not sentence[max(0, start - 11) : start].endswith(_EXCEPT)), None)
 
 
 def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
@@ -192,7 +232,14 @@ def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = F
 
 def _last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
     found = [match.end() for match in mark.finditer(text.lower())]
-    return next((text[at:] for at in reversed(found[-_MOST_RETRACTIONS:]) if says(text[at:])), text)
+    left = LONGEST  # each look reads to the end anew
+    for at in reversed(found[-_MOST_RETRACTIONS:]):
+        left -= len(text) - at
+        if left < 0:
+            break
+        if says(text[at:]):
+            return text[at:]
+    return text
 
 
 def _behind_retraction(sentence: str) -> str:

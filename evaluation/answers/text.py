@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from catalogue.families.registry import FAMILIES
 
@@ -24,9 +25,15 @@ _MEANINGLESS = re.compile(
     + r"|<\|[a-z_]+\|>"
 )
 
+LONGEST = 8_000
+"""Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand
+(docs/decisions/2026-11-25-long-answers.md)."""
+
+_BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？]")
 _STOP = re.compile(r"[.!?]\s+|[。！？]")
 _BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
 """What stands before a letter that is a sentence's last word, "so it is B."."""
+_REACH_BEFORE = 40
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
@@ -47,11 +54,41 @@ def thoughts_apart(raw: str) -> tuple[str, str | None]:
     return thought, text
 
 
+class Answer(NamedTuple):
+    """What is read of an answer, and what stands before it: more than is read.
+
+    `is_torn` tells that the text begins amid a sentence, because there is no other in it.
+    """
+
+    text: str
+    before: str = ""
+    is_torn: bool = False
+
+
+def answer_of(raw: str) -> Answer | None:
+    """Return what follows the thinking, as `answer_text` does, or as much of its end as is read."""
+    _, said = thoughts_apart(raw)
+    if said is None:
+        return None
+    said = said.strip()
+    before, text = said[:-LONGEST], _cleaned(said[-LONGEST:])
+    if len(text) > LONGEST:  # one character can stand for eighteen
+        before, text = before + text[:-LONGEST], text[-LONGEST:]
+    if not before:
+        return Answer(text)
+    boundary = _BOUNDARY.search(text)
+    if boundary is None:
+        return Answer(text, before, is_torn=True)
+    return Answer(text[boundary.end() :].strip(), before + text[: boundary.end()])
+
+
 def answer_text(raw: str) -> str | None:
     """Return what follows the thinking, in Unicode's compatibility form; None where thinking never ended."""
     _, text = thoughts_apart(raw)
-    if text is None:
-        return None
+    return None if text is None else _cleaned(text)
+
+
+def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:
@@ -66,13 +103,13 @@ def lines_backwards(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """Split a line into sentences; the full stops of an option's letter, "B. Four", and of "i.e." end none."""
+    """Split a line into sentences; the stops of an option's letter, "B. Four", and of "i.e." end none, nor are one."""
     parts, start = [], 0
     for stop in _STOP.finditer(line):
         if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):
             parts.append(line[start : stop.end()])
             start = stop.end()
-    return [part for part in (*parts, line[start:]) if part.strip()]
+    return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？")]
 
 
 def _is_abbreviation(line: str, stop: int) -> bool:
@@ -83,7 +120,7 @@ def _is_option_stop(line: str, stop: int) -> bool:
     letter = line[stop - 1 : stop]
     if not ("A" <= letter <= "Z") or line[stop - 2 : stop - 1].isalnum():
         return False
-    return not line[: stop - 1].rstrip(" (*").endswith(_BEFORE_LAST_LETTER)
+    return not line[max(0, stop - 1 - _REACH_BEFORE) : stop - 1].rstrip(" (*").endswith(_BEFORE_LAST_LETTER)
 
 
 def plain(text: str) -> str:

@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from evaluation.answers.loose_json import is_deep
 from evaluation.answers.markers import Marker, answer_markers, final_markers
-from evaluation.answers.text import answer_text, plain
+from evaluation.answers.text import answer_of, plain
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
 _BOXED = re.compile(r"\\(?:f?boxed|text|mathrm)\s*\{([^{}]*)\}")
@@ -36,10 +37,25 @@ _OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECA
 _LEADING = " \t\n*_`:：=→-"
 
 
-def said(raw: str) -> str | None:
-    """Return the answer without thinking, fences and boxes; None where thinking never ended."""
-    text = answer_text(raw)
-    if text is None or ("`" not in text and "\\" not in text):
+class Said(NamedTuple):
+    """What an answer says, or why nothing is read of it: thinking without end, or too much that announces nothing."""
+
+    text: str
+    silence: Literal["unfinished", "too_long"] | None = None
+
+
+def said(raw: str) -> Said:
+    """Return the answer without thinking, fences and boxes; of one that is too long the end, if it announces."""
+    answer = answer_of(raw)
+    if answer is None:
+        return Said("", "unfinished")
+    if answer.before and not (final_markers(answer.text) or answer_markers(answer.text)):
+        return Said("", "too_long")
+    return Said(_bare(answer.text))
+
+
+def _bare(text: str) -> str:
+    if "`" not in text and "\\" not in text:
         return text
     if "```" in text:
         fences = [fence.strip() for fence in _FENCE.findall(text) if fence.strip()]
@@ -52,7 +68,8 @@ def json_value(text: str) -> Any:
     if not text or text[0] not in '[{"-0123456789tfn':
         return text
     try:
-        return _unwrapped(json.loads(text))
+        value = json.loads(text)
+        return text if is_deep(value) else _unwrapped(value)
     except (ValueError, RecursionError):  # a model in a loop nests brackets without end
         return text
 

@@ -1,0 +1,96 @@
+"""Everything that reads what a model wrote, found by the registry of benchmarks, their protocols and samples."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from benchmarks.questions.samples import Question
+from evaluation.answers.boxes import BoxFrame
+from evaluation.benchmark import Benchmark, Scene, installed_benchmarks
+from evaluation.replies import reply_of
+from evaluation.samples import Sample
+from evaluation.verdicts import Judge
+from jobs.loops import GRAMMARS, Search, ToolErrors, ToolLoop, Zoom
+from jobs.models import Cell, TurnResponse
+from tests.benchmarks.acuity.signs import around, rings, signs_of
+from tests.benchmarks.atombench import questions as atoms
+from tests.benchmarks.mmcr.examples import question
+from tests.benchmarks.ultravr.good_records import GOOD, sample_from
+from tests.benchmarks.vistahop.examples import sample as chain
+from tests.evaluation.responses import response
+from tiling.geometry import Size
+from workers.tools.calls import find_call
+
+
+class Reader(NamedTuple):
+    """Reads one text, as often as `texts` says: in every turn of a chat."""
+
+    name: str
+    read: Callable[[str], object]
+    texts: int = 1
+
+
+def _questions() -> Iterator[Question]:
+    told = {"images": ("a.jpg",), "question": "Which?"}
+    letters = {"options": dict(zip("ABC", ("red", "green", "a blue band"), strict=True)), "answers": ("A",)}
+    answers = {"yes_no": ("yes",), "number": ("3",), "text": ("a red roof",), "open": ()}
+    yield Question.model_validate({"id": "choice", "kind": "choice", **told, **letters})
+    for kind, answer in answers.items():
+        yield Question.model_validate({"id": kind, "kind": kind, **told, "answers": answer})
+
+
+def examples() -> Mapping[str, Sequence[Sample]]:
+    """Samples of every benchmark, of every kind that is read differently."""
+    return {
+        "acuity": [next(iter(signs_of(rings((64,)), around)))],
+        "atombench": [atoms.clue("a", 1), atoms.conclusion("a", 1)],
+        "mmcr": [question("q")],
+        "questions": [*_questions()],
+        "ultravr": [sample_from(record) for record in GOOD.values()],
+        "vistahop": [
+            chain(),
+            chain("crane", answers=("A",), options=dict(zip("ABCD", ("red", "green", "blue", "grey"), strict=True))),
+        ],
+    }
+
+
+def _asked(
+    benchmark: Benchmark[Any], sample: Sample, samples: Sequence[Sample]
+) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    """Each protocol that applies to a sample, with what its turns ask."""
+    shared = benchmark.prepare(samples, benchmark.options(), 0)
+    scene = Scene(sample.images, lambda image: Size(64_000, 64_000), "seed", shared=shared)
+    for protocol in benchmark.protocols:
+        rounds = 2 if protocol in benchmark.loops else None
+        for condition in benchmark.conditions:
+            cell = Cell(protocol=protocol, condition=condition, rounds=rounds)
+            if rounds is None and benchmark.applies(sample, cell):
+                yield protocol, tuple(turn.asks for turn in benchmark.ask(sample, cell, scene).turns)
+                break
+        else:
+            yield protocol, (None,)
+
+
+def judges() -> Iterator[Reader]:
+    """A reader for every benchmark, sample and protocol: what judges a reply whose every turn is the text."""
+    for name, benchmark in installed_benchmarks().items():
+        yield Reader(f"{name} judgement", benchmark.read_judgement)
+        for sample in examples()[name]:
+            judge = benchmark.judge(sample)
+            for protocol, asks in _asked(benchmark, sample, examples()[name]):
+                yield Reader(f"{name} {sample.id} {protocol}", partial(_judged, judge, protocol, asks), len(asks))
+
+
+def _judged(judge: Judge, protocol: str, asks: Sequence[str | None], text: str) -> object:
+    turns = tuple(TurnResponse(text=text, finish_reason="stop", asks=step) for step in asks)
+    reply = reply_of(response("read", text, protocol=protocol, turns=turns))
+    return judge(reply, BoxFrame()).tell()
+
+
+def calls() -> Iterator[Reader]:
+    """A reader for every grammar of calls."""
+    errors = ToolErrors(arguments="", unknown="", box="", query="")
+    tools = (Zoom(name="zoom", before="", after=""), Search(name="search", source="s", found="", nothing=""))
+    for name, fields in GRAMMARS.items():
+        loop = ToolLoop(tools=tools, errors=errors, max_rounds=2, **fields)
+        yield Reader(f"calls {name}", partial(find_call, loop=loop))
