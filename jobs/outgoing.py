@@ -5,7 +5,7 @@ import ipaddress
 import socket
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 _LOOKUP_SECONDS = 5.0
 IsPublic = Callable[[str], bool]
@@ -26,6 +26,18 @@ def is_public(address: str) -> bool:
     return (mapped or found).is_global and not (mapped or found).is_multicast
 
 
+def parsed(url: str) -> SplitResult:
+    """Take an address apart. Raises AddressUnknownError for one that no call could be made with."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.port != 0 and parts.netloc.isascii() and url.isprintable()
+    except ValueError as error:  # brackets that do not close, ports that are no number
+        raise AddressUnknownError(f"'{url[:200]}' is no address") from error
+    if not is_whole:
+        raise AddressUnknownError(f"{url[:200]!a} is no address: a host is written in ASCII, and nothing unprintable")
+    return parts
+
+
 async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
     """The one address that is then called: a name cannot be pointed elsewhere between the look and the call.
 
@@ -39,7 +51,7 @@ async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
         raise AddressUnknownError(f"'{parts.netloc[:200]}' is no address") from error
     addresses = [str(each[4][0]) for each in found]
     if not addresses or not all(map(is_allowed, addresses)):
-        raise AddressRefusedError(f"'{parts.hostname}' is an address inside of a network, and not called")
+        raise AddressRefusedError(f"'{str(parts.hostname)[:200]}' is an address inside of a network, and not called")
     return addresses[0]
 
 
