@@ -149,7 +149,7 @@ class Admission:
             else:
                 expansion = prepare_judging(dataset, spec, catalogue, judged, self._max_requests)
         except EvaluationError as error:
-            raise _invalid(Finding(detail=line) for line in str(error).splitlines()) from error
+            raise _invalid(Finding(detail=line) for line in str(error).split("\n")) from error
         num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
