@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from redis.exceptions import RedisError
+
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
 from jobs.access import NOBODY, Owner
+from jobs.connection import is_server_away
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.flaws import is_asked_again
 from jobs.fleet import Fleet
@@ -79,7 +82,8 @@ class Submissions:
 
         Of jobs that are judged, those that are not the caller's to see are not there.
 
-        A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
+        A small job is in the queue when this returns; a larger one, and one that the server did not take into the
+        queue after it was recorded, is `validating`, and goes on in the background.
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
@@ -99,8 +103,15 @@ class Submissions:
             job, created = await self._registry.create(spec, idempotency_key, owner)
             if not created:
                 return job, False
-            with contextlib.suppress(JobNotFoundError):  # the server came back without it
+            try:
                 return await self._enqueue_or_forget(job, checked), True
+            except JobNotFoundError:  # the server came back without it
+                continue
+            except RedisError as error:
+                if not is_server_away(error):
+                    raise
+                # It is recorded, and will run as soon as it can: who was told that it is refused would send it again.
+                return job, True
 
     async def retry(self, job_id: str, *, empty: bool = False) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.

@@ -9,7 +9,7 @@ import pytest
 
 import gigavqa
 from benchmarks.mmcr.beside import read_labels
-from benchmarks.vistahop.beside import FAILURE_TYPES, FAILURES, read_beside
+from benchmarks.vistahop.beside import FAILURES, read_beside
 from evaluation.recorded import read_replies
 from service.settings import Settings
 from tests.service.gateways import MODEL, RunningGateway
@@ -46,7 +46,7 @@ def test_answers_come_whole_by_every_way_out(
         file = tmp_path / "responses.ndjson"
         file.write_bytes("".join(f"{line}\n" for line in own.result_lines(job_id)).encode())
     assert [reply.text for reply in read_replies([file], "S0")] == [SAID] * 4
-    verdicts = gateway.client.get(f"/v1/jobs/{job_id}/verdicts?format=jsonl").content.split(b"\n")
+    verdicts = gateway.client.get(f"/v1/jobs/{job_id}/verdicts?format=jsonl&texts=true").content.split(b"\n")
     assert [json.loads(line)["text"] for line in filter(None, verdicts)] == [SAID] * 4
 
     ask = client.chat.completions.create
@@ -65,7 +65,7 @@ def test_what_people_wrote_beside_a_data_set_is_read_by_line_feeds() -> None:
     """Names hold what they hold, and lines are counted as editors count them."""
     sample = f"sample{ENDS}1"
     label = {"sample_id": sample, "model": f"m{ENDS}", "category": "perceptual"}
-    failure = {"job": f"j{ENDS}", "request": sample, "type": FAILURE_TYPES[0]}
+    failure = {"job": f"j{ENDS}", "request": sample, "type": "drift"}
     written = [json.dumps(line, ensure_ascii=False) + "\n" for line in (label, failure)]
     assert set(read_labels(written[0])) == {(sample, f"m{ENDS}")}
     assert set(read_beside({FAILURES: written[1]})["failures"]) == {(f"j{ENDS}", sample)}
