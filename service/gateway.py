@@ -155,6 +155,7 @@ class Gateway:
             uploads=uploads,
             reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
             bundle_requests=settings.bundle_requests,
+            cache_sharing=settings.cache_sharing,
         )
         conversations = Conversations(self._redis, chats, self._background)
         return _OpenAI(uploads, files, composer, conversations, batches, batching)

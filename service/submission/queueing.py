@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.access import NOBODY, Owner
+from jobs.access import NOBODY, Owner, cache_salt
 from jobs.connection import is_server_away
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.flaws import is_asked_again
@@ -234,7 +234,9 @@ class Submissions:
                 return
 
     def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
-        return bundle_requests(job, self._counted(requests), self._settings.bundle_requests, generation)
+        settings = self._settings
+        salt = cache_salt(job.owner, settings.cache_sharing)
+        return bundle_requests(job, self._counted(requests), settings.bundle_requests, generation, salt)
 
     def _counted(self, requests: Iterable[ImageRequest]) -> Iterator[ImageRequest]:
         for image, request in requests:
