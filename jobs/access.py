@@ -39,6 +39,7 @@ class Owner(NamedTuple):
     name: str | None = None
     queued_requests: int | None = None
     waiting_jobs: int | None = None
+    interactive_requests: int | None = None
 
 
 def cache_salt(owner: str | None, sharing: CacheSharing) -> str:
@@ -63,6 +64,9 @@ class Limits(Contract):
     """
 
     queued_requests: PositiveInt | None = Field(default=50_000, description="requests in the queue at a time")
+    interactive_requests: PositiveInt | None = Field(
+        default=128, description="requests in the queue at a time that go before those of others, chats among them"
+    )
     waiting_jobs: PositiveInt | None = Field(default=16, description="large jobs that wait to be queued")
     requests_a_minute: PositiveInt | None = Field(default=600, description="HTTP requests")
     open_streams: PositiveInt | None = Field(

@@ -16,7 +16,7 @@ from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError
 from jobs.flaws import is_asked_again
 from jobs.fleet import Fleet
 from jobs.models import Bundle, Job, JobSpec, JobStatus, Response
-from jobs.queue import JobQueue
+from jobs.queue import JobQueue, no_interactive_room
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
@@ -94,8 +94,8 @@ class Submissions:
             await asyncio.to_thread(self._admission.require_judge, spec)
             return await self._take(spec, idempotency_key, owner)
         draft = await self._draft(spec)
+        _require_possible(draft, owner)
         if not self._is_small(draft):
-            _require_possible(draft, owner)
             return await self._take(spec, idempotency_key, owner)
         await self._queue.require_room(draft.num_requests, owner)
         checked = await self._check(draft)
@@ -286,6 +286,9 @@ def _require_possible(draft: Draft, owner: Owner) -> None:
     if owner.queued_requests is not None and draft.num_requests > owner.queued_requests:
         limit = f"{owner.name} may have {owner.queued_requests} in the queue"
         raise JobTooLargeError(f"the job has {draft.num_requests} requests; with this key {limit}")
+    most = owner.interactive_requests
+    if draft.expansion.spec.priority == "interactive" and most is not None and draft.num_requests > most:
+        raise no_interactive_room("the job", draft.num_requests, most)
 
 
 def _require_same_records(job: Job, draft: Draft) -> None:
