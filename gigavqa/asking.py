@@ -104,13 +104,13 @@ class Questions:
                 raise QuestionsError(f"there is no {kind} {', '.join(unknown)}; there is {', '.join(known)}{own}")
         pairs = ({"protocol": protocol, "condition": shown} for protocol in protocols for shown in self.conditions)
         cells = tuple(dict.fromkeys(map(Cell.model_validate, pairs)))
-        asked = dataset.samples[: self.limit]
+        chosen = dataset.samples[: self.limit]
         return JobSpec(
             dataset=dataset.name,
             models=tuple(models),
             cells=cells,
-            samples=tuple(sample.id for sample in asked) if self.limit else (),
-            priority="interactive" if len(asked) * len(cells) * len(models) <= _MOST_INTERACTIVE else "batch",
+            samples=tuple(sample.id for sample in chosen) if self.limit else (),
+            priority="interactive" if len(chosen) * len(cells) * len(models) <= _MOST_INTERACTIVE else "batch",
         )
 
     def asked(self, models: Sequence[str]) -> JobSpec:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -21,9 +21,21 @@ from jobs.settings import Listed, Spelt
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gigavqa"'}
 """The header of an answer that asks for a key."""
 
+_SECURE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+_OF_PAGES = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
+"""What holds for every page, beside what it says of its own scripts."""
+
 _PATIENCE_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
+
+
+def secure(headers: MutableMapping[str, str]) -> None:
+    """Add to an answer's headers what keeps browsers from guessing its kind, telling where it lay, and framing it."""
+    for name, value in _SECURE.items():
+        headers[name] = value
+    if headers.get("content-type", "").startswith("text/html") and "content-security-policy" not in headers:
+        headers["content-security-policy"] = _OF_PAGES
 
 
 def lower(names: tuple[str, ...]) -> tuple[str, ...]:
