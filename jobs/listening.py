@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -30,12 +30,11 @@ _PATIENCE_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
-def secure(headers: MutableMapping[str, str]) -> None:
-    """Add to an answer's headers what keeps browsers from guessing its kind, telling where it lay, and framing it."""
-    for name, value in _SECURE.items():
-        headers[name] = value
+def protection(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Headers beside those of an answer that keep browsers from guessing its kind, telling its address, framing it."""
     if headers.get("content-type", "").startswith("text/html") and "content-security-policy" not in headers:
-        headers["content-security-policy"] = _OF_PAGES
+        return {**_SECURE, "content-security-policy": _OF_PAGES}
+    return _SECURE
 
 
 def lower(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.connection import connect
 from jobs.hosts import OwnNames
-from jobs.listening import asks_for_keys, secure
+from jobs.listening import asks_for_keys, protection
 from jobs.server import ensure_server
 from tiling.errors import ImageNotFoundError, PathEscapesError, TilingError
 from viewer.doorman import Desk, Doorman, begin_session
@@ -112,7 +112,7 @@ class Door:
             await PlainTextResponse(told, 421)(scope, receive, noted)
 
     def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
-        secure(headers)
+        headers.update(protection(headers))
         if kind in {"picture", "description"} and self._origin != "none":
             headers["Access-Control-Allow-Origin"] = self._origin
             headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.access import without_secrets
-from jobs.listening import secure
+from jobs.listening import protection
 from jobs.logs import about
 from service.http.auth import caller_of
 from service.http.brought import job_brought_by
@@ -87,7 +87,7 @@ class _Answer:
             self._first_byte = time.perf_counter()
             headers = MutableHeaders(scope=message)
             headers[REQUEST_ID] = request_id_of(self._scope)
-            secure(headers)
+            headers.update(protection(headers))
         await self._send(message)
 
 
