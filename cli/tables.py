@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import err, out
+from evaluation.writers.visible import visible
 
 _GAP = 2
 _NARROWEST = 8
@@ -29,6 +30,9 @@ class Column:
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]], *, more: str = "") -> None:
     """Print rows of cells, one for each column; `more` says where all columns are to be had."""
+    rows = [
+        [visible(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    ]  # as wide as it is shown
     natural = [_natural(column, [row[at] for row in rows]) for at, column in enumerate(columns)]
     widths = _widths(columns, natural, out.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))

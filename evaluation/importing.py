@@ -260,7 +260,8 @@ class _Gallery:
         for short in _endings(name):
             path = self._folder / short
             if path.is_dir():
-                found = sorted((one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES), key=by_numbers)
+                files = (one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES)
+                found = sorted((one for one in files if not self._leads_out(one)), key=by_numbers)
                 return tuple(f"images/{one.relative_to(self._folder).as_posix()}" for one in found)
             if path.is_file():
                 if path not in self._documents:
@@ -286,12 +287,20 @@ class _Gallery:
         places = [(other, self._folder / other) for other in _endings(name)]
         for candidate, path in [(short, self._draft / name), *places]:
             if path.is_file():
+                if self._leads_out(path):
+                    told = f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
+                    return name, told
                 self.found[f"images/{candidate}"] = path
                 return f"images/{candidate}", self._verdict(path)
         alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
         if parts[-1] in (alone.name, alone.stem):
             return self.find(str(alone))
         return name, f"there is no image '{name}' in {self._folder}"
+
+    def _leads_out(self, path: Path) -> bool:
+        """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
+        where = path.resolve()
+        return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
 
     def _verdict(self, path: Path) -> str | None:
         if path not in self._verdicts:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TEMPLATE = "prompt.toml"
 
+_MOST_INTERACTIVE = 128  # as many as a key lets go before others
+
 
 @dataclass(frozen=True)
 class Questions:
@@ -101,12 +103,14 @@ class Questions:
                 own = f"; a {TEMPLATE} beside the questions brings `own`" if unknown == ["own"] else ""
                 raise QuestionsError(f"there is no {kind} {', '.join(unknown)}; there is {', '.join(known)}{own}")
         pairs = ({"protocol": protocol, "condition": shown} for protocol in protocols for shown in self.conditions)
+        cells = tuple(dict.fromkeys(map(Cell.model_validate, pairs)))
+        chosen = dataset.samples[: self.limit]
         return JobSpec(
             dataset=dataset.name,
             models=tuple(models),
-            cells=tuple(dict.fromkeys(map(Cell.model_validate, pairs))),
-            samples=tuple(sample.id for sample in dataset.samples[: self.limit]) if self.limit else (),
-            priority="interactive",
+            cells=cells,
+            samples=tuple(sample.id for sample in chosen) if self.limit else (),
+            priority="interactive" if len(chosen) * len(cells) * len(models) <= _MOST_INTERACTIVE else "batch",
         )
 
     def asked(self, models: Sequence[str]) -> JobSpec:

@@ -19,6 +19,9 @@ from jobs.keys import KEYS, Keys
 Role = Literal["read", "submit", "operate"]
 """What a key is good for, each with what stands before it: to look at what is the owner's, to change it, and all."""
 
+CacheSharing = Literal["owners", "all"]
+"""Whether prompts of one owner alone, or of all owners, share what engines keep of their beginnings."""
+
 ROLES: tuple[Role, ...] = get_args(Role)
 OwnerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._@-]{1,64}$")]
 
@@ -36,6 +39,14 @@ class Owner(NamedTuple):
     name: str | None = None
     queued_requests: int | None = None
     waiting_jobs: int | None = None
+    interactive_requests: int | None = None
+
+
+def cache_salt(owner: str | None, sharing: CacheSharing) -> str:
+    """Name whose prompts share what engines keep of their beginnings: the owner's own, or '' where all do."""
+    if not owner or sharing == "all":
+        return ""
+    return hashlib.blake2b(owner.encode(), digest_size=16, person=b"cache").hexdigest()
 
 
 ALL = "*"
@@ -53,6 +64,9 @@ class Limits(Contract):
     """
 
     queued_requests: PositiveInt | None = Field(default=50_000, description="requests in the queue at a time")
+    interactive_requests: PositiveInt | None = Field(
+        default=128, description="requests in the queue at a time that go before those of others, chats among them"
+    )
     waiting_jobs: PositiveInt | None = Field(default=16, description="large jobs that wait to be queued")
     requests_a_minute: PositiveInt | None = Field(default=600, description="HTTP requests")
     open_streams: PositiveInt | None = Field(

@@ -130,17 +130,19 @@ class Calls:
         idempotency: str,
         ttl_seconds: int,
         owner: str,
-        owners_limits: tuple[int | None, int | None],
+        owners_limits: tuple[int | None, int | None, int | None],
         waiting_limit: int | None,
+        priority: str,
     ) -> tuple[Literal["new", "same", "conflict", "waiting", "quota"], str]:
         """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job.
 
-        `owners_limits` are the most requests in the queue and the most waiting jobs of the owner's.
+        `owners_limits` are the most requests in the queue, the most waiting jobs and the most interactive requests of
+        the owner's.
         """
-        queued, waiting = map(_or_empty, owners_limits)
-        most = _or_empty(waiting_limit)
+        queued, waiting, interactive = map(_or_empty, owners_limits)
+        limits = queued, _or_empty(waiting_limit), waiting, interactive
         found, known_id = await self._run(
-            "create", job_id, spec, digest, idempotency, ttl_seconds, summary, owner, queued, most, waiting
+            "create", job_id, spec, digest, idempotency, ttl_seconds, summary, owner, *limits, priority
         )
         return found.decode(), known_id.decode()
 
@@ -188,11 +190,16 @@ class Calls:
         kind: str,
         channel: str,
         owner: str,
-        owners_limit: int | None,
+        owners_limits: tuple[int | None, int | None],
     ) -> str:
-        """Queue a job of one bundle that is in no list, with its room; returns `asked`, `full`, or `quota`."""
-        told = (spec, until, kind, channel, owner, _or_empty(owners_limit))
-        status = await self._run("ask", job_id, bundle.num_requests, limit, *told, *bundle)
+        """Queue a job of one bundle that is in no list, with its room.
+
+        `owners_limits` are the most requests and the most interactive ones in the queue. Returns `asked`, `full`,
+        `quota` or `interactive`.
+        """
+        queued, interactive = map(_or_empty, owners_limits)
+        told = (spec, until, kind, channel, owner, queued)
+        status = await self._run("ask", job_id, bundle.num_requests, limit, *told, *bundle, interactive)
         return str(status.decode())
 
     async def start(self, job_id: str, num_bundles: int) -> None:

@@ -12,6 +12,7 @@ from jobs.codec import pack
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError, QuotaExceededError
 from jobs.keys import KEYS, Keys
 from jobs.models import Bundle, JobSpec, JobStatus, Response, UnreadableResponse
+from jobs.queue import no_interactive_room
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 
@@ -60,10 +61,12 @@ class Chats:
             kind="chat",
             channel=channel,
             owner=owner.name or "",
-            owners_limit=owner.queued_requests,
+            owners_limits=(owner.queued_requests, owner.interactive_requests),
         )
         if asked == "full":
             raise QueueFullError(f"the queue holds {self._limit} requests, and is full", _RETRY_AFTER_SECONDS)
+        if asked == "interactive":
+            raise no_interactive_room("the chat", packed.num_requests, owner.interactive_requests or 0)
         if asked == "quota":
             if owner.queued_requests is not None and packed.num_requests > owner.queued_requests:
                 message = f"the chat has {packed.num_requests} answers; {owner.name} may have {owner.queued_requests}"

@@ -21,9 +21,20 @@ from jobs.settings import Listed, Spelt
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gigavqa"'}
 """The header of an answer that asks for a key."""
 
+_SECURE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+_OF_PAGES = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
+"""What holds for every page, beside what it says of its own scripts."""
+
 _PATIENCE_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
+
+
+def protection(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Headers beside those of an answer that keep browsers from guessing its kind, telling its address, framing it."""
+    if headers.get("content-type", "").startswith("text/html") and "content-security-policy" not in headers:
+        return {**_SECURE, "content-security-policy": _OF_PAGES}
+    return _SECURE
 
 
 def lower(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The contract between rooms: what a job, a request, a bundle and a response are. Frozen, JSON in and out, no Redis."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
@@ -27,7 +27,7 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-def _is_empty(value: tuple[object, ...]) -> bool:
+def _is_empty(value: Sized) -> bool:
     return not value
 
 
@@ -334,6 +334,7 @@ class Bundle(Stored):
     model: str
     image: str
     priority: Literal["interactive", "batch"] = "batch"
+    cache_salt: str = Field(default="", exclude_if=_is_empty, description="who shares prefixes of prompts; '': all")
     requests: tuple[InferenceRequest, ...] = Field(min_length=1)
 
 

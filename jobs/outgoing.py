@@ -5,10 +5,14 @@ import ipaddress
 import socket
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 _LOOKUP_SECONDS = 5.0
 IsPublic = Callable[[str], bool]
+_ENDS_IN_IPV4 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+"""NAT64's well-known prefix (RFC 6052), and what is compatible with IPv4 (RFC 4291)."""
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
+"""NAT64 of a network's own (RFC 8215)."""
 
 
 class AddressRefusedError(Exception):
@@ -22,8 +26,35 @@ class AddressUnknownError(AddressRefusedError):
 def is_public(address: str) -> bool:
     """Whether an address is anybody's to reach: none of a private network, of this machine, or of a cloud's own."""
     found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None)
-    return (mapped or found).is_global and not (mapped or found).is_multicast
+    if found in _LOCAL_NAT64:  # the network chose where in it the address lies that it leads to
+        return False
+    within = _ipv4_within(found) if isinstance(found, ipaddress.IPv6Address) else ()
+    return all(each.is_global and not each.is_multicast for each in within or (found,))
+
+
+def _ipv4_within(address: ipaddress.IPv6Address) -> tuple[ipaddress.IPv4Address, ...]:
+    """The IPv4 addresses that a packet to an IPv6 address may end at, where a network translates or tunnels it."""
+    if address.ipv4_mapped:
+        return (address.ipv4_mapped,)
+    if address.sixtofour:
+        return (address.sixtofour,)
+    if address.teredo:
+        return address.teredo
+    if any(address in network for network in _ENDS_IN_IPV4):
+        return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
+    return ()
+
+
+def parsed(url: str) -> SplitResult:
+    """Take an address apart. Raises AddressUnknownError for one that no call could be made with."""
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.port != 0 and parts.netloc.isascii() and url.isprintable()
+    except ValueError as error:  # brackets that do not close, ports that are no number
+        raise AddressUnknownError(f"'{url[:200]}' is no address") from error
+    if not is_whole:
+        raise AddressUnknownError(f"{url[:200]!a} is no address: a host is written in ASCII, and nothing unprintable")
+    return parts
 
 
 async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
@@ -39,7 +70,7 @@ async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
         raise AddressUnknownError(f"'{parts.netloc[:200]}' is no address") from error
     addresses = [str(each[4][0]) for each in found]
     if not addresses or not all(map(is_allowed, addresses)):
-        raise AddressRefusedError(f"'{parts.hostname}' is an address inside of a network, and not called")
+        raise AddressRefusedError(f"'{str(parts.hostname)[:200]}' is an address inside of a network, and not called")
     return addresses[0]
 
 

@@ -132,8 +132,10 @@ class JobQueue:
 
     async def owner_of(self, job_id: str) -> Owner:
         """Whose a job is, and how many requests of his may be in the queue: as it was when the job was submitted."""
-        name, limit = await self._redis.hmget(self._keys.job(job_id), ["owner", "queued_limit"])
-        return Owner(name.decode() if name else None, int(limit) if limit else None)
+        fields = ["owner", "queued_limit", "interactive_limit"]
+        name, queued, interactive = await self._redis.hmget(self._keys.job(job_id), fields)
+        limits = {"interactive_requests": int(interactive) if interactive else None}
+        return Owner(name.decode() if name else None, int(queued) if queued else None, **limits)
 
     async def reserve(self, job_id: str, num_requests: int, dataset_digest: str | None) -> None:
         """Keep room for a whole job, before any of its bundles is made; a job that has its room already keeps it.
@@ -336,6 +338,9 @@ class JobQueue:
             self._refuse(f"job {job_id}", requests)
         if status == "quota":
             _refuse_owner(f"job {job_id}", requests, (await self.owner_of(job_id)).queued_requests or 0)
+        if status == "interactive":
+            owner = await self.owner_of(job_id)
+            raise no_interactive_room(f"job {job_id}", requests, owner.interactive_requests or 0)
 
     def _refuse(self, job: str, requests: int) -> NoReturn:
         if requests > self._limit:
@@ -450,6 +455,14 @@ def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
         deliveries=claimed.deliveries,
         mark=claimed.mark.decode(),
     )
+
+
+def no_interactive_room(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:
+    """The error of so many requests that would go before those of others."""
+    told = f"this key's owner may have {limit} interactive requests in the queue"
+    if requests > limit:
+        return JobTooLargeError(f"{asked} has {requests} requests; {told}, and any number with priority batch")
+    return QuotaExceededError(f"{asked}: {told}, and has no room for {requests} more", _RETRY_AFTER_SECONDS)
 
 
 def _refuse_owner(job: str, requests: int, limit: int) -> NoReturn:

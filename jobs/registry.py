@@ -120,8 +120,13 @@ class JobRegistry:
             idempotency=self._idempotency(idempotency_key, owner.name) if idempotency_key else "",
             ttl_seconds=IDEMPOTENCY_SECONDS,
             owner=owner.name or "",
-            owners_limits=(owner.queued_requests, None if waiting_limit is None else owner.waiting_jobs),
+            owners_limits=(
+                owner.queued_requests,
+                None if waiting_limit is None else owner.waiting_jobs,
+                owner.interactive_requests,
+            ),
             waiting_limit=waiting_limit,
+            priority=spec.priority,
         )
         if found == "conflict":
             raise _conflict(idempotency_key)

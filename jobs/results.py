@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from cachetools import LRUCache
@@ -27,10 +28,10 @@ _Waiting = tuple[Recorded, asyncio.Future[bool]]
 
 
 class KeptParts(LRUCache[str, list[str]]):
-    """The parts that a pass over a job's responses read last: pages that follow each other look into the same ones."""
+    """The parts that were read last, by job and name: pages that follow each other look into the same ones."""
 
-    def __init__(self) -> None:
-        super().__init__(maxsize=4)
+    def __init__(self, most_characters: int = 16 << 20) -> None:
+        super().__init__(maxsize=most_characters, getsizeof=lambda texts: sum(map(len, texts)))
 
 
 class Extent(NamedTuple):
@@ -196,15 +197,18 @@ class ResultStore:
         seals = await self._redis.hmget(self._keys.parts(job_id), parts)
         read: dict[str, list[str] | PartUnreadableError] = {}
         for part, seal in zip(parts, seals, strict=True):
-            if part not in kept:
-                try:
-                    kept[part] = await asyncio.to_thread(
-                        self._parts.read, job_id, part, seal.decode() if seal else None
-                    )
-                except PartUnreadableError as error:
-                    read[part] = error
-                    continue
-            read[part] = kept[part]
+            sealed = seal.decode() if seal else None
+            place = f"{job_id} {part} {sealed}"
+            if place in kept:
+                read[part] = kept[place]
+                continue
+            try:
+                read[part] = texts = await asyncio.to_thread(self._parts.read, job_id, part, sealed)
+            except PartUnreadableError as error:
+                read[part] = error
+                continue
+            with suppress(ValueError):  # larger than all that may be kept
+                kept[place] = texts
         return read
 
 

@@ -28,6 +28,7 @@ from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
+from gigavqa.contact import Lines
 from jobs.connection import connect
 from jobs.models import Sampling, Steering
 from jobs.server import start_server
@@ -98,9 +99,11 @@ class Setting:
         started = time.perf_counter()
         async with self.client.stream("POST", self.url, content=content, headers=headers) as answer:
             answer.raise_for_status()
-            async for line in answer.aiter_lines():
-                if not first and line.startswith("data: {") and _says(json.loads(line[6:])):
-                    first = time.perf_counter()
+            cut = Lines()
+            async for chunk in answer.aiter_bytes():
+                for line in cut.take(chunk):
+                    if not first and line.startswith("data: {") and _says(json.loads(line[6:])):
+                        first = time.perf_counter()
         return first - started
 
 

@@ -125,6 +125,10 @@ class BatchEndedError(ServiceError):
     """The batch has ended, so nothing of it can be cancelled."""
 
 
+class HostInvalidError(ServiceError):
+    """The request names no host, or several: whoever stands before this gateway may have read another one."""
+
+
 class HostUntrustedError(ServiceError):
     """The request names a host that this gateway is not called by."""
 
@@ -207,6 +211,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     FileInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "file-invalid", "The file cannot be taken"),
     BatchInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "batch-invalid", "The batch cannot be had as asked"),
     BatchEndedError: ProblemKind(HTTPStatus.CONFLICT, "batch-ended", "The batch has ended"),
+    HostInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "host-invalid", "The request names one host"),
     HostUntrustedError: ProblemKind(
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),

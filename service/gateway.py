@@ -42,6 +42,7 @@ from service.operations.standing import Standing
 from service.operations.watch import SECONDS as WATCH_SECONDS
 from service.operations.watch import Watch
 from service.results.following import Followers
+from service.results.readers import Readers
 from service.results.reports import Reports
 from service.results.tallies import Tallies
 from service.results.webhooks import LOOK_SECONDS, Webhooks
@@ -115,6 +116,7 @@ class Gateway:
             self._queue,
             self._results,
             self._followers,
+            Readers(),
             self._models,
             self._datasets,
             self._submissions,
@@ -154,6 +156,7 @@ class Gateway:
             uploads=uploads,
             reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
             bundle_requests=settings.bundle_requests,
+            cache_sharing=settings.cache_sharing,
         )
         conversations = Conversations(self._redis, chats, self._background)
         return _OpenAI(uploads, files, composer, conversations, batches, batching)

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
+from jobs.access import CacheSharing
 from jobs.home import Address
 from jobs.listening import Listening, lower
 from jobs.settings import Listed, Spelt
@@ -54,6 +55,10 @@ class Settings(Listening):
     viewer_origins: Annotated[Listed, AfterValidator(lower), Spelt("viewer-origin", "ORIGIN")] = Field(
         default=("http://127.0.0.1:8471", "http://localhost:8471"),
         description="where this installation's pictures are served by IIIF, besides the gateway's own address",
+    )
+    cache_sharing: CacheSharing = Field(
+        default="owners",
+        description="where keys are asked for, who shares what engines keep of prompts: `owners` each alone, or `all`",
     )
     body_seconds: float = Field(
         default=30.0, gt=0, description="how long a request's head, and then its body, may take"

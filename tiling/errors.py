@@ -23,6 +23,15 @@ DECODER_FAULTS = (
 """What Pillow, tifffile, imagecodecs and OpenSlide raise for files that hold what they should not."""
 
 
+_MOST_TOLD = 200
+
+
+def told(text: str) -> str:
+    """Return so much of what somebody wrote as an error repeats, what is not printable as an escape."""
+    cut = text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}..."
+    return cut if cut.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
+
+
 class TilingError(Exception):
     """A view could not be turned into correct pixels."""
 

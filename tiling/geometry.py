@@ -13,11 +13,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tiling.errors import RegionError
+from tiling.errors import RegionError, told
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
-_PIXELS = re.compile(r"(\d+),(\d+),(\d+),(\d+)")
-_PERCENT = re.compile(rf"pct:{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
+INTEGER = r"(\d{1,9})"
+DECIMAL = r"(\d{1,9}(?:\.\d{1,30})?)"
+"""What numbers of regions and sizes look like: within what every integer and every float can say."""
+
+_PIXELS = re.compile(",".join([INTEGER] * 4), re.ASCII)
+_PERCENT = re.compile("pct:" + ",".join([DECIMAL] * 4), re.ASCII)
 
 
 class Size(NamedTuple):
@@ -63,11 +66,11 @@ def resolve_region(text: str, size: Size) -> Region:
     elif match := _PERCENT.fullmatch(text):
         region = _from_percent([float(number) for number in match.groups()], size)
     else:
-        raise RegionError(f"region '{text}' is none of full, x,y,w,h and pct:x,y,w,h")
+        raise RegionError(f"region '{told(text)}' is none of full, x,y,w,h and pct:x,y,w,h")
     if region.width < 1 or region.height < 1:
-        raise RegionError(f"region '{text}' is empty in an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{told(text)}' is empty in an image of {size.width}x{size.height}")
     if region.x + region.width > size.width or region.y + region.height > size.height:
-        raise RegionError(f"region '{text}' reaches outside an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{told(text)}' reaches outside an image of {size.width}x{size.height}")
     return region
 
 

@@ -4,10 +4,13 @@ import re
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tiling.errors import ImageNotFoundError, PathEscapesError
+from tiling.errors import ImageNotFoundError, PathEscapesError, told
 
 UPLOAD = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
+
+MOST_NAME = 1024
+"""Characters of a name of an image: longer ones are no names, and no path is made of them."""
 
 DIGESTS = "digests"
 """Folder of the SHA-256 of each file of uploads' folder `files`, by the file's own name."""
@@ -39,16 +42,34 @@ class ImageRoot:
         """
         if self._uploads and name.startswith(UPLOAD):
             return self._uploads.locate(name.removeprefix(UPLOAD))
-        pure = PurePosixPath(name)
-        if not name or "\0" in name or "\\" in name or pure.is_absolute() or ".." in pure.parts:
-            raise PathEscapesError(f"image '{name}' is not a relative path beneath the image root")
+        pure = _relative(name)
         try:
             path = (self.folder / pure).resolve()
             exists = path.is_file()
-        except (OSError, RuntimeError) as error:  # a name longer than the file system allows, links in a circle
-            raise ImageNotFoundError(f"image '{name}' cannot exist under the image root") from error
+        except (OSError, RuntimeError, UnicodeError) as error:  # too long for the file system, in a circle, no text
+            raise ImageNotFoundError(f"image '{told(name)}' cannot exist under the image root") from error
         if not path.is_relative_to(self.folder):
-            raise PathEscapesError(f"image '{name}' is a link that leads out of the image root")
+            raise PathEscapesError(f"image '{told(name)}' is a link that leads out of the image root")
         if not exists:
-            raise ImageNotFoundError(f"image '{name}' does not exist under the image root")
+            raise ImageNotFoundError(f"image '{told(name)}' does not exist under the image root")
         return path
+
+
+def written_name(name: str) -> str:
+    """Return what somebody wrote as the name of an image; only the service itself gives names to uploads.
+
+    Nothing is looked at, so that what exists is refused as what does not. Raises PathEscapesError.
+    """
+    if name.startswith(UPLOAD):
+        raise PathEscapesError(f"image '{told(name)}' is no name of a picture; uploads are shown by their file_id")
+    _relative(name)
+    return name
+
+
+def _relative(name: str) -> PurePosixPath:
+    if len(name) > MOST_NAME:
+        raise PathEscapesError(f"image '{told(name)}' has {len(name)} characters; names have at most {MOST_NAME}")
+    pure = PurePosixPath(name)
+    if not name or "\0" in name or "\\" in name or pure.is_absolute() or ".." in pure.parts:
+        raise PathEscapesError(f"image '{told(name)}' is not a relative path beneath the image root")
+    return pure

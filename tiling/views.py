@@ -7,11 +7,11 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tiling.budgets.base import RasterPlan, VisualBudget
-from tiling.errors import BudgetError, RegionError
+from tiling.errors import BudgetError, RegionError, told
 from tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
-_LONGEST = re.compile(r"longest:([1-9]\d*)")
-_FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?")
+_LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
+_FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?", re.ASCII)
 _MAX_ASPECT = 200
 _MOST_PIXELS = 2**26
 
@@ -23,7 +23,7 @@ def check_sizing(text: str) -> str:
     fit = _FIT.fullmatch(text)
     if fit and int(fit[1]) ** 2 <= int(fit[3]) <= _MOST_PIXELS and int(fit[2]) <= int(fit[3]):
         return text
-    raise ValueError(f"sizing '{text}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
+    raise ValueError(f"sizing '{told(text)}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
 
 
 def fit(size: Size, factor: int, least: int, largest: int, side: int = 1) -> Size:

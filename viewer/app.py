@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.connection import connect
 from jobs.hosts import OwnNames
-from jobs.listening import asks_for_keys
+from jobs.listening import asks_for_keys, protection
 from jobs.server import ensure_server
 from tiling.errors import ImageNotFoundError, PathEscapesError, TilingError
 from viewer.doorman import Desk, Doorman, begin_session
@@ -101,15 +101,18 @@ class Door:
                 counted.seconds.labels(kind).observe(time.perf_counter() - started)
             await send(message)
 
-        host = Headers(scope=scope).get("host", "")
-        if self._names.trusts(host):
+        hosts = Headers(scope=scope).getlist("host")
+        host = ", ".join(hosts)
+        if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
+            await PlainTextResponse("the request must have one `Host`\n", 400)(scope, receive, noted)
+        elif self._names.trusts(host):
             await self.app(scope, receive, noted)
         else:
             told = f"'{host[:200]}' is no name of this viewer; add it to GIGAVQA_VIEWER_TRUSTED_HOSTS if it should be\n"
             await PlainTextResponse(told, 421)(scope, receive, noted)
 
     def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
-        headers["X-Content-Type-Options"] = "nosniff"
+        headers.update(protection(headers))
         if kind in {"picture", "description"} and self._origin != "none":
             headers["Access-Control-Allow-Origin"] = self._origin
             headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"

@@ -40,7 +40,6 @@ def _file(request: Request, name: str, content: bytes) -> Response:
         "ETag": tag,
         "Cache-Control": "no-cache",
         "Content-Security-Policy": _POLICY,
-        "Referrer-Policy": "no-referrer",
     }
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)

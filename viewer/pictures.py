@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiling.digest import DIGEST
+from tiling.errors import told
 from tiling.geometry import Size
 from tiling.ingest import file_to_read
 from tiling.known import is_recorded, known_identity, naming
@@ -63,7 +64,7 @@ class Pictures:
         with self.naming(name, path):
             found = known_identity(path)
             if pinned and found.digest != pinned[2] and not is_recorded(path, pinned[2]):
-                raise NoSuchPictureError(f"'{name}' has changed: its content is no longer {pinned[2]}")
+                raise NoSuchPictureError(f"'{told(name)}' has changed: its content is no longer {pinned[2]}")
             file, reading = file_to_read(path, found.digest, self.pyramids)
             header = found.header
             return Picture(name, path, file, found.digest, header.size, header.format, reading, pinned is not None)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
+from tiling.errors import told
 from tiling.geometry import Region, Size
 from viewer.errors import RequestInvalidError, RequestUnsupportedError
 
@@ -61,12 +62,12 @@ def read_wish(words: Words, picture: Size, most: int, *, is_raster: bool = False
     region = _region(words.region, picture)
     size = _size(words.size, region.size, most)
     if not (turned := _ROTATION.fullmatch(words.rotation)):
-        raise RequestInvalidError(f"rotation '{_told(words.rotation)}' is none of 0, 90, 180, 270 and !0 to !270")
+        raise RequestInvalidError(f"rotation '{told(words.rotation)}' is none of 0, 90, 180, 270 and !0 to !270")
     quality, dot, form = words.quality_format.partition(".")
     if not dot or quality not in _QUALITIES:
-        raise RequestInvalidError(f"quality '{_told(quality)}' is none of {', '.join(_QUALITIES)}")
+        raise RequestInvalidError(f"quality '{told(quality)}' is none of {', '.join(_QUALITIES)}")
     if form not in MEDIA_TYPES:
-        raise RequestInvalidError(f"format '{_told(form)}' is none of {', '.join(MEDIA_TYPES)}")
+        raise RequestInvalidError(f"format '{told(form)}' is none of {', '.join(MEDIA_TYPES)}")
     canonical = "/".join(
         (
             "full" if region.size == picture else str(region),
@@ -102,10 +103,10 @@ def _region(text: str, picture: Size) -> Region:
         right = math.ceil((x + w) * picture.width / 100) if w else left
         bottom = math.ceil((y + h) * picture.height / 100) if h else top
     else:
-        raise RequestInvalidError(f"region '{_told(text)}' is none of full, square, x,y,w,h and pct:x,y,w,h")
+        raise RequestInvalidError(f"region '{told(text)}' is none of full, square, x,y,w,h and pct:x,y,w,h")
     right, bottom = min(right, picture.width), min(bottom, picture.height)
     if right <= left or bottom <= top:
-        raise RequestInvalidError(f"region '{_told(text)}' holds no pixel of {picture.width}x{picture.height}")
+        raise RequestInvalidError(f"region '{told(text)}' holds no pixel of {picture.width}x{picture.height}")
     return Region(left, top, right - left, bottom - top)
 
 
@@ -113,9 +114,9 @@ def _size(text: str, region: Size, most: int) -> Size:
     words = text.removeprefix("^")
     size = _wished(words, region, most, may_grow=words != text)
     if min(size) < 1:
-        raise RequestInvalidError(f"size '{_told(text)}' of a region of {region.width}x{region.height} has no pixel")
+        raise RequestInvalidError(f"size '{told(text)}' of a region of {region.width}x{region.height} has no pixel")
     if size.width > region.width or size.height > region.height:
-        larger = f"size '{_told(text)}' is larger than the region, {region.width}x{region.height}"
+        larger = f"size '{told(text)}' is larger than the region, {region.width}x{region.height}"
         if words != text:
             raise RequestUnsupportedError(f"{larger}; pictures are not enlarged")
         raise RequestInvalidError(larger)
@@ -134,7 +135,7 @@ def _wished(words: str, region: Size, most: int, *, may_grow: bool) -> Size:
         return _scaled(region, float(match[1]) / 100)
     match = _SIZE.fullmatch(words)
     if not match or not (match[2] or match[3]) or (match[1] and not (match[2] and match[3])):
-        raise RequestInvalidError(f"size '{_told(words)}' is none of max, w, ,h pct:n w,h and !w,h")
+        raise RequestInvalidError(f"size '{told(words)}' is none of max, w, ,h pct:n w,h and !w,h")
     width, height = int(match[2] or 0), int(match[3] or 0)
     if not match[3]:
         return _scaled(region, width / region.width)._replace(width=width)
@@ -150,7 +151,3 @@ def _scaled(region: Size, scale: float) -> Size:
     """A region's size times `scale`, and never nothing, unless nothing is asked for."""
     least = 1 if scale else 0
     return Size(max(least, round(region.width * scale)), max(least, round(region.height * scale)))
-
-
-def _told(text: str) -> str:
-    return text[:60].encode("unicode_escape").decode()

@@ -19,7 +19,7 @@ from jobs.results import ResultStore
 from retrieval.errors import RetrievalError, SourceChangedError
 from tiling.errors import ImageChangedError, TilingError
 from tiling.rendering import Raster
-from workers.engines.engine import EngineDeadError, EngineError, Message
+from workers.engines.engine import EngineDeadError, EngineError, Message, salted
 from workers.engines.keeper import EngineKeeper
 from workers.errors import EngineLostError
 from workers.instrumentation import Instruments
@@ -257,7 +257,8 @@ class BundlePlayer:
         ) -> Awaitable[TurnResponse]:
             # Rounds behind the first go before all chats of their picture that are to begin.
             name = f"{lease.job_id}/{turn_id}"
-            return self._keeper.generate(chat, sampling, name, 2 * priority + first, grow)
+            asked = salted(chat, lease.bundle.cache_salt)
+            return self._keeper.generate(asked, sampling, name, 2 * priority + first, grow)
 
         script = FixedTurns(request.turns)
         player = Player(request, script, rasters, partial(generate, first=True), self._in_history)

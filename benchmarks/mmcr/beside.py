@@ -30,7 +30,7 @@ def read_labels(text: str) -> dict[tuple[str, str], str]:
     """Read `errors.jsonl`: lines of {"sample_id", "model", "category"}. Raises ValueError naming every bad line."""
     labels: dict[tuple[str, str], str] = {}
     wrong = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 place, category = _label(line)

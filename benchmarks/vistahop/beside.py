@@ -75,7 +75,7 @@ def read_beside(texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _lines(file: str, text: str, fields: Mapping[str, type]) -> list[tuple[Place, dict[str, Any]]]:
     found, wrong = [], []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 found.append(_line(line, fields))

@@ -39,6 +39,7 @@ def create(
         str | None, typer.Option(metavar="WHEN", help="In a time (30m, 12h, 90d, 8w), or at one (2027-01-31).")
     ] = None,
     queued_requests: Limit = _DEFAULTS.queued_requests or 0,
+    interactive_requests: Limit = _DEFAULTS.interactive_requests or 0,
     waiting_jobs: Limit = _DEFAULTS.waiting_jobs or 0,
     requests_a_minute: Limit = _DEFAULTS.requests_a_minute or 0,
     open_streams: Limit = _DEFAULTS.open_streams or 0,
@@ -56,6 +57,7 @@ def create(
     """
     limits = Limits(
         queued_requests=queued_requests or None,
+        interactive_requests=interactive_requests or None,
         waiting_jobs=waiting_jobs or None,
         requests_a_minute=requests_a_minute or None,
         open_streams=open_streams or None,

@@ -89,4 +89,4 @@ def _news(path: Path, after: int) -> tuple[list[str], int]:
     except FileNotFoundError:
         return [], 0
     whole = text[: text.rfind(b"\n") + 1]
-    return whole.decode(errors="replace").splitlines(), start + len(whole)
+    return whole.decode(errors="replace").split("\n")[:-1], start + len(whole)

@@ -13,6 +13,7 @@ from cli.arguments import JobId, Url
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, print_error
+from evaluation.writers.visible import visible_json
 from gigavqa.calls import ResultFilter
 from gigavqa.places import DEFAULT_URL
 
@@ -63,7 +64,8 @@ def results(
         for line in gateway.result_lines(gateway.named(job_id), after=after, limit=limit, **filters):
             # Looked for as text first: few lines are worth reading as JSON.
             is_lost = '"unreadable"' in line and "unreadable" in json.loads(line)
-            file.write((_told(line, is_lost=is_lost) if chat else line) + "\n")
+            shown = visible_json(line) if file.isatty() else line
+            file.write((_told(line, is_lost=is_lost) if chat else shown) + "\n")
             count += 1
             lost += is_lost
     if output:

@@ -8,6 +8,7 @@ from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import written
+from evaluation.writers.visible import visible, visible_json
 
 _FIRST_KEYS = ("model", "protocol", "condition")
 _ROUNDS = "rounds"
@@ -32,7 +33,7 @@ def render_csv(report: Report) -> str:
     writer.writerow([*names, "value", "low", "high", "count"])
     for keys, estimate in lines:
         numbers = (_number(end) for end in (estimate.value, estimate.low, estimate.high))
-        writer.writerow([*(guarded(keys.get(name, "")) for name in names), *numbers, estimate.count])
+        writer.writerow([*(guarded(visible(keys.get(name, ""))) for name in names), *numbers, estimate.count])
     return out.getvalue()
 
 
@@ -56,7 +57,7 @@ def _number(value: float | None) -> str:
 
 def render_json(report: Report) -> str:
     """Write a report as JSON; rates are fractions, 0.5 is 50 %."""
-    return report.model_dump_json(indent=2)
+    return visible_json(report.model_dump_json(indent=2))
 
 
 def render_latex(report: Report) -> str:
@@ -88,4 +89,4 @@ def _latex_value(value: Value, column: Column, row: Row) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return "".join(_SPECIAL.get(character, character) for character in visible(" ".join(text.split())))

@@ -6,6 +6,7 @@ from html import escape
 from evaluation.report import Maker, Report
 from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import in_full
+from evaluation.writers.visible import visible
 from evaluation.writers.work import job_line, work_lines
 
 
@@ -107,4 +108,4 @@ def _source(source: Maker) -> str:
 
 def _plain(text: str) -> str:
     """Keep a text from being markup: no elements, no links, no line ends."""
-    return " ".join(escape(text, quote=False).replace("](", "]\\(").splitlines())
+    return visible(" ".join(escape(text, quote=False).replace("](", "]\\(").splitlines()))

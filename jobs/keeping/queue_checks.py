@@ -71,15 +71,17 @@ def _check_depth(survey: Survey, depth: Counter[str]) -> Iterator[Finding]:
 
 
 def _check_room(survey: Survey, census: Census) -> Iterator[Finding]:
-    redis, owned = survey.redis, Counter[str]()
+    redis, owned, total = survey.redis, Counter[str](), 0
     for job_id in census.jobs:
-        reserved, owner = redis.hmget(KEYS.job(job_id), "reserved", "owner")
-        owned[owner.decode() if owner else ""] += int(reserved or 0)
+        reserved, owner, interactive = redis.hmget(KEYS.job(job_id), "reserved", "owner", "interactive_limit")
+        total += (number := int(reserved or 0))
+        if owner:
+            owned[owner.decode()] += number
+            owned[f"{owner.decode()}:interactive"] += number if interactive is not None else 0
     told = int(redis.get(KEYS.outstanding()) or 0)
-    if told != owned.total():
-        message = f"counts {told} requests outstanding, and jobs have {owned.total()}"
-        yield damage("room-wrong", "the queue", message, _adding(KEYS.outstanding(), None, owned.total() - told))
-    del owned[""]
+    if told != total:
+        message = f"counts {told} requests outstanding, and jobs have {total}"
+        yield damage("room-wrong", "the queue", message, _adding(KEYS.outstanding(), None, total - told))
     of_owners = {name.decode(): int(number) for name, number in redis.hgetall(KEYS.queued()).items()}
     for owner in sorted(of_owners.keys() | owned.keys()):
         if (off := owned[owner] - of_owners.get(owner, 0)) != 0:

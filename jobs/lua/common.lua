@@ -86,26 +86,35 @@ local function count_usage(job, sums, shown, seconds, image)
   end
 end
 
--- Counts requests of a job among those outstanding, and among its owner's.
+local INTERACTIVE = ':interactive'  -- behind an owner's name, which has no colon
+
+-- Counts requests of a job among those outstanding, among its owner's, and among those of his that go before others'.
 local function take_room(job, requests)
   call('INCRBY', key('outstanding'), requests)
-  local owner = call('HGET', key('job', job), 'owner')
+  local owner, interactive = unpack(call('HMGET', key('job', job), 'owner', 'interactive_limit'))
   if not owner then return end
-  if call('HINCRBY', key('queued'), owner, requests) <= 0 then call('HDEL', key('queued'), owner) end
+  for _, name in ipairs(interactive and {owner, owner .. INTERACTIVE} or {owner}) do
+    if call('HINCRBY', key('queued'), name, requests) <= 0 then call('HDEL', key('queued'), name) end
+  end
 end
 
--- Why so many requests have no room: `full` for all, `quota` for those of an owner, who may have `most`; nil when they
--- have it.
-local function no_room(requests, limit, owner, most)
+local function exceeds(name, requests, most)
+  return most and tonumber(call('HGET', key('queued'), name) or 0) + requests > most
+end
+
+-- Why so many requests have no room: `full` for all, `quota` for those of an owner, who may have `most`, `interactive`
+-- for those of his that go before others', of which he may have `most_interactive`; nil when they have it.
+local function no_room(requests, limit, owner, most, most_interactive)
   if tonumber(call('GET', key('outstanding')) or 0) + requests > limit then return 'full' end
-  if not most then return nil end
-  if tonumber(call('HGET', key('queued'), owner) or 0) + requests > most then return 'quota' end
+  if owner and exceeds(owner, requests, most) then return 'quota' end
+  if owner and exceeds(owner .. INTERACTIVE, requests, most_interactive) then return 'interactive' end
 end
 
 -- The same of a job that is there.
 local function no_room_for(job, requests, limit)
-  local found = call('HMGET', key('job', job), 'owner', 'queued_limit')
-  return no_room(requests, limit, found[1], tonumber(found[2]))
+  local owner, most, most_interactive = unpack(call('HMGET', key('job', job), 'owner', 'queued_limit',
+    'interactive_limit'))
+  return no_room(requests, limit, owner, tonumber(most), tonumber(most_interactive))
 end
 
 -- Gives requests of the job's reservation back to the queue's limit.

@@ -58,7 +58,7 @@ def inspect(installation: Installation, job_id: str, outcome: Outcome, *, parts:
     """Count what of a completed job is lost, there twice or failed, as its client and as its Parquet parts tell it."""
     job = _patiently(installation, f"/v1/jobs/{job_id}").json()
     answers = _patiently(installation, f"/v1/jobs/{job_id}/results?limit=100000")
-    found = [httpx.Response(200, content=line).json() for line in answers.text.splitlines()]
+    found = [httpx.Response(200, content=line).json() for line in answers.content.split(b"\n") if line]
     times = Counter(response["request_id"] for response in found)
     for response in found:
         if failure := response.get("failure"):

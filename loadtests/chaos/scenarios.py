@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 from PIL import Image
 
+from gigavqa.contact import Lines
 from loadtests.chaos.disk import Disk
 from loadtests.chaos.kills import Progress
 from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
@@ -216,8 +218,9 @@ def _pictures() -> Outcome:
 def _answered(installation: Installation, job_id: str) -> Iterator[str]:
     """The picture of each response, as soon as it is recorded."""
     with httpx.stream("GET", f"{installation.url}/v1/jobs/{job_id}/results?follow=true", timeout=300) as answer:
-        for line in answer.iter_lines():
-            for raster in json.loads(line or "{}").get("rasters", ())[:1]:
+        cut = Lines()
+        for line in chain.from_iterable(map(cut.take, answer.iter_bytes())):
+            for raster in json.loads(line).get("rasters", ())[:1]:
                 yield raster["view"]["image"]
 
 

@@ -70,7 +70,8 @@ class Caller:
         """The owner, with the bounds that the key puts on what is his."""
         if not self.key:
             return NOBODY
-        return Owner(self.key.owner, self.key.limits.queued_requests, self.key.limits.waiting_jobs)
+        limits = self.key.limits
+        return Owner(self.key.owner, limits.queued_requests, limits.waiting_jobs, limits.interactive_requests)
 
     def may_see(self, owner: str | None) -> bool:
         """Whether what belongs to `owner` is there for this caller."""

@@ -1,17 +1,23 @@
 """Who may speak to the gateway through a browser."""
 
-from urllib.parse import urlsplit
-
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.hosts import OwnNames
-from service.errors import ForeignOriginError, HostUntrustedError, ServiceError
+from service.errors import ForeignOriginError, HostInvalidError, HostUntrustedError, ServiceError
 from service.http.problems import error_response
 from service.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
+
+
+def require_one_host(scope: Scope) -> None:
+    """Raise HostInvalidError unless a request has its one `Host` (RFC 9112, section 3.2); HTTP/1.0 need have none."""
+    number = sum(name == b"host" for name, _ in scope["headers"])
+    if number > 1 or (number == 0 and scope.get("http_version") != "1.0"):
+        raise HostInvalidError(f"the request has {number or 'no'} `Host`; it must have one")
+
 
 _OWN_SITE = frozenset({"same-origin", "none"})  # "none": typed into the address bar
 
@@ -32,6 +38,7 @@ class Guard:
         """Handle one request."""
         if scope["type"] == "http":
             try:
+                require_one_host(scope)
                 self._require_trusted(scope["method"], Headers(scope=scope))
             except ServiceError as error:
                 await error_response(scope, error)(scope, receive, send)
@@ -47,6 +54,6 @@ class Guard:
         if method in SAFE_METHODS:
             return
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-        foreign = site not in _OWN_SITE if site else origin and urlsplit(origin).netloc != host
+        foreign = site not in _OWN_SITE if site else origin and origin.partition("://")[2] != host
         if foreign:
-            raise ForeignOriginError(f"a page of {origin or 'another site'} may not change anything here")
+            raise ForeignOriginError(f"a page of {(origin or 'another site')[:200]} may not change anything here")

@@ -45,6 +45,7 @@ _OPENAI_TYPES: dict[int, str] = {
 }
 _SERVER_FAULTS = 500
 _MOST_TOLD = 10
+_MOST_SAID = 2000
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
 
@@ -169,7 +170,16 @@ def _parameter(finding: Finding) -> str | None:
 
 def _written(document: Mapping[str, Any]) -> bytes:
     # Half a pair of surrogates, which JSON can smuggle into a text, has no bytes.
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return json.dumps(_cut(document), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _cut(said: Any) -> Any:
+    """The same with every text within a bound: errors repeat what clients wrote, which may be as long as a body."""
+    if isinstance(said, str):
+        return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}..."
+    if isinstance(said, Mapping):
+        return {name: _cut(value) for name, value in said.items()}
+    return [*map(_cut, said)] if isinstance(said, list | tuple) else said
 
 
 def findings_of(error: Exception) -> tuple[Finding, ...]:

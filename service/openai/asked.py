@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, JsonValue, model_validator
 
 from catalogue.entry import CatalogueEntry, Decoding
 from catalogue.names import did_you_mean
@@ -63,9 +63,16 @@ def _listed(given: Any) -> Any:
     return [] if given is None else [given] if isinstance(given, str) else given
 
 
+def _require_few(name: str, given: Any) -> None:
+    """Bound what is looked at one by one, before it is: each thing that is wrong would be an error of its own."""
+    if isinstance(given, list | Mapping) and len(given) > _MOST_MESSAGES:
+        raise ValueError(f"'{name[:100]}' has {len(given)} entries; at most {_MOST_MESSAGES} are read")
+
+
 def _text_or_parts(given: Any) -> Any:
     if given is None:
         return []
+    _require_few("content", given)
     return [{"type": "text", "text": given}] if isinstance(given, str) else given
 
 
@@ -110,7 +117,9 @@ class MessageIn(_Given):
     """A message of a chat."""
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: Annotated[tuple[Part, ...], BeforeValidator(_text_or_parts), Field(max_length=_MOST_PARTS)] = ()
+    content: Annotated[
+        tuple[Part, ...], FailFast(), BeforeValidator(_text_or_parts), Field(max_length=_MOST_PARTS)
+    ] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -170,7 +179,7 @@ class ChatAsked(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str = Field(max_length=1000)
-    messages: tuple[MessageIn, ...] = Field(min_length=1, max_length=_MOST_MESSAGES)
+    messages: Annotated[tuple[MessageIn, ...], FailFast()] = Field(min_length=1, max_length=_MOST_MESSAGES)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=1, ge=1, le=128)
@@ -207,6 +216,8 @@ class ChatAsked(BaseModel):
             raise ValueError("a chat is an object with `model` and `messages`")
         if wrong := [f"'{name}' {_REFUSED[name]}" for name in _REFUSED if given.get(name) not in (None, [], False)]:
             raise ValueError("; ".join(wrong))
+        for name, value in given.items():
+            _require_few(str(name), value)
         known = {name: value for name, value in given.items() if name not in _OURS | _WITHOUT_EFFECT | set(_REFUSED)}
         if unknown := sorted(set(known) - set(cls.model_fields)):
             raise ValueError("; ".join(f"there is no '{n}'{did_you_mean(n, cls.model_fields)}" for n in unknown[:10]))

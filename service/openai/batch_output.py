@@ -80,7 +80,10 @@ class BatchOutput:
 
 def lines_of(path: Path) -> list[bytes]:
     """The lines of a file, none where there is no file."""
-    return path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    if not path.is_file():
+        return []
+    with path.open("rb") as file:
+        return list(file)
 
 
 def names_of(path: Path) -> list[str]:

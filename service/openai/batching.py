@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import groupby
 
+from jobs.access import CacheSharing, cache_salt
 from jobs.batches import KEPT_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, InferenceRequest, JobStatus, Response
@@ -40,6 +41,7 @@ class Batching:
         uploads: Uploads,
         reader: BatchReader,
         bundle_requests: int,
+        cache_sharing: CacheSharing,
     ) -> None:
         self._registry = registry
         self._jobs = jobs
@@ -48,6 +50,7 @@ class Batching:
         self._files = files
         self._reader = reader
         self._bundle_requests = bundle_requests
+        self._cache_sharing = cache_sharing
         self._not_before: dict[str, float] = {}
         self._folder = uploads.folder / "batches"
         self._news = asyncio.Event()
@@ -214,6 +217,7 @@ class Batching:
                         model=model,
                         image=image,
                         priority="batch",
+                        cache_salt=cache_salt(batch.owner, self._cache_sharing),
                         requests=tuple(requests),
                     )
                     number += 1

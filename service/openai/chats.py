@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response as HttpResponse
 
 from catalogue.errors import ModelUnknownError
-from jobs.access import Owner
+from jobs.access import Owner, cache_salt
 from jobs.chats import new_chat_id
 from jobs.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError, ServerUnavailableError
 from jobs.flaws import fault_of
@@ -93,7 +93,8 @@ async def create_chat_completion(
     note_job(request, chat_id)
     requests = await composer.requests(asked, entry, sent, chat_id, own=own, owner=caller.sees)
     await composer.require_served(entry)
-    bundle = bundle_of(chat_id, requests, listener=conversations.channel if asked.stream else None)
+    salt = cache_salt(caller.owner, settings.cache_sharing)
+    bundle = bundle_of(chat_id, requests, listener=conversations.channel if asked.stream else None, salt=salt)
     instrumentation.submitted.labels(entry.id).inc(len(requests))
     told = Told(chat_id, int(time.time()), entry.id, with_usage=asked.includes_usage)
     if not asked.stream:

@@ -118,8 +118,8 @@ class Composer:
                         raise pointed(error, f"#/messages/{row}/content/{place}/image_url") from error
 
 
-def bundle_of(chat_id: str, requests: Sequence[InferenceRequest], *, listener: str | None) -> Bundle:
-    """The bundle of a chat that somebody waits for; `listener` hears its text."""
+def bundle_of(chat_id: str, requests: Sequence[InferenceRequest], *, listener: str | None, salt: str) -> Bundle:
+    """The bundle of a chat that somebody waits for; `listener` hears its text, and it shares caches under `salt`."""
     views = requests[0].views
     heard = tuple(request.model_copy(update={"listener": listener}) for request in requests)
     return Bundle(
@@ -128,6 +128,7 @@ def bundle_of(chat_id: str, requests: Sequence[InferenceRequest], *, listener: s
         model=requests[0].model,
         image=views[0].image if views else "",
         priority="interactive",
+        cache_salt=salt,
         requests=heard,
     )
 

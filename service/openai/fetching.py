@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 import httpx
 
 from jobs.outgoing import AddressRefusedError, IsPublic, is_public, pinned, resolve
 from service.errors import ChatInvalidError
 from service.openai.uploads import Uploads
+from tiling.errors import told
 
 _SECONDS = 20.0
 _MOST_AT_ONCE = 8
@@ -26,16 +27,16 @@ class Fetcher:
         self._is_allowed = is_allowed
         self._places = asyncio.Semaphore(_MOST_AT_ONCE)
 
-    async def fetch(self, url: str) -> str:
+    async def fetch(self, parts: SplitResult) -> str:
         """Fetch a picture; returns the name that views know it by. Raises ChatInvalidError."""
-        parts = urlsplit(url)
+        url = parts.geturl()
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ChatInvalidError(
-                f"'{url[:200]}' is no picture: send a data URL or a file_id, or say gigavqa:DATASET/images/x.tif"
+                f"'{told(url)}' is no picture: send a data URL or a file_id, or say gigavqa:DATASET/images/x.tif"
             )
         if parts.hostname not in self._hosts:
             raise ChatInvalidError(
-                f"pictures are not fetched from '{parts.hostname[:200]}'; the operator lists hosts in "
+                f"pictures are not fetched from '{told(parts.hostname)}'; the operator lists hosts in "
                 "GIGAVQA_IMAGE_HOSTS. Send a data URL, or upload the picture"
             )
         try:
@@ -45,9 +46,9 @@ class Fetcher:
         try:
             async with self._places, asyncio.timeout(_SECONDS):
                 return await self._get(parts, address)
-        except (httpx.HTTPError, TimeoutError) as error:
-            told = str(error) or type(error).__name__
-            raise ChatInvalidError(f"'{url[:200]}' could not be fetched: {told}") from error
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+            said = str(error) or type(error).__name__
+            raise ChatInvalidError(f"'{told(url)}' could not be fetched: {said[:400]}") from error
 
     async def _get(self, parts: SplitResult, address: str) -> str:
         arriving = self._uploads.arriving()
@@ -57,11 +58,11 @@ class Fetcher:
                 client.stream("GET", **pinned(parts, address)) as response,
             ):
                 if response.status_code != httpx.codes.OK:
-                    raise ChatInvalidError(f"'{parts.geturl()[:200]}' answers {response.status_code}")
+                    raise ChatInvalidError(f"'{told(parts.geturl())}' answers {response.status_code}")
                 async for piece in response.aiter_bytes():
                     arriving.write(piece)
                     if arriving.size > self._max_bytes:
-                        raise ChatInvalidError(f"'{parts.geturl()[:200]}' has more than {self._max_bytes} bytes")
+                        raise ChatInvalidError(f"'{told(parts.geturl())}' has more than {self._max_bytes} bytes")
             return self._uploads.keep(arriving)
         finally:
             arriving.drop()

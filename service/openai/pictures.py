@@ -7,18 +7,19 @@ address at this installation, with a region and a size; or it is fetched, from h
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from catalogue.entry import CatalogueEntry
+from jobs.outgoing import AddressRefusedError, parsed
 from service.errors import ChatInvalidError, Finding, ServiceError
 from service.http.freshness import Kept, stamp
 from service.openai.fetching import Fetcher
 from service.openai.files import FileStore
 from service.openai.uploads import Uploads, decode_base64
-from tiling.errors import TilingError
-from tiling.geometry import Region, Size, resolve_region
+from tiling.errors import TilingError, told
+from tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
 from tiling.headers import Header, read_header
-from tiling.roots import ImageRoot
+from tiling.roots import UPLOAD, ImageRoot, written_name
 from tiling.views import View, plan_view
 
 SCHEME = "gigavqa:"
@@ -29,6 +30,10 @@ _CONDITIONS = {"V1": "longest:1024", "V2": "native"}
 _DATA = re.compile(r"data:[^,]{0,400};base64,")
 _MOST_HEADERS = 10_000
 _SQUASHED_PIXELS = 1.0
+_MOST_ADDRESS = 16_384  # a name as long as one may be, in characters that take nine to write in an address
+_WHOLE_SIZE = re.compile(f"pct:{DECIMAL}", re.ASCII)
+_LEAST_SIZE = re.compile(f"!{INTEGER},{INTEGER}", re.ASCII)
+_SIDES = re.compile(rf"{INTEGER}?,{INTEGER}?", re.ASCII)
 
 
 class Pictures:
@@ -57,11 +62,17 @@ class Pictures:
             return View(image=sent[url])
         if found := _DATA.match(url):
             return View(image=self._keep(url[found.end() :]))
+        if len(url) > _MOST_ADDRESS:
+            raise ChatInvalidError(f"'{told(url)}' has {len(url)} characters; addresses have at most {_MOST_ADDRESS}")
         if url.startswith(SCHEME):
             return _named(url)
-        if self._is_own(url, own):
-            return self._at_iiif(url)
-        return View(image=await self._fetcher.fetch(url))
+        try:
+            parts = parsed(url)
+        except AddressRefusedError as error:
+            raise ChatInvalidError(str(error)) from error
+        if self._is_own(parts, own):
+            return self._at_iiif(parts)
+        return View(image=await self._fetcher.fetch(parts))
 
     def check(self, view: View, entry: CatalogueEntry, num_images: int) -> None:
         """Raise TilingError where there is no such picture, no such region of it, or none that the model takes."""
@@ -77,17 +88,19 @@ class Pictures:
         finally:
             arriving.drop()
 
-    def _is_own(self, url: str, own: str) -> bool:
-        parts = urlsplit(url)
+    def _is_own(self, parts: SplitResult, own: str) -> bool:
         return f"{parts.scheme}://{parts.netloc}".lower() in {own, *self._origins} and "/iiif/" in parts.path
 
-    def _at_iiif(self, url: str) -> View:
-        found = _IIIF.fullmatch(urlsplit(url).path)
+    def _at_iiif(self, parts: SplitResult) -> View:
+        found = _IIIF.fullmatch(parts.path)
         if not found:
-            raise ChatInvalidError(f"'{url[:200]}' is no address of a picture: /iiif/NAME/REGION/SIZE/0/default.jpg")
+            raise ChatInvalidError(
+                f"'{told(parts.geturl())}' is no address of a picture: /iiif/NAME/REGION/SIZE/0/default.jpg"
+            )
         name, region, size, rotation, *_ = map(unquote, found.groups())
         if rotation != "0":
-            raise ChatInvalidError(f"rotation '{rotation}' is not shown to models; say 0")
+            raise ChatInvalidError(f"rotation '{told(rotation)}' is not shown to models; say 0")
+        name = written_name(name)
         shown = resolve_region(region, self._size(name))
         return View(image=name, region=region, sizing=_sizing(size, shown))
 
@@ -96,7 +109,7 @@ class Pictures:
         try:
             return self._headers.get(path, stamp(path), lambda: read_header(path)).size
         except TilingError as error:
-            shown = "the picture" if image.startswith("upload:") else image
+            shown = "the picture" if image.startswith(UPLOAD) else image
             raise type(error)(str(error).replace(str(path), shown)) from error
 
 
@@ -105,19 +118,19 @@ def _named(url: str) -> View:
     name, _, query = url.removeprefix(SCHEME).partition("?")
     asked = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := sorted(set(asked) - {"region", "sizing", "condition"}):
-        raise ChatInvalidError(f"'{url[:200]}' says {', '.join(unknown)}; there are region, sizing and condition")
+        raise ChatInvalidError(f"'{told(url)}' says {told(', '.join(unknown))}; there are region, sizing and condition")
     sizing = asked.get("sizing", "native")
     if condition := asked.get("condition"):
         if condition not in _CONDITIONS:
             raise ChatInvalidError(
-                f"condition {condition} is shown of samples only; of a picture there are V1 (a thumbnail) and V2, and "
-                "`region` for any part of it"
+                f"condition {told(condition)} is shown of samples only; of a picture there are V1 (a thumbnail), V2, "
+                "and `region` for any part of it"
             )
         sizing = asked.get("sizing", _CONDITIONS[condition])
     try:
-        return View(image=unquote(name), region=asked.get("region", "full"), sizing=sizing)
+        return View(image=written_name(unquote(name)), region=asked.get("region", "full"), sizing=sizing)
     except ValueError as error:
-        raise ChatInvalidError(f"sizing '{sizing}' is none of native, longest:N and fit:...") from error
+        raise ChatInvalidError(f"sizing '{told(sizing)}' is none of native, longest:N and fit:...") from error
 
 
 def _sizing(size: str, region: Region) -> str:
@@ -125,19 +138,19 @@ def _sizing(size: str, region: Region) -> str:
     width, height = region.width, region.height
     if size in ("max", "full"):
         return "native"
-    if found := re.fullmatch(r"pct:(\d+(?:\.\d+)?)", size):
+    if found := _WHOLE_SIZE.fullmatch(size):
         scale = float(found[1]) / 100
-    elif found := re.fullmatch(r"!(\d+),(\d+)", size):
+    elif found := _LEAST_SIZE.fullmatch(size):
         scale = min(int(found[1]) / width, int(found[2]) / height)
-    elif (found := re.fullmatch(r"(\d*),(\d*)", size)) and any(found.groups()):
+    elif (found := _SIDES.fullmatch(size)) and any(found.groups()):
         scale = int(found[1]) / width if found[1] else int(found[2]) / height
         if all(found.groups()) and abs(int(found[2]) - height * scale) > _SQUASHED_PIXELS:
-            raise ChatInvalidError(f"size '{size}' changes the shape of a region of {width}x{height}")
+            raise ChatInvalidError(f"size '{told(size)}' changes the shape of a region of {width}x{height}")
     else:
-        raise ChatInvalidError(f"size '{size}' is none of max, w,h, w,, ,h, !w,h and pct:n")
+        raise ChatInvalidError(f"size '{told(size)}' is none of max, w,h, w,, ,h, !w,h and pct:n")
     longest = round(max(width, height) * scale)
     if not longest or longest > max(width, height):
-        raise ChatInvalidError(f"size '{size}' is larger than the region of {width}x{height}, or nothing")
+        raise ChatInvalidError(f"size '{told(size)}' is larger than the region of {width}x{height}, or nothing")
     return f"longest:{longest}"
 
 

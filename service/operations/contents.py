@@ -19,7 +19,7 @@ from service.http.freshness import Kept, stamp
 from service.http.openapi import example, problems
 from service.http.parameters import part
 from service.operations.datasets import Datasets
-from tiling.errors import TilingError
+from tiling.errors import TilingError, told
 from tiling.headers import Header, read_header
 from tiling.roots import ImageRoot
 
@@ -187,14 +187,14 @@ def _behind(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Se
         return chosen
     places = {sample.id: at for at, sample in enumerate(dataset.samples)}
     if after not in places:
-        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{after}'")
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{told(after)}'")
     return [sample for sample in chosen if places[sample.id] > places[after]]
 
 
 def _found(dataset: Dataset, sample_id: str) -> Sample:
     found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
     if found is None:
-        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{sample_id}'")
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{told(sample_id)}'")
     return found
 
 

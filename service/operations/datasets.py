@@ -11,6 +11,7 @@ from evaluation.datasets import Dataset, load_dataset, settings_files
 from evaluation.sample_files import record_files
 from service.errors import DatasetNotFoundError
 from service.http.freshness import Kept, Stamp, stamp
+from tiling.errors import told
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _KEPT_DATASETS = 4
@@ -36,9 +37,9 @@ class Datasets:
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
+        if not _NAME.fullmatch(name) or not (self._root / name / "dataset.toml").is_file():
+            raise DatasetNotFoundError(f"the data root has no data set '{told(name)}'; {_remedy(name)}")
         folder = self._root / name
-        if not _NAME.fullmatch(name) or not (folder / "dataset.toml").is_file():
-            raise DatasetNotFoundError(f"the data root has no data set '{name}'; {_remedy(name)}")
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
         return folder

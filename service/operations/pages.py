@@ -33,7 +33,6 @@ def _answer(name: str, link: str) -> HTMLResponse:
     text, policy = _page(name)
     headers = {
         "Content-Security-Policy": policy,
-        "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-cache",
         "Vary": "Accept",
     }

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.access import without_secrets
+from jobs.listening import protection
 from jobs.logs import about
 from service.http.auth import caller_of
 from service.http.brought import job_brought_by
@@ -84,7 +85,9 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self._first_byte = time.perf_counter()
-            MutableHeaders(scope=message)[REQUEST_ID] = request_id_of(self._scope)
+            headers = MutableHeaders(scope=message)
+            headers[REQUEST_ID] = request_id_of(self._scope)
+            headers.update(protection(headers))
         await self._send(message)
 
 

@@ -18,6 +18,7 @@ from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
 from service.operations.instrumentation import CurrentInstrumentation
 from service.results.following import Followers, wait_for_either
+from service.results.readers import PatientResponse, Reader, Readers
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
 Page = list[tuple[str, Response | UnreadableResponse]]
@@ -64,14 +65,25 @@ class ResultFilter(BaseModel):
         return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
 
 
-async def pages(
-    results: ResultStore, job_id: str, after: str = BEGINNING, most: int | None = None
-) -> AsyncIterator[Page]:
-    """Yield what is recorded behind the cursor `after`, page by page, with at most `most` responses in each."""
+async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
+    """Yield what is recorded behind the cursor `after`, page by page."""
     kept = KeptParts()
-    while page := await results.read(job_id, after, min(most or PAGE, PAGE), kept):
+    while page := await results.read(job_id, after, PAGE, kept):
         yield page
         after = page[-1][0]
+
+
+async def paced_pages(
+    results: ResultStore, job_id: str, reader: Reader, after: str = BEGINNING, most: int | None = None
+) -> AsyncIterator[Page]:
+    """As `pages`, as fast as a client reads; at most `most` responses in each."""
+    while True:
+        async with reader.turn() as kept:
+            page = await results.read(job_id, after, min(most or PAGE, reader.rows), kept)
+        if not page:
+            return
+        after = page[-1][0]
+        yield page
 
 
 async def followed_pages(
@@ -79,34 +91,43 @@ async def followed_pages(
     registry: JobRegistry,
     followers: Followers,
     job_id: str,
+    reader: Reader,
     *,
     after: str,
     stopping: asyncio.Event,
 ) -> AsyncIterator[Page]:
-    """As `pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
+    """As `paced_pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
     async with followers.of(job_id) as follower:
         while not stopping.is_set():
             follower.news.clear()
             follower.take()
             # Asked before the read, so that nothing recorded before the end is missed.
             status = await registry.status(job_id)
-            async for page in pages(results, job_id, after):
-                yield page
+            async for page in paced_pages(results, job_id, reader, after):
                 after = page[-1][0]
+                yield page
             if status is None or status.final:
                 return
             await wait_for_either(follower.news, stopping)
 
 
-async def lines(source: AsyncIterator[Page], chosen: ResultFilter, limit: int | None) -> AsyncIterator[bytes]:
-    """Write the responses that `chosen` admits, at most `limit` of them; what one page holds is sent together."""
+async def lines(
+    source: AsyncIterator[Page], reader: Reader, chosen: ResultFilter, limit: int | None
+) -> AsyncIterator[bytes]:
+    """Write the responses that `chosen` admits, at most `limit` of them."""
     remaining = limit
     async for page in source:
         admitted = [pair for pair in page if chosen.admits(pair[1])][:remaining]
+        num_read, num_admitted, text = len(page), len(admitted), b""
         if admitted:
-            yield await asyncio.to_thread(_lines, admitted)
+            async with reader.turn():
+                text = await asyncio.to_thread(_lines, admitted)
+        for held in (page, admitted):  # while a client does not take them, there are their bytes alone
+            held.clear()
+        for piece in reader.pieces(text, num_read):
+            yield piece
         if remaining is not None:
-            remaining -= len(admitted)
+            remaining -= num_admitted
             if not remaining:
                 return
 
@@ -122,7 +143,7 @@ def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:
     return line.model_dump_json().encode() + b"\n"
 
 
-class NDJSONResponse(StreamingResponse):
+class NDJSONResponse(PatientResponse):
     """JSON values, one a line."""
 
     media_type = "application/x-ndjson"
@@ -154,6 +175,7 @@ async def read_results(
     registry: Registry,
     results: Results,
     followers: Annotated[Followers, part(Followers)],
+    readers: Annotated[Readers, part(Readers)],
     instrumentation: CurrentInstrumentation,
     stopping: Stopping,
     job_id: JobId,
@@ -164,9 +186,16 @@ async def read_results(
     A line with `unreadable` stands for a response that is recorded and cannot be read now.
     """
     await registry.get(job_id)
-    if query.follow:
-        source = followed_pages(results, registry, followers, job_id, after=query.after, stopping=stopping)
-    else:
-        source = pages(results, job_id, query.after, query.limit if query.admits_all else None)
-    streamed = instrumentation.open_stream("results", lines(source, query, query.limit))
-    return NDJSONResponse(streamed)
+
+    async def stream() -> AsyncIterator[bytes]:
+        with readers.reader() as reader:
+            if query.follow:
+                source = followed_pages(
+                    results, registry, followers, job_id, reader, after=query.after, stopping=stopping
+                )
+            else:
+                source = paced_pages(results, job_id, reader, query.after, query.limit if query.admits_all else None)
+            async for piece in lines(source, reader, query, query.limit):
+                yield piece
+
+    return NDJSONResponse(instrumentation.open_stream("results", stream()))

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
-from starlette.responses import StreamingResponse
 
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
 from evaluation.writers.verdicts import Form, Kind, Layout
@@ -18,6 +17,7 @@ from service.http.freshness import is_known, validators
 from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs
 from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
+from service.results.readers import PatientResponse
 from service.results.reports import Asked, CurrentReports, Reports
 from service.results.responses import NDJSONResponse
 
@@ -146,7 +146,7 @@ async def _answer(
     name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"
     headers = {**validators(tag), "Content-Disposition": f'attachment; filename="{name}"'}
     stream = counted.open_stream("verdicts", _behind(first, chunks))
-    return StreamingResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
+    return PatientResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
 
 
 async def _behind(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Collection
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult
 
 import httpx
 from fastapi import APIRouter, Body
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError
 from jobs.models import Job
-from jobs.outgoing import AddressRefusedError, is_public, pinned, resolve
+from jobs.outgoing import AddressRefusedError, is_public, parsed, pinned, resolve
 from jobs.registry import JobRegistry
 from jobs.webhooks import DueWebhook, Webhook, WebhookStore
 from service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
@@ -121,19 +121,19 @@ class Webhooks:
         """Tell of a job; returns why it could not be told, or nothing."""
         content = _content(job)
         try:
-            target = pinned(urlsplit(webhook.url), await self._address(webhook.url))
+            target = pinned(*await self._address(webhook.url))
             headers = {**target.pop("headers"), **signed(webhook.secret, _message_id(job), content)}
             async with (
                 asyncio.timeout(_CALL_SECONDS),
                 client.stream("POST", content=content, headers=headers, **target) as answer,
             ):
                 return "" if answer.is_success else f"answers {answer.status_code}"
-        except (httpx.HTTPError, TimeoutError, AddressRefusedError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, AddressRefusedError) as error:
             return str(error) or type(error).__name__
 
-    async def _address(self, url: str) -> str:
-        parts = urlsplit(url)
-        return await resolve(parts, is_public if parts.hostname not in self._hosts else lambda _: True)
+    async def _address(self, url: str) -> tuple[SplitResult, str]:
+        parts = parsed(url)
+        return parts, await resolve(parts, is_public if parts.hostname not in self._hosts else lambda _: True)
 
 
 def signed(secret: str, message_id: str, content: bytes, timestamp: int | None = None) -> dict[str, str]:

@@ -149,7 +149,7 @@ class Admission:
             else:
                 expansion = prepare_judging(dataset, spec, catalogue, judged, self._max_requests)
         except EvaluationError as error:
-            raise _invalid(Finding(detail=line) for line in str(error).splitlines()) from error
+            raise _invalid(Finding(detail=line) for line in str(error).split("\n")) from error
         num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
@@ -233,12 +233,13 @@ def _invalid(findings: Iterable[Finding]) -> SubmissionInvalidError:
 
 
 def bundle_requests(
-    job: Job, requests: Iterable[ImageRequest], max_requests: int, generation: str = "0"
+    job: Job, requests: Iterable[ImageRequest], max_requests: int, generation: str = "0", salt: str = ""
 ) -> Iterator[Bundle]:
     """Group the consecutive requests of one (model, image), at most `max_requests` together.
 
     Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
-    bundles, and those made again with another size or by another version of the order are others.
+    bundles, and those made again with another size or by another version of the order are others. They share caches
+    under `salt`.
     """
     number = 0
     for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
@@ -249,6 +250,7 @@ def bundle_requests(
                 model=model,
                 image=image,
                 priority=job.spec.priority,
+                cache_salt=salt,
                 requests=chunk,
             )
             number += 1

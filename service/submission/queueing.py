@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from redis.exceptions import RedisError
+
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.access import NOBODY, Owner
+from jobs.access import NOBODY, Owner, cache_salt
+from jobs.connection import is_server_away
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from jobs.flaws import is_asked_again
 from jobs.fleet import Fleet
 from jobs.models import Bundle, Job, JobSpec, JobStatus, Response
-from jobs.queue import JobQueue
+from jobs.queue import JobQueue, no_interactive_room
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
@@ -79,7 +82,8 @@ class Submissions:
 
         Of jobs that are judged, those that are not the caller's to see are not there.
 
-        A small job is in the queue when this returns; a larger one is `validating`, and goes on in the background.
+        A small job is in the queue when this returns; a larger one, and one that the server did not take into the
+        queue after it was recorded, is `validating`, and goes on in the background.
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
@@ -90,8 +94,8 @@ class Submissions:
             await asyncio.to_thread(self._admission.require_judge, spec)
             return await self._take(spec, idempotency_key, owner)
         draft = await self._draft(spec)
+        _require_possible(draft, owner)
         if not self._is_small(draft):
-            _require_possible(draft, owner)
             return await self._take(spec, idempotency_key, owner)
         await self._queue.require_room(draft.num_requests, owner)
         checked = await self._check(draft)
@@ -99,8 +103,15 @@ class Submissions:
             job, created = await self._registry.create(spec, idempotency_key, owner)
             if not created:
                 return job, False
-            with contextlib.suppress(JobNotFoundError):  # the server came back without it
+            try:
                 return await self._enqueue_or_forget(job, checked), True
+            except JobNotFoundError:  # the server came back without it
+                continue
+            except RedisError as error:
+                if not is_server_away(error):
+                    raise
+                # It is recorded, and will run as soon as it can: who was told that it is refused would send it again.
+                return job, True
 
     async def retry(self, job_id: str, *, empty: bool = False) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
@@ -223,7 +234,9 @@ class Submissions:
                 return
 
     def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
-        return bundle_requests(job, self._counted(requests), self._settings.bundle_requests, generation)
+        settings = self._settings
+        salt = cache_salt(job.owner, settings.cache_sharing)
+        return bundle_requests(job, self._counted(requests), settings.bundle_requests, generation, salt)
 
     def _counted(self, requests: Iterable[ImageRequest]) -> Iterator[ImageRequest]:
         for image, request in requests:
@@ -273,6 +286,9 @@ def _require_possible(draft: Draft, owner: Owner) -> None:
     if owner.queued_requests is not None and draft.num_requests > owner.queued_requests:
         limit = f"{owner.name} may have {owner.queued_requests} in the queue"
         raise JobTooLargeError(f"the job has {draft.num_requests} requests; with this key {limit}")
+    most = owner.interactive_requests
+    if draft.expansion.spec.priority == "interactive" and most is not None and draft.num_requests > most:
+        raise no_interactive_room("the job", draft.num_requests, most)
 
 
 def _require_same_records(job: Job, draft: Draft) -> None:

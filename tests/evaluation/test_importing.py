@@ -1,6 +1,7 @@
 """Records in the paper's layouts become a data set's folder, with their images, or nothing at all."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_images_are_linked_unless_copies_are_asked_for(tmp_path: Path, images: P
 
     assert (linked.folder / "images/plaza.png").samefile(images / "plaza.png")
     assert not (copied.folder / "images/plaza.png").samefile(images / "plaza.png")
+
+
+def test_a_link_out_of_the_folder_of_images_is_refused(tmp_path: Path, images: Path) -> None:
+    """To a file or through a folder, by whatever name; one that stays inside is an image like others."""
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copy(images / "plaza.png", tmp_path / "elsewhere/secret.png")
+    (images / "out.png").symlink_to(tmp_path / "elsewhere/secret.png")
+    (images / "up").symlink_to(tmp_path / "elsewhere")
+    (images / "in.png").symlink_to(images / "plaza.png")
+    for name in ("out.png", "images/out.png", "up/secret.png"):
+        with pytest.raises(DatasetInvalidError, match=r"leads out of .*cp -rL"):
+            (folder := tmp_path / name.replace("/", "-")).mkdir()
+            bring(folder, images, {"a.json": [good_record("cctv-comparison") | {"image": name}]})
+    assert bring(tmp_path, images, {"a.json": [good_record("cctv-comparison") | {"image": "in.png"}]}).images == 1
 
 
 def test_bad_ones_are_named_and_nothing_is_made(tmp_path: Path, images: Path) -> None:

@@ -39,4 +39,4 @@ def responses(url: str, job_id: str) -> list[dict[str, Any]]:
     """Every recorded response."""
     reply = httpx.get(f"{url}/v1/jobs/{job_id}/results", params={"limit": 100_000}, timeout=60)
     reply.raise_for_status()
-    return [json.loads(line) for line in reply.text.splitlines()]
+    return [json.loads(line) for line in reply.content.splitlines()]

@@ -13,6 +13,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.http.parameters import BEGINNING
 from service.results.following import Followers, followed_events
+from service.results.readers import Readers
 from service.results.responses import followed_pages
 from tests.jobs.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
@@ -31,8 +32,9 @@ async def redis(redis_url: str) -> AsyncIterator[AsyncRedis]:
 async def follow(redis: AsyncRedis, followers: Followers, job_id: str, read: list[str]) -> None:
     """Note every response of a job until its end."""
     parts = (ResultStore(redis), JobRegistry(redis), followers)
-    async for page in followed_pages(*parts, job_id, after=BEGINNING, stopping=asyncio.Event()):
-        read += [response.request_id for _, response in page]
+    with Readers().reader() as reader:
+        async for page in followed_pages(*parts, job_id, reader, after=BEGINNING, stopping=asyncio.Event()):
+            read += [response.request_id for _, response in page]
 
 
 async def calls(redis: AsyncRedis, command: str) -> int:

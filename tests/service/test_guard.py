@@ -1,6 +1,7 @@
 """A browser on the same machine is no way in for other people's pages, and nobody listens to the world by accident."""
 
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,3 +163,56 @@ def test_connections_are_kept_between_requests(start: Callable[..., RunningGatew
             with pytest.raises(TimeoutError):
                 connection.recv(1)
             connection.settimeout(20)
+
+
+@pytest.mark.parametrize(
+    ("version", "hosts", "status"),
+    [
+        ("1.1", [], 400),
+        ("1.1", ["localhost", "evil.example"], 400),
+        ("1.1", ["localhost", "localhost"], 400),
+        ("1.1", ["localhost"], 200),
+        ("1.0", [], 200),
+    ],
+)
+def test_a_request_names_one_host(gateway: RunningGateway, version: str, hosts: list[str], status: int) -> None:
+    """Else whoever stands before the gateway may have looked at another one; HTTP/1.0 has none."""
+    address, port = gateway.url.removeprefix("http://").split(":")
+    head = "".join(f"Host: {host}\r\n" for host in hosts)
+    with socket.create_connection((address, int(port)), timeout=10) as connection:
+        connection.sendall(f"GET /healthz HTTP/{version}\r\n{head}Connection: close\r\n\r\n".encode())
+        assert int(connection.recv(4096).split()[1]) == status
+
+
+@pytest.mark.parametrize("path", ["/", "/watch", "/docs", "/healthz", "/v1/jobs", "/v1/none", "/v1/chat/none"])
+def test_every_answer_keeps_browsers_from_guessing(gateway: RunningGateway, path: str) -> None:
+    """What is refused, too; and no page stands in another's frame."""
+    headers = gateway.client.get(path, headers={"Accept": "text/html"}).headers
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    if headers["content-type"].startswith("text/html"):
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+def test_a_report_as_a_page_has_a_policy_as_a_header(gateway: RunningGateway) -> None:
+    """Beside the one within, which knows its script."""
+    job_id = gateway.submit().json()["id"]
+    answer = gateway.client.get(f"/v1/jobs/{job_id}/report?format=html")
+    assert "object-src 'none'" in answer.headers["content-security-policy"]
+    assert "script-src 'sha256-" in answer.text
+
+
+def test_chats_of_very_many_wrong_things_are_refused_at_once(gateway: RunningGateway) -> None:
+    """Of messages, parts and settings: they are counted before they are looked at, and the first wrong one is told."""
+    many: list[dict[str, object]] = [
+        {"messages": [{}] * 100_000},
+        {"messages": [{"role": "user", "content": [{}] * 100_000}]},
+        {"messages": [{"role": "user", "content": [{}] * 2000}] * 50},
+        {"messages": [{"role": "user", "content": "?"}], "stop": [1] * 100_000},
+        {"messages": [{"role": "user", "content": "?"}], "logit_bias": dict.fromkeys(map(str, range(100_000)), "x")},
+    ]
+    for body in many:
+        began = time.monotonic()
+        answer = gateway.client.post("/v1/chat/completions", json={"model": "demo-qwen3-vl", **body})
+        assert answer.status_code == 400
+        assert len(answer.text) < 4000
+        assert time.monotonic() - began < 1.0

@@ -128,3 +128,30 @@ def test_fifty_streams_at_once_take_the_keys_places_exactly(locked: RunningGatew
             pool.map(lambda client: stack.enter_context(client.stream("GET", f"{locked.url}{path}")), clients)
         )
         assert Counter(response.status_code for response in opened) == {200: 7, 429: 43}
+
+
+def test_an_owner_goes_before_others_with_so_many_requests_and_no_more(locked: RunningGateway) -> None:
+    """Over all keys and jobs of the owner; batch jobs go on, another owner has its own bound, and ends give back."""
+    ada, more = (Tenant(locked, "ada", interactive_requests=10) for _ in range(2))
+    bob = Tenant(locked, "bob", interactive_requests=10)
+    urgent = [ada.submit(priority="interactive"), more.submit(priority="interactive")]
+    assert [answer.status_code for answer in urgent] == [201, 201]
+    for refused in (ada, more):
+        answer = refused.submit(priority="interactive")
+        problem_of(answer, 429, "quota-exceeded")
+        assert int(answer.headers["retry-after"]) > 0
+    assert [ada.submit().status_code, bob.submit(priority="interactive").status_code] == [201, 201]
+    problem = problem_of(ada.submit(priority="interactive", repeats=3), 422, "job-too-large")
+    assert "10 interactive requests" in problem["detail"]
+    assert "priority batch" in problem["detail"]
+    assert ada.post(f"/v1/jobs/{urgent[0].json()['id']}/cancel").status_code == 200
+    assert more.submit(priority="interactive").status_code == 201
+    play(locked.redis_url)
+    with Redis.from_url(locked.redis_url) as redis:
+        assert redis.hgetall(KEYS.queued()) == {}
+
+
+def test_fifty_interactive_jobs_at_once_are_admitted_up_to_the_bound(locked: RunningGateway) -> None:
+    """Exactly: what is counted is checked in the same step."""
+    ada = Tenant(locked, "ada", interactive_requests=10, requests_a_minute=None)
+    assert at_once(lambda: ada.submit(priority="interactive")) == {201: 2, 429: 48}

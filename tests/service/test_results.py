@@ -26,7 +26,7 @@ def results(gateway: RunningGateway, job_id: str, **query: Any) -> list[dict[str
     """Read a job's results to the end of the stream."""
     response = gateway.client.get(f"/v1/jobs/{job_id}/results", params=query)
     assert response.headers["content-type"] == "application/x-ndjson", response.text
-    return [json.loads(line) for line in response.text.splitlines()]
+    return [json.loads(line) for line in response.content.splitlines()]
 
 
 def second_fails(request: InferenceRequest) -> str | None:
@@ -211,7 +211,7 @@ def test_a_response_that_cannot_be_read_costs_none_of_the_others(
     (said,) = [told["text"] for told in report["caveats"] if "cannot be read" in told["text"]]
     assert said.startswith(f"job {job_id}: 1 of 8 recorded responses cannot be read: ")
     verdicts = gateway.client.get(f"/v1/jobs/{job_id}/verdicts", params={"format": "jsonl"}).raise_for_status()
-    told = {each["request_id"]: each for each in map(json.loads, verdicts.text.splitlines())}
+    told = {each["request_id"]: each for each in map(json.loads, verdicts.content.splitlines())}
     assert (len(told), told[spoilt]["failure"]) == (8, "ResponseUnreadable")
 
 

@@ -11,6 +11,7 @@ import pytest
 from redis import Redis
 
 from evaluation.benchmark import find_benchmark
+from jobs.calls import Calls
 from jobs.fleet import WorkerStatus
 from jobs.keys import KEYS
 from jobs.models import Job
@@ -330,3 +331,30 @@ def test_a_source_that_no_worker_has_is_refused(gateway: RunningGateway, monkeyp
         redis.sadd(KEYS.workers(), "w")
     assert gateway.submit().status_code == 201
     assert {request.loop for request in claim_all(gateway.redis_url)} == {loop}
+
+
+@pytest.mark.parametrize("step", ["reserve", "append", "start"])
+def test_a_job_that_is_refused_never_runs_and_one_that_runs_was_accepted(
+    start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Where the server refuses to write from some step on: recorded is accepted, and goes on when it takes writes."""
+    gateway = start(resume_seconds=0.2)
+    with Redis.from_url(gateway.redis_url) as redis:
+        call = getattr(Calls, step)
+
+        async def after_the_last_write(self: Calls, *arguments: Any, **named: Any) -> Any:
+            redis.config_set("maxmemory", 1)
+            return await call(self, *arguments, **named)
+
+        try:
+            with monkeypatch.context() as patched:
+                patched.setattr(Calls, step, after_the_last_write)
+                accepted = gateway.submit()
+                assert (accepted.status_code, accepted.json()["status"]) == (201, "validating")
+                problem_of(gateway.submit(), 503, "server-refuses-writes")
+        finally:
+            redis.config_set("maxmemory", 0)
+        job_id = accepted.json()["id"]
+        wait_until(lambda: gateway.job(job_id)["status"] == "in_progress", what="the job in the queue")
+        assert [job["id"] for job in gateway.client.get("/v1/jobs").json()["data"]] == [job_id]
+        assert gateway.job(job_id)["request_counts"]["total"] == 4

@@ -12,7 +12,7 @@ from catalogue.load import load_catalogue
 from jobs.errors import SettingsInvalidError
 from jobs.models import Sampling
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster
+from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, salted
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.engines.simulation.script import read_script
 
@@ -48,6 +48,19 @@ async def test_a_repeated_prefix_is_cached(engine: SimulatedEngine) -> None:
     assert first.usage.cached_tokens == 0
     assert second.usage.cached_tokens == 256
     assert (await engine.stats()).processed_rasters == 1
+
+
+async def test_a_prefix_is_shared_under_its_salt_alone(engine: SimulatedEngine) -> None:
+    """Of texts and of rasters, in later turns, too; answers are the same under every salt."""
+    found: dict[str, list[int]] = {"": [], "a": [], "b": []}
+    texts = set()
+    for salt in ("", "a", "b", "a", "b", ""):
+        answer = await engine.generate(salted(question("k", "Look. " * 200), salt), Sampling(seed=1), salt)
+        found[salt].append(answer.usage.cached_tokens)
+        texts.add(answer.text)
+    assert [first for first, _ in found.values()] == [0, 0, 0]
+    assert all(again > 256 for _, again in found.values())
+    assert len(texts) == 1
 
 
 async def test_visual_tokens_are_those_of_the_budget(engine: SimulatedEngine) -> None:

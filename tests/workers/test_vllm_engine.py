@@ -24,7 +24,7 @@ from tiling.geometry import Size
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster
+from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, salted
 from workers.engines.keeper import EngineKeeper
 from workers.engines.vllm_engine import VllmEngine
 from workers.instrumentation import Instruments
@@ -110,6 +110,17 @@ async def test_a_known_raster_is_neither_processed_nor_prefilled_again(engines: 
     assert after.processed_rasters == before.processed_rasters
     assert second.usage.cached_tokens >= 256 // BLOCK * BLOCK
     assert after.cached_prompt_tokens - before.cached_prompt_tokens == second.usage.cached_tokens
+
+
+async def test_a_prefix_is_found_under_its_salt_alone(engines: Engines) -> None:
+    """Of a text, and of a raster that is processed once for all."""
+    chat = [Message("user", (raster("salted", seed=7), "Word by word, " * 40))]
+    cached = [
+        (await engines.keeper.generate(salted(chat, salt), GREEDY, f"{salt}-{number}")).usage.cached_tokens
+        for number, salt in enumerate(("", "ada", "bob", "ada", "bob", ""))
+    ]
+    assert cached[:3] == [0, 0, 0]
+    assert all(found >= 256 // BLOCK * BLOCK for found in cached[3:])
 
 
 async def test_questions_at_once_process_their_raster_once(engines: Engines) -> None:

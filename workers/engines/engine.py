@@ -1,7 +1,7 @@
 """The interface of everything that generates text: a chat with rasters in, raw text and counts out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -22,10 +22,14 @@ class PromptRaster:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a chat: texts and rasters in the order in which the model gets them."""
+    """One message of a chat: texts and rasters in the order in which the model gets them.
+
+    Chats whose first messages differ in `salt` share nothing that is kept of their tokens.
+    """
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[str | PromptRaster, ...]
+    salt: str = ""
 
     @property
     def text(self) -> str:
@@ -36,6 +40,12 @@ class Message:
     def rasters(self) -> tuple[PromptRaster, ...]:
         """All that it shows."""
         return tuple(part for part in self.parts if isinstance(part, PromptRaster))
+
+
+def salted(chat: Sequence[Message], salt: str) -> list[Message]:
+    """The same chat under another salt."""
+    first, *others = chat
+    return [replace(first, salt=salt), *others]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 
 from catalogue.entry import CatalogueEntry
 from tiling.geometry import Size
-from workers.engines.engine import Message, PromptRaster
+from workers.engines.engine import Message, PromptRaster, salted
 
 _MOST_KNOWN = 10_000
 _AGAIN_AFTER = 4
@@ -162,8 +162,9 @@ def beginnings(chat: Sequence[Message]) -> Iterator[list[Message]]:
     head = list(takewhile(lambda message: message.role == "system", chat))
     leading = tuple(takewhile(lambda part: isinstance(part, PromptRaster), chat[len(head)].parts))
     for number in sorted({1, len(leading)} if leading else ()):
-        yield [*head, Message("user", (*leading[:number], "."))]
+        yield salted([*head, Message("user", (*leading[:number], "."))], chat[0].salt)
 
 
 def _key(beginning: Sequence[Message]) -> _Key:
-    return tuple(part if isinstance(part, str) else part.key for message in beginning for part in message.parts)
+    parts = (part if isinstance(part, str) else part.key for message in beginning for part in message.parts)
+    return (beginning[0].salt, *parts)

@@ -17,7 +17,7 @@ from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Grow, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
 from workers.engines.encoder_cache import kept_tokens
-from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message
+from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, salted
 from workers.engines.places import Places, places
 from workers.engines.primers import Primers
 from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
@@ -145,7 +145,7 @@ class SimulatedEngine:
             context = self._entry.max_model_len
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        written = self._script.write(chat) if self._script else _answer(chat, sampling, prompt.digest)
+        written = self._script.write(chat) if self._script else self._drawn(chat, sampling, prompt)
         answer = first_tokens(_cut(written, sampling), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
         async with self._primers.primed(chat, priority) as primed:
@@ -226,6 +226,10 @@ class SimulatedEngine:
             done=asyncio.get_running_loop().create_future(),
             arrived=time.monotonic(),
         )
+
+    def _drawn(self, chat: Sequence[Message], sampling: Sampling, prompt: Prompt) -> str:
+        plain = self._prompt(salted(chat, "")) if chat[0].salt else prompt  # salts are the caches', not the answers'
+        return _answer(chat, sampling, plain.digest)
 
     def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> Prompt:
         shown = [raster for message in chat for raster in message.rasters]

@@ -24,6 +24,8 @@ async def render(
     picture = _pillow if entry.visual_budget.pillow_only else _tensor
     messages = [_message(message, picture) for message in chat]
     _, (prompt,) = await llm.renderer.render_chat_async([messages], ChatParams(chat_template_kwargs=template))
+    if salt := chat[0].salt:
+        prompt["cache_salt"] = salt
     return prompt
 
 

@@ -44,7 +44,7 @@ def end_of(client: openai.OpenAI, batch_id: str) -> Any:
 def read(client: openai.OpenAI, file_id: str | None) -> dict[str, Any]:
     """The lines of a file by their names."""
     assert file_id
-    told = [json.loads(line) for line in client.files.content(file_id).text.splitlines()]
+    told = [json.loads(line) for line in client.files.content(file_id).content.splitlines()]
     return {line["custom_id"]: line for line in told}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.outgoing import parsed
 from service.errors import ChatInvalidError
 from service.openai.fetching import Fetcher, is_public
 from service.openai.uploads import Uploads
@@ -56,7 +57,9 @@ def files_of(folder: Path) -> list[Path]:
 
 async def test_a_picture_of_a_listed_host_is_kept_as_one_that_was_sent(tmp_path: Path, port: int) -> None:
     """By its digest, whichever address it came from."""
-    names = {await fetcher(tmp_path).fetch(f"http://{host}:{port}/x.png") for host in ("localhost", "127.0.0.1")}
+    names = {
+        await fetcher(tmp_path).fetch(parsed(f"http://{host}:{port}/x.png")) for host in ("localhost", "127.0.0.1")
+    }
     (kept,) = files_of(tmp_path)
     assert kept.read_bytes() == PICTURE
     assert names == {f"upload:{kept.relative_to(tmp_path).as_posix()}"}
@@ -68,7 +71,7 @@ async def test_a_picture_of_a_listed_host_is_kept_as_one_that_was_sent(tmp_path:
 async def test_what_is_no_picture_at_its_address_is_refused(tmp_path: Path, port: int, path: str, told: str) -> None:
     """A redirect is not followed, since it may lead inside; nothing of what is too large is kept."""
     with pytest.raises(ChatInvalidError, match=told):
-        await fetcher(tmp_path).fetch(f"http://127.0.0.1:{port}/{path}.png")
+        await fetcher(tmp_path).fetch(parsed(f"http://127.0.0.1:{port}/{path}.png"))
     assert files_of(tmp_path) == []
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -49,12 +49,12 @@ def first_tokens(text: str, most: int) -> str:
 class Prompt:
     """Grows from its beginning. `blocks` names each full block by all tokens up to its end, as prefix caches do."""
 
-    def __init__(self, block_tokens: int) -> None:
+    def __init__(self, block_tokens: int, salt: str = "") -> None:
         self.blocks: list[int] = []
         self.pictures: list[Picture] = []
         self.tokens = 0
         self._block_tokens = block_tokens
-        self._parent = 0
+        self._parent = _name(0, salt) if salt else 0
         self._open: list[str] = []
 
     def add_text(self, text: str) -> None:
@@ -112,10 +112,10 @@ class Prompt:
 
 
 def prompt_of(
-    chat: Iterable[Message], visual_tokens: Mapping[str, int], block_tokens: int, *, is_answered: bool = True
+    chat: Sequence[Message], visual_tokens: Mapping[str, int], block_tokens: int, *, is_answered: bool = True
 ) -> Prompt:
     """Lay out a chat whose rasters, by key, have so many visual tokens; an answer follows, or nothing does."""
-    prompt = Prompt(block_tokens)
+    prompt = Prompt(block_tokens, chat[0].salt if chat else "")
     for message in chat:
         prompt.add_text(ROLES[message.role])
         for part in message.parts:

@@ -1,0 +1,16 @@
+"""Texts of others where terminals and editors show them: what steers these is written as an escape."""
+
+import re
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""C0 but for tab and line feed, DEL, C1, and what turns or ends lines of text."""
+
+
+def visible(text: str) -> str:
+    r"""Write `\x1b` for what begins a terminal's commands, `\u202e` for what turns text around, and all such."""
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def visible_json(text: str) -> str:
+    """The same JSON, with what JSON lets stand as it is and terminals obey escaped."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

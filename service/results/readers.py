@@ -1,0 +1,96 @@
+"""What all streams of results take together: turns at reading, parts that were read, and bytes that nobody took yet."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from starlette.responses import StreamingResponse
+from starlette.types import Send
+
+from jobs.results import PAGE, KeptParts
+
+_AT_ONCE = 1
+_FIRST_ROWS = 1
+_PAGE_BYTES = 128 * 1024
+_PIECE_BYTES = 64 * 1024
+_MOST_BYTES = 64 << 20
+_MOST_KEPT = 32 << 20
+_PATIENCE_SECONDS = 600.0
+
+
+class Readers:
+    """The clients that read results. A page is made for a few of them at a time, so that the process answers others.
+
+    Where `most_bytes` of them all are not taken, each further page holds one response.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self.unread = 0
+        self._most_bytes = most_bytes
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._kept = KeptParts(_MOST_KEPT)
+        self._open = 0
+
+    @contextmanager
+    def reader(self) -> Iterator["Reader"]:
+        """Begin to send results to somebody."""
+        self._open += 1
+        try:
+            yield Reader(self)
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._kept.clear()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether clients have not taken so much that nothing is to be made ahead of them."""
+        return self.unread > self._most_bytes
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[KeptParts]:
+        """Wait for a turn at making a page; gives the parts that were read for all."""
+        async with self._turns:
+            yield self._kept
+
+
+class Reader:
+    """One client that reads results: how many responses it is sent at a time, by how long they are."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+        self._rows = _FIRST_ROWS
+
+    @property
+    def rows(self) -> int:
+        """How many responses the next page holds at most."""
+        return 1 if self._readers.is_full else self._rows
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[KeptParts]:
+        """Wait for this client's turn, as `Readers.turn`."""
+        async with self._readers.turn() as kept:
+            yield kept
+
+    def pieces(self, page: bytes, rows: int) -> Iterator[bytes]:
+        """Yield a page in pieces, which counts as unread until the last of them is taken."""
+        self._readers.unread += len(page)
+        try:
+            for start in range(0, len(page), _PIECE_BYTES):
+                yield page[start : start + _PIECE_BYTES]
+        finally:
+            self._readers.unread -= len(page)
+        self._rows = max(1, min(PAGE, 2 * self._rows, rows * _PAGE_BYTES // max(1, len(page))))
+
+
+class PatientResponse(StreamingResponse):
+    """A stream that ends, cut short, where its client takes nothing for ten minutes."""
+
+    async def stream_response(self, send: Send) -> None:
+        """Send it."""
+
+        async def in_time(message: dict[str, object]) -> None:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await send(message)
+
+        await super().stream_response(in_time)  # type: ignore[arg-type]  # messages are what ASGI has them be
