@@ -7,7 +7,6 @@ local evidence. Local evidence is made of crops in level-0 pixels at their origi
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from benchmarks.ultravr.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
 from benchmarks.ultravr.samples import SHEET, Sample
@@ -52,9 +51,10 @@ def show(sample: Sample, scene: Scene, condition: Condition, version: WordingVer
 
 
 def _evidence(sample: Sample, scene: Scene, version: WordingVersion) -> _Crops:
-    crop = {"cctv": _quadrants, "rs": _quadrants, "wsi": _rois, "ad": partial(_sheet, version=version)}[sample.domain]
     try:
-        return crop(sample, scene)
+        if sample.domain == "ad":
+            return _sheet(sample, scene, version)
+        return _rois(sample, scene) if sample.domain == "wsi" else _quadrants(sample, scene)
     except RegionError as error:
         raise EvidenceMissingError(f"sample '{sample.id}': {error}") from error
 
