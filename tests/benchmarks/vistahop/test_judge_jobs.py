@@ -204,8 +204,6 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(gateway: RunningGateway)
     assert "which no model judges" in refused(town, dataset="town")
     known = ", ".join(f"vistahop-judge/{number}" for number in (3, 4, 1, 2))
     assert f"there is {known}" in refused(job, prompt="nobody/1")
-        job, prompt="nobody/1"
-    )
     wrong = ask(gateway)
     play(gateway.redis_url, of_worker)
     for changes in ({"repeats": 2}, {"plan": "table4"}, {"samples": ["q1"]}, {"cells": DIRECT}):
