@@ -25,6 +25,7 @@ class Provenance(NamedTuple):
     prompt_version: str | None = None
     sampling: tuple[tuple[str, float | int | None], ...] = ()
     thumbnail: str | None = None
+    not_sent: tuple[str, ...] = ()
 
 
 class Reply(NamedTuple):
@@ -172,6 +173,7 @@ def _provenance(response: Response) -> Provenance:
     engine, sampling = response.engine, response.sampling
     sizings = (raster.view.sizing for raster in response.rasters)
     thumbnails = [sizing for sizing in sizings if sizing.startswith("longest:")]
+    not_sent = engine.remote.not_sent if engine and engine.remote else ()
     return Provenance(
         engine=engine.name or None if engine else None,
         version=engine.version or None if engine else None,
@@ -179,8 +181,9 @@ def _provenance(response: Response) -> Provenance:
         revision=engine.model_revision if engine else None,
         simulated=engine.simulated if engine else False,
         prompt_version=response.prompt_version,
-        sampling=tuple(zip(_SAMPLED, _sampled(sampling), strict=True)),
+        sampling=tuple(pair for pair in zip(_SAMPLED, _sampled(sampling), strict=True) if pair[0] not in not_sent),
         thumbnail=thumbnails[0] if thumbnails else None,
+        not_sent=not_sent,
     )
 
 

@@ -40,6 +40,7 @@ class Maker(_Part):
     prompt_version: str | None
     thumbnail: str | None = Field(description="sizing rule of downsampled views")
     sampling: dict[str, float | int | None]
+    not_sent: tuple[str, ...] = Field(default=(), description="parameters that the server would refuse, or ignores")
 
 
 class JobFacts(_Part):
@@ -224,6 +225,7 @@ def _provenance(tally: Tally) -> tuple[Maker, ...]:
             prompt_version=made.prompt_version,
             thumbnail=made.thumbnail,
             sampling=dict(made.sampling),
+            not_sent=made.not_sent,
         )
         for model, counts in sorted(tally.provenance.items())
         for made, responses in sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))

@@ -1,9 +1,13 @@
 """How a question is asked: directly (A0), behind golden evidence (AG), or both in one chat (AGC). Appendix E.
 
-Every prompt begins with what is shown, so that all questions about a picture share its prefix.
+Every prompt begins with what is shown, so that all questions about a picture share its prefix; but that of AG begins
+with the role, as printed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from benchmarks.atombench.evidence import listed
 from benchmarks.atombench.judging import FIRST
@@ -11,7 +15,9 @@ from benchmarks.atombench.prompts import read_texts
 from benchmarks.atombench.samples import Sample
 from evaluation.benchmark import Chat, Scene
 from jobs.models import Condition, Turn
+from tiling.views import View
 
+EvidenceWords = Literal["ag/2", "ag/1"]
 A0, AG, AGC = "A0", "AG", "AGC"
 PROTOCOLS = {A0: "directly", AG: "behind golden evidence", AGC: "directly, then behind golden evidence in one chat"}
 TELLS_EVIDENCE = frozenset({AG, AGC})
@@ -21,15 +27,44 @@ DECODING = {"temperature": 0.0, "top_p": 1.0, "top_k": -1, "repetition_penalty":
 """The paper prints none: greedy, and long enough for a model that thinks."""
 
 
-def ask(sample: Sample, protocol: str, condition: Condition, scene: Scene, clues: Sequence[Sample]) -> Chat:
-    """Write the turns of a protocol behind what the condition shows; `clues` are the golden evidence, where told."""
-    shown = read_texts("conditions")[condition]
+class Options(BaseModel):
+    """What a job may choose: the words of golden evidence, by version."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ag: EvidenceWords = Field(default="ag/2", description="the words that golden evidence is told in (AG), by version")
+
+
+def ask(
+    sample: Sample,
+    protocol: str,
+    condition: Condition,
+    scene: Scene,
+    clues: Sequence[Sample],
+    *,
+    words: EvidenceWords = "ag/2",
+) -> Chat:
+    """Write the turns of a protocol with what the condition shows; `clues` are the golden evidence, where told."""
+    shown, views = read_texts("conditions")[condition], scene.views(condition)
     if protocol == A0:
-        return Chat(scene.views(condition), (_turn(shown, *_direct(sample)),), _version("a0"))
+        return Chat(views, (_turn(shown, *_direct(sample)),), _version("a0"))
+    details: dict[str, JsonValue] = {"clues": [clue.id for clue in clues]}
+    if protocol == AG and words == "ag/2":
+        return Chat((), (_whole(sample, clues, views or (shown,)),), read_texts("ag")["version"], details)
     evidence = _with_evidence(sample, clues)
     first = (_turn(shown, *_direct(sample), asks=FIRST),) if protocol == AGC else ()
     final = _turn(*evidence) if protocol == AGC else _turn(shown, *evidence)
-    return Chat(scene.views(condition), (*first, final), _version("ag", "a0"), {"clues": [clue.id for clue in clues]})
+    return Chat(views, (*first, final), _version("ag-1", "a0"), details)
+
+
+def _whole(sample: Sample, clues: Sequence[Sample], shown: Sequence[View | str]) -> Turn:
+    """The printed template in its order: what is shown stands between role and evidence."""
+    texts = read_texts("ag")
+    choices = " ".join(_listed_choices(sample))
+    evidence = "\n\n".join((texts["evidence_heading"], texts["evidence"], listed(clues)))
+    asked = (texts["task_heading"], sample.question, texts["task"].format(choices=choices), texts["instruction"])
+    behind = "\n\n".join((evidence, *asked, texts["form_heading"], texts["form"]))
+    return Turn(parts=(f"{texts['role_heading']}\n\n{texts['role']}\n\n", *shown, f"\n\n{behind}"))
 
 
 def _version(*names: str) -> str:
@@ -46,15 +81,16 @@ def _direct(sample: Sample) -> tuple[str, ...]:
 
 
 def _with_evidence(sample: Sample, clues: Sequence[Sample]) -> tuple[str, ...]:
-    texts = read_texts("ag")
+    texts = read_texts("ag-1")
     evidence = "\n".join((texts["evidence"], listed(clues)))
     question = (texts["task_heading"], texts["task"], sample.question, _choices(sample))
     return texts["role"], texts["evidence_heading"], evidence, *question, texts["instruction"], read_texts("a0")["form"]
 
 
 def _choices(sample: Sample) -> str:
-    texts = read_texts("a0")
-    options = (sample.options or {}).items()
-    return texts["choices"].format(
-        choices=" ".join(texts["choice"].format(letter=letter, text=text) for letter, text in options)
-    )
+    return read_texts("a0")["choices"].format(choices=" ".join(_listed_choices(sample)))
+
+
+def _listed_choices(sample: Sample) -> Iterator[str]:
+    choice = read_texts("a0")["choice"]
+    yield from (choice.format(letter=letter, text=text) for letter, text in (sample.options or {}).items())

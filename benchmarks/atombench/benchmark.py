@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.atombench.answers import READER_VERSION
-from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, ask
+from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, Options, ask
 from benchmarks.atombench.checks import check_sample, compare
 from benchmarks.atombench.evidence import GoldenEvidence, golden_clues, told
 from benchmarks.atombench.judging import SampleJudge
@@ -35,6 +35,7 @@ class AtomBench(Benchmark[Sample]):
     protocols: Mapping[str, str] = PROTOCOLS
     decoding: Mapping[str, float | int] = DECODING
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
+    options = Options
     versions: Mapping[str, str] = {"atombench": READER_VERSION}
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
@@ -68,20 +69,20 @@ class AtomBench(Benchmark[Sample]):
         if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
             raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
 
-    def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> GoldenEvidence:
+    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> tuple[GoldenEvidence, Options]:
         """Collect the golden evidence of every picture, from the whole data set."""
-        return GoldenEvidence(samples)
+        return GoldenEvidence(samples), options
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol. Raises EvidenceMissingError naming every question without golden evidence."""
         if cell.condition in LOCAL_CONDITIONS:
             self.admit([sample], [cell])
-        golden: GoldenEvidence = scene.shared
+        golden, options = scene.shared
         clues = golden.of(sample) if cell.protocol in TELLS_EVIDENCE else ()
         if cell.protocol in TELLS_EVIDENCE and not clues:
             reason = f"its image has no clue question with an answer, which {cell.protocol} tells"
             raise EvidenceMissingError("\n".join(f"sample '{name}': {reason}" for name in golden.missing))
-        return ask(sample, cell.protocol, cell.condition, scene, clues)
+        return ask(sample, cell.protocol, cell.condition, scene, clues, words=options.ag)
 
     def judge(self, sample: Sample) -> Judge:
         """Make a question ready to judge replies to it."""

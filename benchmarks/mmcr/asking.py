@@ -4,7 +4,9 @@ A protocol is a letter and a rotation: `N2` asks without a chain of thought and 
 for a chain of thought, `I` does as InternVL2.5's developers do.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.mmcr.prompts import read_texts
 from benchmarks.mmcr.samples import Question
@@ -48,11 +50,23 @@ def protocols() -> dict[str, str]:
     }
 
 
+class Options(BaseModel):
+    """What a job may choose: the words of InternVL's chain of thought, by version."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    i: Literal["mmcr-i/2", "mmcr-i/1"] = Field(
+        default="mmcr-i/2", description="the words of InternVL's chain of thought (I), by version"
+    )
+
+
 def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
     """Ask a question in one turn behind what the condition shows. Raises EvidenceMissingError."""
     protocol = Protocol.of(cell.protocol)
     views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
-    prompt, body, shown = read_texts(protocol.family.lower()), read_texts("body"), read_texts("shown")
+    options: Options = scene.shared or Options()
+    name = "i-1" if protocol.family == "I" and options.i == "mmcr-i/1" else protocol.family.lower()
+    prompt, body, shown = read_texts(name), read_texts("body"), read_texts("shown")
     slots = {"shown": _shown(question, scene, cell.condition), "body": _body(question, protocol.rotation)}
     text = prompt["prompt"].format(**slots).strip()
     text = text if views else f"{text}\n\n{body['abstention']}"

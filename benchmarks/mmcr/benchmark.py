@@ -7,7 +7,7 @@ whose, and what is settled where they are silent.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.mmcr.asking import ROTATIONS, Protocol, ask, protocols
+from benchmarks.mmcr.asking import ROTATIONS, Options, Protocol, ask, protocols
 from benchmarks.mmcr.beside import DOCUMENTS, ERRORS, Labels, read_documents, read_labels
 from benchmarks.mmcr.checks import check_question, compare, require_evidence
 from benchmarks.mmcr.judging import Kept, QuestionJudge
@@ -40,6 +40,7 @@ class MMCR(Benchmark[Question]):
     }
     protocols: Mapping[str, str] = protocols()
     grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
+    options = Options
     versions: Mapping[str, str] = {"matcher": MATCHER}
     beside = (DOCUMENTS, ERRORS)
     labels = (ERRORS,)
@@ -99,6 +100,10 @@ class MMCR(Benchmark[Question]):
         told = (f"page {', '.join(map(str, pages))}",) if pages else ()
         within = [page for page in pages if page <= len(sample.images)]
         return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
+
+    def prepare(self, samples: Sequence[Question], options: Options, seed: int) -> Options:
+        """Keep what the job chose."""
+        return options
 
     def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn behind the pages."""

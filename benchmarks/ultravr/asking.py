@@ -7,7 +7,7 @@ the form of the answer - so that all protocols share one long prefix.
 from dataclasses import dataclass
 from typing import Protocol as StructuralType
 
-from benchmarks.ultravr.conditions import CONTEXT_VERSION, Showing
+from benchmarks.ultravr.conditions import Showing
 from benchmarks.ultravr.forms import box_note, form_of, label_of, tell_steps, write_truth
 from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import Sample, Step
@@ -35,7 +35,7 @@ class Protocol(StructuralType):
 
     @property
     def version(self) -> str:
-        """Version of the prompt texts that the turns are made of."""
+        """Version of the prompt texts that the turns are made of, but for the sentence on what is shown."""
         ...
 
     @property
@@ -54,8 +54,8 @@ class Protocol(StructuralType):
 
 
 def version_of(*names: str) -> str:
-    """Version of a prompt made of the named files of texts and of the context."""
-    return "+".join([*(read_texts(name)["version"] for name in names), CONTEXT_VERSION])
+    """Version of a prompt made of the named files of texts."""
+    return "+".join(read_texts(name)["version"] for name in names)
 
 
 def join(*parts: str) -> str:

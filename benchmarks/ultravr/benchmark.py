@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -16,6 +16,7 @@ from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
+from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
@@ -64,13 +65,21 @@ class UltraVR(Benchmark[Sample]):
         return record_of(sample)
 
     def doubts(self, sample: Sample, scene: Scene) -> Iterator[str]:
-        """Say what keeps a sample from V3 and V4."""
-        if scene.images:
-            try:
-                show(sample, scene, "V3")
-            except EvidenceMissingError as error:
-                reason = str(error).removeprefix(f"sample '{sample.id}': ")
-                yield f"V3 and V4 cannot show it: {reason}"
+        """Say what keeps a sample from V3 and V4, and which options V3's text rules out."""
+        if not scene.images:
+            return
+        try:
+            outside = show(sample, scene, "V3").outside
+        except EvidenceMissingError as error:
+            reason = str(error).removeprefix(f"sample '{sample.id}': ")
+            yield f"V3 and V4 cannot show it: {reason}"
+            return
+        if outside:
+            left = [letter for letter in sample.options or () if letter not in outside]
+            yield (
+                f"V3 tells where the sheet lies, and no sheet holds options {', '.join(outside)}: only "
+                f"{', '.join(left)} can be right"
+            )
 
     def checklist(self, sample: Sample) -> list[str]:
         """Say what breaks the paper's checklists (appendices A and F)."""
@@ -104,27 +113,31 @@ class UltraVR(Benchmark[Sample]):
                 "\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing)
             )
 
-    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> Examples:
-        """Index the trajectories that S3 may tell of."""
-        return Examples(samples, options.examples, seed)
+    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> "_Shared":
+        """Index the trajectories that S3 may tell of, and keep the version of what is said of pictures."""
+        return _Shared(Examples(samples, options.examples, seed), options.conditions)
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol behind what the condition shows."""
         protocol = PROTOCOLS[cell.protocol]
-        showing = show(sample, scene, cell.condition)
-        examples = scene.shared.of(sample) if protocol.needs_examples else ()
+        shared: _Shared = scene.shared
+        showing = show(sample, scene, cell.condition, shared.wording)
+        examples = shared.examples.of(sample) if protocol.needs_examples else ()
         turns = protocol.turns(Asking(sample, showing, examples))
         told: dict[str, JsonValue] = {"examples": [one.id for one in examples]} if protocol.needs_examples else {}
-        return Chat(showing.views, turns, protocol.version, told)
+        told |= {"ruled_out": list(showing.outside)} if showing.outside else {}
+        return Chat(showing.views, turns, f"{protocol.version}+{shared.wording}", told)
 
     def judge(self, sample: Sample) -> Judge:
         """Make a sample ready to judge replies to it and to its steps."""
         return SampleJudge(sample)
 
-    def trait(self, reply: Reply) -> int | None:
-        """How many examples were told, of protocols that tell any; None where nobody recorded it."""
-        told = reply.labels.details.get("examples")
-        return len(told) if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES else None
+    def trait(self, reply: Reply) -> tuple[str, int] | None:
+        """How many examples were told, of protocols that tell any, or else how many options the text rules out."""
+        told, ruled_out = (reply.labels.details.get(name) for name in ("examples", "ruled_out"))
+        if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES:
+            return "examples", len(told)
+        return ("ruled_out", len(ruled_out)) if isinstance(ruled_out, list) else None
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
         """Make the marks of the steps again."""
@@ -133,6 +146,13 @@ class UltraVR(Benchmark[Sample]):
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""
         return report(verdicts, self.grouping)
+
+
+class _Shared(NamedTuple):
+    """What asking all samples of a job shares."""
+
+    examples: Examples
+    wording: WordingVersion = CURRENT
 
 
 def _told(evidence: Evidence) -> str:

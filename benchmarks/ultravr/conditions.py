@@ -1,4 +1,4 @@
-"""What is shown of a sample under V0 to V4, and what the prompt says of it (section 4.2, appendix D.1).
+"""What is shown of a sample under V0 to V4 (section 4.2, appendix D.1).
 
 V0 nothing, V1 the full image downsampled, V2 the full image natively, V3 local evidence, V4 the full image, then the
 local evidence. Local evidence is made of crops in level-0 pixels at their original resolution.
@@ -9,100 +9,95 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.ultravr.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
-from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import SHEET, Sample
 from benchmarks.ultravr.taxonomy import QUADRANTS
+from benchmarks.ultravr.wordings import CURRENT, Local, WordingVersion, sentence
 from evaluation.answers.cells import only_cell
-from evaluation.benchmark import Scene
+from evaluation.answers.coordinates import Coordinate
+from evaluation.benchmark import LOCAL_CONDITIONS, Scene
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Condition
 from tiling.errors import RegionError
 from tiling.geometry import Region, Size
 from tiling.views import View
 
-_TEXTS = read_texts("conditions")
-CONTEXT_VERSION = _TEXTS["version"]
-
 
 @dataclass(frozen=True)
 class Showing:
-    """The views of a prompt in order, and the sentence that says what they are."""
+    """The views of a prompt in order, and the sentence that says what they are.
+
+    `outside` are the letters of the options that the sentence rules out: cells that a sheet does not hold.
+    """
 
     views: tuple[View, ...]
     context: str
+    outside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Local:
+class _Crops:
     views: tuple[View, ...]
-    template: str
-    slots: dict[str, object]
+    told: Local
+    outside: tuple[str, ...] = ()
 
 
-def show(sample: Sample, scene: Scene, condition: Condition) -> Showing:
+def show(sample: Sample, scene: Scene, condition: Condition, version: WordingVersion = CURRENT) -> Showing:
     """Declare what a condition shows. Raises EvidenceMissingError for V3 and V4 without usable evidence."""
-    if condition == "V0":
-        return Showing((), _TEXTS["text_only"])
-    if condition == "V1":
-        return Showing(scene.thumbnails(), _plural("thumbnail", len(scene.images)))
-    if condition == "V2":
-        return Showing(scene.full(), _plural("full", len(scene.images)))
-    local = _evidence(sample, scene)
-    if condition == "V3":
-        return Showing(local.views, _say(local, _TEXTS["one" if len(local.views) == 1 else "several"]))
-    which = _TEXTS["one_after_full" if len(local.views) == 1 else "several_after_full"]
-    template = _TEXTS["full_and_local" if len(scene.images) == 1 else "fulls_and_local"]
-    context = template.format(count=len(scene.images), local=_say(local, which))
-    return Showing(scene.full() + local.views, context)
+    crops = _evidence(sample, scene, version) if condition in LOCAL_CONDITIONS else None
+    views = scene.views(condition, lambda: crops.views if crops else ())
+    context = sentence(version, condition, len(scene.images), crops.told if crops else None)
+    outside = crops.outside if crops and (condition == "V3" or version != CURRENT) else ()
+    return Showing(views, context, outside)
 
 
-def _plural(name: str, count: int) -> str:
-    return _TEXTS[name if count == 1 else f"{name}s"].format(count=count)
-
-
-def _say(local: _Local, which: str) -> str:
-    slots = {**local.slots, "count": len(local.views)}
-    return _TEXTS[local.template].format(which=which.format(**slots), **slots)
-
-
-def _evidence(sample: Sample, scene: Scene) -> _Local:
-    crop = {"cctv": _quadrants, "rs": _quadrants, "wsi": _rois, "ad": _sheet}[sample.domain]
+def _evidence(sample: Sample, scene: Scene, version: WordingVersion) -> _Crops:
     try:
-        return crop(sample, scene)
+        if sample.domain == "ad":
+            return _sheet(sample, scene, version)
+        return _rois(sample, scene) if sample.domain == "wsi" else _quadrants(sample, scene)
     except RegionError as error:
         raise EvidenceMissingError(f"sample '{sample.id}': {error}") from error
 
 
-def _quadrants(sample: Sample, scene: Scene) -> _Local:
+def _quadrants(sample: Sample, scene: Scene) -> _Crops:
     annotated = sample.evidence.quadrants if sample.evidence else ()
     names = [name for name in QUADRANTS if name in annotated] or list(QUADRANTS)
     views = _crops(scene, lambda size: [quadrant_region(size, name) for name in names])
-    return _Local(views, "quadrant" if len(views) == 1 else "quadrants", {"names": ", ".join(names)})
+    return _Crops(views, Local("quadrants", len(views), {"names": ", ".join(names)}))
 
 
-def _rois(sample: Sample, scene: Scene) -> _Local:
+def _rois(sample: Sample, scene: Scene) -> _Crops:
     # In the grid's own order: the annotators' order may say which region mattered most.
     indices = sorted(set(annotated_rois(sample)))
     views = _crops(scene, lambda size: [roi_region(size, index) for index in indices])
-    return _Local(views, "roi" if len(views) == 1 else "rois", {})
+    return _Crops(views, Local("rois", len(views), {}))
 
 
-def _sheet(sample: Sample, scene: Scene) -> _Local:
-    sheet, grid = _place_of_sheet(sample, scene)
+def _sheet(sample: Sample, scene: Scene, version: WordingVersion) -> _Crops:
+    sheet, grid = _place_of_sheet(sample, scene, version)
     views = (_crop(scene.images[0], sheet.region),)
     last_row, last_column = sheet.first_row + SHEET[0] - 1, sheet.first_column + SHEET[1] - 1
     slots: dict[str, object] = {"grid_rows": grid[0], "grid_columns": grid[1], "first_row": sheet.first_row}
     slots |= {"last_row": last_row, "first_column": sheet.first_column, "last_column": last_column}
-    return _Local(views, "sheet", slots)
+    cells = option_cells(sample)
+    outside = tuple(letter for letter, cell in cells.items() if not sheet.holds(cell, SHEET))
+    return _Crops(views, Local("sheet", 1, slots), outside)
 
 
-def _place_of_sheet(sample: Sample, scene: Scene) -> tuple[Sheet, tuple[int, int]]:
-    """The sheet that the record names, else one drawn around the cell; and the grid."""
+def _place_of_sheet(sample: Sample, scene: Scene, version: WordingVersion) -> tuple[Sheet, tuple[int, int]]:
+    """The sheet that the record names, else one drawn around the cell, with as many options as one holds; the grid."""
     cell, grid = anomalous_cell(sample)
     first = sample.evidence.sheet if sample.evidence else None
     if first:
         return sheet_at(_size(scene), first, grid, SHEET), grid
-    return sheet_region(_size(scene), cell, scene.seed, grid, SHEET), grid
+    others = tuple(option_cells(sample).values()) if version == CURRENT else ()
+    return sheet_region(_size(scene), cell, scene.seed, grid, SHEET, others=others), grid
+
+
+def option_cells(sample: Sample) -> dict[str, Coordinate]:
+    """The cells that options name, by their letters; those that name none are left out."""
+    named = ((letter, only_cell(text)) for letter, text in (sample.options or {}).items())
+    return {letter: cell for letter, cell in named if cell}
 
 
 def _size(scene: Scene) -> Size:

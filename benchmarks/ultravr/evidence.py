@@ -5,12 +5,16 @@ from 1.
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from tiling.errors import RegionError
 from tiling.geometry import Region, Size, grid_region
 
 QUADRANTS = ("upper-left", "upper-right", "lower-left", "lower-right")
+Cell = tuple[int, int]
+"""Row and column."""
 ROI_GRID = 6
 """WSI slides are annotated on a 6 x 6 grid, numbered row by row from 1 to 36. Source: UltraVR, appendix A.3."""
 
@@ -39,13 +43,28 @@ class Sheet:
     first_row: int
     first_column: int
 
+    def holds(self, cell: Cell, sheet: tuple[int, int] = (5, 5)) -> bool:
+        """Whether a cell of the grid is one of its `sheet` rows and columns."""
+        return _holds((self.first_row, self.first_column), cell, sheet)
+
+
+def _holds(first: Cell, cell: Cell, sheet: tuple[int, int]) -> bool:
+    return all(0 <= at - start < part for at, start, part in zip(cell, first, sheet, strict=True))
+
 
 def sheet_region(
-    size: Size, cell: tuple[int, int], seed: str, grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
+    size: Size,
+    cell: Cell,
+    seed: str,
+    grid: tuple[int, int] = (10, 10),
+    sheet: tuple[int, int] = (5, 5),
+    *,
+    others: Sequence[Cell] = (),
 ) -> Sheet:
     """A `sheet` of cells of the `grid` that contains `cell` (row, column) at a position drawn by `seed`.
 
-    Every place of the sheet in the grid that contains the cell is equally likely. Raises RegionError where the cell
+    Of the places of the sheet in the grid that contain the cell, those with the most of the `others` are equally
+    likely, so that where one holds them all, the place of the sheet rules none out. Raises RegionError where the cell
     is outside the grid or the sheet larger than it. Source: UltraVR, section 4.2 (AD crops).
     """
     if not all(1 <= at <= count for at, count in zip(cell, grid, strict=True)):
@@ -53,11 +72,16 @@ def sheet_region(
     if not all(1 <= part <= count for part, count in zip(sheet, grid, strict=True)):
         raise RegionError(f"a sheet of {sheet[0]} x {sheet[1]} does not fit a grid of {grid[0]} x {grid[1]}")
     draw = random.Random(seed)
-    first_row, first_column = (
-        draw.randint(max(1, at - part + 1), min(at, count - part + 1))
+    rows, columns = (
+        range(max(1, at - part + 1), min(at, count - part + 1) + 1)
         for at, part, count in zip(cell, sheet, grid, strict=True)
     )
-    return sheet_at(size, (first_row, first_column), grid, sheet)
+    places = list(product(rows, columns))
+    held = [sum(_holds(place, other, sheet) for other in others) for place in places]
+    best = [place for place, number in zip(places, held, strict=True) if number == max(held)]
+    # Without others the draws of a row and a column stay those of earlier jobs.
+    first = draw.choice(best) if others else (draw.choice(rows), draw.choice(columns))
+    return sheet_at(size, first, grid, sheet)
 
 
 def sheet_at(

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.taxonomy import Category, Domain
+from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 
 Kind = tuple[Domain, Category]
 
@@ -18,6 +19,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     examples: int = Field(default=2, ge=0, le=100, description="trajectories of other samples that S3 tells, at most")
+    conditions: WordingVersion = Field(default=CURRENT, description="what prompts say of the pictures, by version")
 
 
 class Examples:

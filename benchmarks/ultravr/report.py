@@ -1,5 +1,6 @@
 """Tables 1 to 3 of the paper (section 5), and with them the profiles of steps and Figure 2."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,19 +51,31 @@ def report(verdicts: Verdicts, grouping: Grouping) -> Contents:
     strata = Strata.of(verdicts.samples, grouping)
     process = process_contents(verdicts, strata)
     tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
-    caveats = (*_on_examples(verdicts.tally), *process.caveats)
+    caveats = (*_on_examples(verdicts.tally), *_on_sheets(verdicts.tally), *process.caveats)
     return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
 
 
 def _on_examples(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses to S3 whose prompts told fewer examples than others."""
-    for key, told in sorted(tally.traits.items()):
-        most = max(told)
+    for key, traits in sorted(tally.traits.items()):
+        told = Counter({number: count for (name, number), count in traits.items() if name == "examples"})
+        most = max(told, default=0)
         if none := told[0]:
             text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
             yield Caveat(scope="cell", text=text)
         if fewer := sum(count for number, count in told.items() if 0 < number < most):
             text = f"{key}: {fewer} of {told.total()} responses were told fewer examples than the others"
+            yield Caveat(scope="cell", text=text)
+
+
+def _on_sheets(tally: Tally) -> Iterator[Caveat]:
+    """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
+    for key, traits in sorted(tally.traits.items()):
+        if number := sum(count for (name, _), count in traits.items() if name == "ruled_out"):
+            text = (
+                f"{key}: AD prompts of {number} responses say where the sheet lies, and some of their options lie "
+                "outside it: they can be ruled out without looking"
+            )
             yield Caveat(scope="cell", text=text)
 
 

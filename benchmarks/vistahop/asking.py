@@ -71,7 +71,7 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
         errors=ToolErrors(**{name: _message(text) for name, text in read_texts("results")["errors"].items()}),
         max_rounds=cell.rounds or PAPERS_ROUNDS,
     )
-    task, version = _task("agent", "task", beside)
+    task, version = _agent(beside)
     for name, mark in marks.items():
         task = task if beside.system_prompt else task.replace(mark, getattr(loop, name))
     versions = (version, _version_of(beside.tools), read_texts("results")["version"])
@@ -79,22 +79,29 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
         views,
         (Turn(parts=(sample.question,)),),
         "+".join((*versions, *([] if options.grammar == "qwen3" else [f"calls:{options.grammar}"]))),
-        system=f"{task}\n\n{tools_section(_told(cell, beside), options.grammar)}",
+        system="\n\n".join(filter(None, (task, tools_section(_told(cell, beside), options.grammar)))),
         loop=loop,
     )
 
 
 def _direct(sample: Sample, views: tuple[View, ...], beside: Beside) -> Chat:
-    task, version = _task("direct", "task" if views else "text_only", beside)
-    instruction = beside.format_instruction or read_texts("direct")["format_instruction"]
-    return Chat(views, (Turn(parts=(f"{sample.question}\n\n{instruction}",)),), version, system=task)
+    texts = read_texts("direct")
+    task, version = texts["task" if views else "text_only"].strip(), texts["version"]
+    instruction, between = texts["format_instruction"], "\n\n"
+    if beside.system_prompt is not None or beside.format_instruction is not None:
+        # As the authors' program joins them; nothing of an instruction that is empty.
+        task = task if beside.system_prompt is None else beside.system_prompt
+        instruction = instruction if beside.format_instruction is None else beside.format_instruction
+        between, version = "\n", f"own:{_digest(f'{task}{chr(10)}{instruction}')}"
+    text = between.join(filter(None, (sample.question, instruction)))
+    return Chat(views, (Turn(parts=(text,)),), version, system=task or None)
 
 
-def _task(name: str, text: str, beside: Beside) -> tuple[str, str]:
-    """The task prompt, and its version: that of ours, or the digest of the data set's own."""
-    if not beside.system_prompt:
-        return read_texts(name)[text].strip(), read_texts(name)["version"]
-    own = f"{beside.system_prompt}\0{beside.format_instruction}"
+def _agent(beside: Beside) -> tuple[str, str]:
+    """What an agent is told of its turns, and its version: that of ours, or the digest of the data set's own."""
+    if beside.system_prompt is None:
+        return read_texts("agent")["task"].strip(), read_texts("agent")["version"]
+    own = f"{beside.system_prompt}\0{beside.format_instruction or ''}"
     return beside.system_prompt, f"own:{_digest(own)}"
 
 

@@ -42,11 +42,11 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Beside:
-    """All that lies beside a data set; empty texts stand for ours."""
+    """All that lies beside a data set; without a text of its own, ours is told, and an empty one is none."""
 
     tools: tuple[Tool, ...] = field(default_factory=own_tools)
-    system_prompt: str = ""
-    format_instruction: str = ""
+    system_prompt: str | None = None
+    format_instruction: str | None = None
     lettered: bool = False
     """Whether answers are letters, though the records may not list the options."""
     corpus: Corpus | None = None
@@ -132,7 +132,7 @@ def _wrong_settings(settings: Mapping[str, Any]) -> Iterator[str]:
         for name, value in inner.items():
             if name not in names:
                 yield f"{table}.{name}: is not known; there is {', '.join(names)}"
-            elif not isinstance(value, str) or not value:
+            elif not isinstance(value, str) or not (value or table == "prompts"):
                 yield f"{table}.{name}: must be a text"
             elif name == "file" and value not in TOOL_FILES:
                 yield f"tools.file: must be {' or '.join(TOOL_FILES)}, not '{value}'"

@@ -52,7 +52,7 @@ def _described(folder: Path, stem: str, said: Mapping[str, Any]) -> Described:
         raise ValueError(f"root: there is no folder {root}")
     template = said.get("input_template") or {}
     arguments = template.get("arguments") or {} if isinstance(template, dict) else {}
-    prompts = {name: str(arguments[name]) for name in _PROMPTS if arguments.get(name)}
+    prompts = {name: str(arguments[name]) for name in _PROMPTS if arguments.get(name) is not None}
     scores = [name for field in ("reward_fn", "unused_reward_fn") for name in said.get(field) or ()]
     settings = {"prompts": prompts, "answers": {"kind": LETTER} if _LETTERED in scores else {}}
     return Described(records, root, stem, {table: inner for table, inner in settings.items() if inner})

@@ -13,8 +13,10 @@ from jobs.models import Turn
 from tiling.views import View
 
 PROMPTS: Mapping[str, str] = {
-    "vistahop-judge/1": "the text, then the picture, as the authors ask",
-    "vistahop-judge/2": "the picture, then the text, so that all answers about a picture share its prefill",
+    "vistahop-judge/3": "the text, then the picture, as the authors ask",
+    "vistahop-judge/4": "the picture, then the text, so that all answers about a picture share its prefill",
+    "vistahop-judge/1": "as 3, with principles of an earlier release: either name of a person is enough",
+    "vistahop-judge/2": "as 4, with those principles",
 }
 DECODING: Mapping[str, float | int] = {
     "temperature": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "max_tokens": 8192,
@@ -38,8 +40,9 @@ def ask_judge(case: Case, question: str, prompt: str, scene: Scene) -> Chat:
     told = {"question": question, "truth": case.truth, "answer": case.answer}
     text = _FILLED.sub(lambda found: told[found[1]], texts["question"].strip())
     view = View(image=scene.images[0], sizing=(scene.shared or Options()).sizing())
-    parts = (text, view) if texts["pictures"][prompt] == "behind" else (view, text)
-    return Chat((), (Turn(parts=parts),), prompt, system=texts["system"].strip())
+    how = texts["prompts"][prompt]
+    parts = (text, view) if how["picture"] == "behind" else (view, text)
+    return Chat((), (Turn(parts=parts),), prompt, system=texts[how["system"]].strip())
 
 
 def read_judgement(text: str) -> bool | None:

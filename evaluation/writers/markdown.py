@@ -95,6 +95,7 @@ def _source(source: Maker) -> str:
     engine = f"{source.engine or 'unknown engine'} {source.version or ''}".strip()
     sampling = ", ".join(f"{name} {value}" for name, value in source.sampling.items()) or "sampling unknown"
     shown = f"thumbnail {source.thumbnail}" if source.thumbnail else None
+    sampling += f"; not sent: {', '.join(source.not_sent)}" if source.not_sent else ""
     facts = [
         f"{source.responses} responses",
         engine,

@@ -265,13 +265,13 @@ def test_the_prompt_asks_for_a_letter(dataset: Dataset) -> None:
     (full, text_only) = requests(dataset, samples=["rs-comparison"])
 
     assert full.turns[0].text == (
-        "The image above is the full image.\n\n"
+        "The question is about what is shown above.\n\n"
         f"Question: {GOOD['rs-comparison']['question']}\n\n"
         "Options:\nA. 0\nB. 1\nC. 2\nD. 3\n\n"
         "Answer with the letter of the one correct option. End your response with a line of the form "
         '"Final answer: X", where X is one of A, B, C or D.'
     )
-    assert full.prompt_version == "s0/1+conditions/1"
+    assert full.prompt_version == "s0/1+conditions/2"
     assert "not sure" not in full.turns[0].text
     assert 'you may answer "Final answer: not sure" instead' in text_only.turns[0].text
 
@@ -315,7 +315,7 @@ def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> N
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"exmaples": 1}, "options has no exmaples; it has examples, thumbnail"),
+        ({"exmaples": 1}, "options has no exmaples; it has conditions, examples, thumbnail"),
         ({"examples": -1}, "options.examples: Input should be greater than or equal to 0"),
         ({"thumbnail": 0}, "options.thumbnail: Input should be greater than or equal to 1"),
         ({"thumbnail": None}, "options.thumbnail: Input should be a valid integer"),

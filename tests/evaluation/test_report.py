@@ -20,7 +20,7 @@ from evaluation.cells import CellScore
 from evaluation.report import Report, build_report
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
-from jobs.models import EngineInfo, JobSpec, Response, Sampling
+from jobs.models import EngineInfo, JobSpec, RemoteInfo, Response, Sampling
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import raster
@@ -213,6 +213,19 @@ def test_provenance_says_what_made_the_responses() -> None:
     assert origin.sampling["temperature"] == 0.7
     assert "seed" not in origin.sampling
     assert report.versions["answers"] == READER_VERSION
+
+
+def test_provenance_tells_apart_what_was_sampled_by_and_what_was_not_sent() -> None:
+    """A server that takes no temperature was told none."""
+    asked = RemoteInfo(
+        endpoint="https://api.example/v1", model="m", dialect="openai", pictures="png", not_sent=("temperature", "seed")
+    )
+    report = report_of([response("c1", "B", engine=EngineInfo(name="remote", version="1", remote=asked))])
+    (origin,) = report.provenance
+
+    assert "temperature" not in origin.sampling
+    assert origin.not_sent == ("temperature", "seed")
+    assert "not sent: temperature, seed" in render_markdown(report)
 
 
 def test_json_round_trips() -> None:

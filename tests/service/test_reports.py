@@ -77,7 +77,7 @@ def test_a_report_tells_its_job_and_what_was_asked(gateway: RunningGateway, job_
     assert f"job {job_id}: completed" in markdown
     assert f"<code>{job_id}</code>" in page
     assert '"chats":[]' not in page
-    assert "The image above is the full image." in page
+    assert "The question is about what is shown above." in page
 
 
 def test_a_page_shows_the_pictures_that_workers_left(gateway: RunningGateway) -> None:

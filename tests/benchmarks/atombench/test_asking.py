@@ -24,10 +24,10 @@ def requests(questions: Sequence[Sample] = EXAMPLE, /, **spec: object) -> list[I
     return [one for _, one in expand(dataset, job, load_catalogue(), lambda _: Size(3000, 2000))]
 
 
-def asked(protocol: str, sample_id: str, condition: str = "V2") -> InferenceRequest:
+def asked(protocol: str, sample_id: str, condition: str = "V2", **spec: object) -> InferenceRequest:
     """One request of one cell."""
     cells = [{"protocol": protocol, "condition": condition}]
-    (found,) = [one for one in requests(cells=cells) if one.sample_id == sample_id]
+    (found,) = [one for one in requests(cells=cells, **spec) if one.sample_id == sample_id]
     return found
 
 
@@ -52,29 +52,38 @@ def test_a_question_is_asked_in_the_papers_words() -> None:
 
 
 def test_golden_evidence_tells_the_right_words_without_their_letters() -> None:
-    """Numbered, in the order of the steps, between the role and the task; the question stands before its choices."""
-    (text,) = texts(asked("AG", "I3-q1"))
-    parts = text.split("\n\n")
-    assert parts[1].startswith("You are a meticulous geolocation analysis expert. Your task now is to: Based on")
-    assert parts[2:5] == [
+    """Numbered, in the order of the steps, between the picture and the task; the question stands before the task."""
+    request = asked("AG", "I3-q1")
+    parts = texts(request)[0].split("\n\n")
+    assert [isinstance(part, View) for part in request.turns[0].parts] == [False, True, False]
+    assert parts[:2] == ["ROLE AND TASK", str(request.turns[0].parts[0]).split("\n\n")[1]]
+    assert parts[3:7] == [
         "CORRECT ANSWERS TO CLUE QUESTIONS",
-        "The following are the CORRECT answers to clue questions in this image:\n"
+        "The following are the CORRECT answers to clue questions in this image:",
         "1. What is clue 1 of I3? a blue band\n"
         "2. What is clue 2 of I3? a blue band\n"
         "3. What is clue 3 of I3? a blue band",
         "ANSWER THE LOCATION QUESTIONS",
     ]
-    assert parts[5].startswith("Now, please strictly base your answers on the CORRECT judgments")
-    assert parts[6] == "Where was I3 taken (1)?"
-    assert parts[-1] == 'Output in JSON format: {"answer": "your analysis and your solution"}'
+    assert parts[7] == "Where was I3 taken (1)?"
+    assert parts[8].startswith("Now, please strictly base your answers on the CORRECT judgments")
+    assert parts[-1] == '{"answer": "your analysis and solution"}'
+    assert request.prompt_version == "ag/2"
+
+
+def test_without_a_picture_golden_evidence_says_so_in_its_place() -> None:
+    """V0 of AG."""
+    assert texts(asked("AG", "I3-q1", "V0"))[0].split("\n\n")[2] == "No image is provided."
 
 
 def test_the_chat_asks_directly_and_then_behind_golden_evidence() -> None:
-    """AGC's first turn is A0's; its second is AG's text, in the same chat, without the picture again."""
+    """AGC's first turn is A0's; its second is AG's earlier text, in the same chat, without the picture again."""
     request = asked("AGC", "I1-q1")
     first, final = texts(request)
     assert first == texts(asked("A0", "I1-q1"))[0]
-    assert f"The image above is the full image.\n\n{final}" == texts(asked("AG", "I1-q1"))[0]
+    earlier = asked("AG", "I1-q1", options={"ag": "ag/1"})
+    assert f"The image above is the full image.\n\n{final}" == texts(earlier)[0]
+    assert earlier.prompt_version == "ag/1+a0/1+atombench-shown/1"
     assert [turn.asks for turn in request.turns] == ["first", None]
     assert [len(turn.views) for turn in request.turns] == [1, 0]
 

@@ -4,16 +4,25 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.conditions import Showing, show
 from benchmarks.ultravr.samples import Sample
+from catalogue.load import load_catalogue
 from evaluation.benchmark import Scene
 from evaluation.errors import EvidenceMissingError
+from evaluation.report import build_report
 from jobs.models import Condition
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
+from tests.evaluation.datasets import dataset_of
+from tests.evaluation.responses import response
+from tests.evaluation.tables import caveats_of
 from tiling.geometry import Size
 
 SIZE = Size(1000, 600)
+PICTURED: tuple[Condition, ...] = ("V1", "V2", "V3", "V4")
 
 
 def shown(sample: Sample, condition: Condition, seed: str = "0") -> Showing:
@@ -52,7 +61,6 @@ def test_v3_of_quadrants_shows_those_of_the_question_by_name() -> None:
     showing = shown(good_sample("cctv-comparison"), "V3")
 
     assert regions(showing) == ["0,0,500,300", "500,0,500,300"]
-    assert showing.context.endswith("in this order: upper-left, upper-right.")
 
 
 def test_v3_without_quadrant_evidence_shows_all_four() -> None:
@@ -139,10 +147,80 @@ def test_the_same_seed_shows_the_same_sheet() -> None:
 
 def test_v4_shows_the_full_image_first() -> None:
     """Full image, then the local evidence."""
-    showing = shown(good_sample("rs-comparison"), "V4")
+    assert regions(shown(good_sample("rs-comparison"), "V4")) == ["full", "0,0,500,300", "500,0,500,300"]
 
-    assert regions(showing) == ["full", "0,0,500,300", "500,0,500,300"]
-    assert showing.context.startswith("The first image above is the full image;")
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_language_prompt_is_the_same_under_v1_to_v4(name: str) -> None:
+    """Section 5.2; but for V3 of a grid, whose sheet alone tells no row or column of the full grid."""
+    sample = good_sample(name)
+    told = {condition: shown(sample, condition).context for condition in PICTURED}
+
+    assert told["V3"].startswith(told["V2"])
+    assert len({told["V1"], told["V2"], told["V4"]}) == 1
+    assert (told["V3"] == told["V2"]) == (sample.domain != "ad")
+
+
+def cells(*places: tuple[int, int]) -> dict[str, str]:
+    """Options that name cells."""
+    return {letter: f"({row}, {column})" for letter, (row, column) in zip("ABCD", places, strict=True)}
+
+
+@given(
+    corner=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    steps=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=4, max_size=4, unique=True),
+    seed=st.text(max_size=3),
+)
+def test_a_sheet_holds_all_options_where_one_can(
+    corner: tuple[int, int], steps: list[tuple[int, int]], seed: str
+) -> None:
+    """So that the place of the sheet, which V3 tells, rules none of them out."""
+    places = [(corner[0] + down, corner[1] + right) for down, right in steps]
+    sample = good_sample("ad-choice", options=cells(*places), answer="B", evidence={"cell": places[1]})
+    showing = shown(sample, "V3", seed)
+    told = list(map(int, re.findall(r"\d+", showing.context.partition("Shown above")[2])))
+
+    assert showing.outside == ()
+    assert all(told[0] <= row <= told[1] and told[2] <= column <= told[3] for row, column in places)
+
+
+def test_options_that_no_sheet_holds_together_are_named() -> None:
+    """Of cells in the four corners, the sheet around the true one holds no other."""
+    sample = good_sample(
+        "ad-choice", options=cells((1, 1), (1, 10), (10, 1), (10, 10)), answer="C", evidence={"cell": [10, 1]}
+    )
+    scene = Scene(("tiny/image.png",), lambda _: SIZE, "0")
+
+    assert shown(sample, "V3").outside == ("A", "B", "D")
+    assert shown(sample, "V4").outside == ()
+    assert list(UltraVR().doubts(sample, scene)) == [
+        "V3 tells where the sheet lies, and no sheet holds options A, B, D: only C can be right"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "told"),
+    [
+        ("cctv-comparison", "V1", "The image above is a downsampled view of the full image."),
+        (
+            "cctv-comparison",
+            "V3",
+            "The 2 images above are quadrants of the full image at its original resolution, in this order: "
+            "upper-left, upper-right.",
+        ),
+        (
+            "wsi-comparison",
+            "V4",
+            "The first image above is the full image; what follows it is local evidence from it. The last 2 images are "
+            "regions of the whole slide at their original resolution: cells of a 6x6 grid laid over the slide.",
+        ),
+    ],
+)
+def test_earlier_jobs_are_asked_again_in_their_words(name: str, condition: Condition, told: str) -> None:
+    """Of version conditions/1."""
+    showing = show(good_sample(name), Scene(("tiny/image.png",), lambda _: SIZE, "0"), condition, "conditions/1")
+
+    assert showing.context == told
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -164,3 +242,12 @@ def test_missing_evidence_names_the_sample(name: str) -> None:
 
     with pytest.raises(EvidenceMissingError, match=f"sample '{name}'"):
         shown(sample, "V3")
+
+
+def test_a_report_says_beside_its_tables_that_a_prompt_ruled_options_out() -> None:
+    """By the details of each response, so of jobs of any version and seed."""
+    sample = good_sample("ad-choice")
+    told = response(sample.id, "A", condition="V3", details={"ruled_out": ["A", "B"]})
+    report = build_report(dataset_of((sample,)), [told], load_catalogue())
+
+    assert any("AD prompts of 1 responses say where the sheet lies" in text for text in caveats_of(report))

@@ -224,7 +224,7 @@ def test_versions_name_all_files_that_a_prompt_is_made_of() -> None:
     """S4 and S5 are written with the same texts, and no other two protocols are."""
     versions = {name: protocol.version for name, protocol in PROTOCOLS.items()}
 
-    assert versions["S4"] == versions["S5"] == "sequential/1+forms/1+s0/1+conditions/1"
+    assert versions["S4"] == versions["S5"] == "sequential/1+forms/1+s0/1"
     assert len(set(versions.values())) == len(versions) - 1
 
 

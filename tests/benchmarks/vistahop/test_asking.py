@@ -114,7 +114,7 @@ def test_a_data_sets_own_prompts_and_tools_win(tmp_path: Path) -> None:
     crop = requests["search_crop-V2-n10"]
     assert (crop.system or "").startswith("Hunt.\n\n# Tools") and "Be brief" not in crop.turns[0].text
     assert [tool.name for tool in loop_of(crop).tools] == ["look_at_crop"]
-    assert requests["direct-V2"].turns[0].text.endswith("\n\nBe brief.")
+    assert requests["direct-V2"].turns[0].text == f"{OURS['question']}\nBe brief."
     assert (crop.prompt_version or "").startswith("own:")
     with pytest.raises(ProtocolUnavailableError, match="search needs a tool for search or image search"):
         asked(load_dataset(folder))

@@ -59,12 +59,14 @@ def test_a_configuration_of_the_authors_program_is_a_data_set(tmp_path: Path) ->
     found = imported(configured(tmp_path), tmp_path / "data" / "harbours")
     assert [sample.id for sample in found.samples] == ["harbours-0", "harbours-1"]
     assert tomllib.loads((tmp_path / "data" / "harbours" / "dataset.toml").read_text())["prompts"] == {
-        "system_prompt": "Hunt."
+        "system_prompt": "Hunt.",
+        "format_instruction": "",
     }
     cell = Cell(protocol="direct", condition="V2")
     spec = JobSpec(dataset="harbours", models=(MODEL,), cells=(cell,))
     first, *_ = (request for _, request in expand(found, spec, load_catalogue(), lambda _: PICTURE))
     assert first.system == "Hunt."
+    assert first.turns[0].text == found.samples[0].question, "an empty instruction is none"
     assert (first.prompt_version or "").startswith("own:")
 
 

@@ -27,7 +27,7 @@ from tiling.geometry import Size
 from tiling.views import View
 
 JUDGE_MODEL = "glm-4.5v"
-FIRST, SECOND = "vistahop-judge/1", "vistahop-judge/2"
+FIRST, SECOND = "vistahop-judge/3", "vistahop-judge/4"
 MODELS = [model for model in load_catalogue() if model not in (MODEL, JUDGE_MODEL)][:6]
 
 

@@ -39,7 +39,7 @@ from tests.workers.rig import running_worker
 from workers.engines.engine import Message
 
 DIRECT = [{"protocol": "direct", "condition": "V2"}]
-FIRST, SECOND = f"{MODEL} by vistahop-judge/1", f"{MODEL} by vistahop-judge/2"
+FIRST, SECOND = f"{MODEL} by vistahop-judge/3", f"{MODEL} by vistahop-judge/4"
 ANSWERS = ("1911", "around 1911", "the year of the flood", "1850", "who knows", "1911")
 """What is answered to six questions about two pictures: twice to the word."""
 Start = Callable[..., RunningGateway]
@@ -127,7 +127,7 @@ async def test_judges_go_the_whole_way(gateway: RunningGateway, redis: Redis, tm
         jobs = [ask(gateway, repeats=3), ask(gateway, seed=1)]
         for job in jobs:
             await rig.until_final(job)
-        judges = [judge(gateway, *jobs, prompt=f"vistahop-judge/{number}").json()["id"] for number in (1, 2)]
+        judges = [judge(gateway, *jobs, prompt=f"vistahop-judge/{number}").json()["id"] for number in (3, 4)]
         for job in judges:
             await rig.until_final(job)
         renders = rig.library.stats().renders
@@ -202,7 +202,8 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(gateway: RunningGateway)
     play(gateway.redis_url)
     assert refused(job, town) == f"job {town} is over data set 'town', and this one over 'harbours'"
     assert "which no model judges" in refused(town, dataset="town")
-    assert "there is vistahop-judge/1, vistahop-judge/2" in refused(job, prompt="nobody/1")
+    known = ", ".join(f"vistahop-judge/{number}" for number in (3, 4, 1, 2))
+    assert f"there is {known}" in refused(job, prompt="nobody/1")
     wrong = ask(gateway)
     play(gateway.redis_url, of_worker)
     for changes in ({"repeats": 2}, {"plan": "table4"}, {"samples": ["q1"]}, {"cells": DIRECT}):
@@ -290,7 +291,7 @@ def test_a_judge_of_the_command_line(gateway: RunningGateway, tmp_path: Path) ->
     installation = Installation(gateway.settings.folder, gateway.url)
     job = ask(gateway)
     play(gateway.redis_url, of_worker)
-    judging = installation.ok("judge", job, "-m", MODEL, "--prompt", "vistahop-judge/2").strip()
+    judging = installation.ok("judge", job, "-m", MODEL, "--prompt", "vistahop-judge/4").strip()
     play(gateway.redis_url, of_worker)
     report = Report.model_validate_json(installation.ok("report", job, "--judge", judging, "--format", "json"))
     assert value_of(report, "table4", "p1").value == 3 / 5
