@@ -14,11 +14,14 @@ import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests.tiling.pictures import read_all
+from tests.tiling.pictures import SMALL_BUDGET, read_all
 from tiling.errors import ImageUnreadableError, PixelTypeError, TilingError
 from tiling.headers import read_header, read_stored_header
 from tiling.ingest import ingest
+from tiling.library import Library
+from tiling.roots import ImageRoot
 from tiling.sources import open_source
+from tiling.views import View
 
 DTYPES = (np.uint8, np.uint16, np.uint32, np.int8, np.int16, np.float16, np.float32, np.float64, np.complex64)
 BANDS = (1, 2, 3, 4, 5)
@@ -215,6 +218,17 @@ def test_what_was_converted_is_shown(tmp_path: Path, bands: int) -> None:
     told_of(path)
     stretched(path, target)
     assert read_all(target).max() <= 120 // 4 + 1
+
+
+def test_a_file_that_was_replaced_since_a_job_came_fails_by_type(tmp_path: Path) -> None:
+    """The header that the gateway read was another one's; the worker's own look decides."""
+    path = tmp_path / "scan.tif"
+    tifffile.imwrite(path, samples(1))
+    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=2**20)
+    library.render(View(image="scan.tif"), SMALL_BUDGET)
+    tifffile.imwrite(path, samples(1, np.uint16))
+    with pytest.raises(PixelTypeError, match="^scan.tif: has 16 bits a sample, 1 band"):
+        library.render(View(image="scan.tif"), SMALL_BUDGET)
 
 
 Way = Callable[[Path, Path], object]
