@@ -227,7 +227,7 @@ def test_a_file_that_was_replaced_since_a_job_came_fails_by_type(tmp_path: Path)
     library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=2**20)
     library.render(View(image="scan.tif"), SMALL_BUDGET)
     tifffile.imwrite(path, samples(1, np.uint16))
-    with pytest.raises(PixelTypeError, match="^scan.tif: has 16 bits a sample, 1 band"):
+    with pytest.raises(PixelTypeError, match=r"^scan\.tif: has 16 bits a sample, 1 band"):
         library.render(View(image="scan.tif"), SMALL_BUDGET)
 
 
