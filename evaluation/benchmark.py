@@ -75,8 +75,8 @@ class Origin:
     `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `pages` gives
     the names of the images of a folder, or of the pages of a document file, in order; None where nothing is known of
     it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
-    `seen` is for the benchmark to remember of them. `passed_over` counts, by name, what of records it neither reads nor
-    keeps in a sample's `extra`: an import tells both.
+    `seen` is for the benchmark to remember of them. `unread` counts by name in how many records something stands that
+    nobody reads, which an import tells: the host counts each sample's `extra`, the benchmark what it keeps nowhere.
     """
 
     stem: str
@@ -85,7 +85,7 @@ class Origin:
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None
     again: Callable[[], Iterator[Record]] = lambda: iter(())
     seen: dict[str, Any] = field(default_factory=dict)
-    passed_over: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from evaluation.errors import DatasetInvalidError, Problem
 from evaluation.records import RECORD_SUFFIXES, Record
 from evaluation.sample_files import PAGE_SUFFIXES, by_numbers, load_samples, record_files
 from evaluation.samples import Sample
-from evaluation.unread import Unread
+from evaluation.unread import unread_fields
 from tiling.errors import TilingError
 
 _MOST_FIELDS = 24
@@ -82,7 +83,7 @@ def import_dataset(
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     places: dict[str, tuple[str, int]] = {}
-    unread = Unread()
+    unread: dict[str, Counter[str]] = {}
     with _draft_of(target) as draft:
         benchmark = _settle(benchmark, settings or {}, draft, problems)
         gallery = _Gallery(images, draft, check_image, rendering)
@@ -100,7 +101,7 @@ def import_dataset(
         draft.rename(target)
     known = (*benchmark.fields, *benchmark.sample_type.model_fields)
     warnings = list(_warnings(benchmark, placed, places))
-    return Imported(target, len(placed), len(used), problems, [*unread.told(known)], warnings)
+    return Imported(target, len(placed), len(used), problems, [*unread_fields(unread, known)], warnings)
 
 
 @contextmanager
@@ -194,7 +195,7 @@ def _placed(
     *,
     problems: list[Problem],
     places: dict[str, tuple[str, int]],
-    unread: Unread,
+    unread: dict[str, Counter[str]],
 ) -> Iterator[Sample]:
     """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
     base = source if source.is_dir() else source.parent

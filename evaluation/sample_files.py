@@ -2,6 +2,7 @@
 
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from evaluation.benchmark import Benchmark, Origin, name_of_picture
 from evaluation.errors import Problem
 from evaluation.records import RECORD_SUFFIXES, Record, read_records
 from evaluation.samples import Sample
-from evaluation.unread import Unread
 
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
@@ -45,17 +45,16 @@ def load_samples(
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
     places: dict[str, tuple[str, int]] | None = None,
-    unread: Unread | None = None,
+    unread: dict[str, Counter[str]] | None = None,
 ) -> list[Sample]:
     """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
 
     `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
     record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
-    with what no reader took.
+    with what of each file no reader took.
     """
     samples: list[Sample] = []
     places = {} if places is None else places
-    unread = Unread() if unread is None else unread
     for path in files:
         name = path.relative_to(base).as_posix()
         origin = origin_of(path, images or {}, keep, pages, named)
@@ -64,7 +63,6 @@ def load_samples(
                 problems.append(found)
                 continue
             line, sample = found
-            unread.keep(name, line, sample)
             if sample.id in places:
                 first = ":".join(map(str, places[sample.id]))
                 problems.append(Problem(name, line, sample.id, f"the id is already used at {first}"))
@@ -73,7 +71,8 @@ def load_samples(
                 problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
             places[sample.id] = (name, line)
             samples.append(sample)
-        unread.pass_over(name, origin.passed_over)
+        if unread is not None:
+            unread[name] = origin.unread
     findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
     wrong = [finding for finding in findings if finding.is_error]
     problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
@@ -99,14 +98,17 @@ def samples_of(
 def _samples_of_record(
     benchmark: Benchmark[Any], record: Record, name: str, origin: Origin
 ) -> Iterator[tuple[int, Sample] | Problem]:
+    unread: set[str] = set()
     try:
         for fields in benchmark.read(record, origin):
+            unread.update(fields.get("extra", ()))
             try:
                 yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
                 yield from _problems_of(error, name, record.line, fields["id"])
     except ValueError as error:
         yield Problem(name, record.line, None, str(error))
+    origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 
 def _problems_of(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:

@@ -32,7 +32,8 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
-    origin.passed_over["id of an image"] += "id" in value and any(name in value for name in _LISTS)
+    if "id" in value and any(name in value for name in _LISTS):
+        origin.unread["id of an image"] += 1
     yield from [_fields(part, origin) for part in _questions(value)]
 
 

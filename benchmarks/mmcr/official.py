@@ -93,7 +93,7 @@ def official_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if (first := table.rows[index]).line != record.line:
         if differs := first.differs(row):
             raise ValueError(f"index {index} stands at line {first.line} already, with another {differs}")
-        origin.passed_over["rows that repeat another"] += 1
+        origin.unread["rows that repeat another"] += 1
         return
     _require_reference(row, table)
     if rotation:

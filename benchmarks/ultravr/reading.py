@@ -83,7 +83,7 @@ def _flat(value: dict[str, Any], origin: Origin, default_id: str) -> dict[str, A
         "extra": {k: v for k, v in value.items() if k not in _READ},
     }
     fields["steps"] = [_step(step) for step in _steps(value.get("reasoning_supervision"))]
-    origin.passed_over.update(_passed_over(value.get("reasoning_supervision")))
+    origin.unread.update(_passed_over(value.get("reasoning_supervision")))
     if "answer" in value:
         fields["answer"] = _answer(value["answer"], options)
     return fields

@@ -39,7 +39,7 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     value = {name: inner for name, inner in record.value.items() if inner is not None}
-    origin.passed_over.update(set(_passed_over(value)))
+    origin.unread.update(set(_passed_over(value)))
     yield _fields(_as_ours(value), record, origin)
 
 

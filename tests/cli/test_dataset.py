@@ -234,3 +234,21 @@ def test_a_picture_of_16_bits_is_neither_imported_nor_asked_about(installation: 
         assert (run.returncode, "has 16 bits a sample, 1 band" in " ".join(run.stderr.split())) == (2, True)
         assert "rows.csv:2" in run.stderr
     assert not (installation.home / "data" / "new").exists()
+
+
+def test_an_import_tells_what_it_did_not_read_and_what_a_table_will_lack(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """And a check tells the same of the data set, which counts none of it as an error."""
+    question = {"question": "Which?", "options": ["one", "two"], "answer": "A"}
+    Image.new("RGB", (60, 60)).save(tmp_path / "quay.png")
+    records = tmp_path / "records.json"
+    records.write_text(json.dumps([{"image": "quay.png", "clue_questions": [question], "conclusions": [question]}]))
+    arguments = ("dataset", "import", str(records), "quay", "--images", str(tmp_path), "--benchmark", "atombench")
+    run = installation.run(*arguments)
+    assert (run.returncode, run.stdout.split(" in ")[0]) == (0, "1 samples and 1 images")
+    assert "note: records.json: not read: clue_questions (1 record; did you mean" in run.stderr
+    assert "warning: records.json:1: quay-q1: its image has no clue question" in run.stderr
+    assert "2 warnings; `gigavqa dataset check quay` lists them at any time" in run.stderr
+    found = installation.json("dataset", "check", "quay", "--json")
+    assert "its image has no clue question" in str(found["warnings"])
