@@ -7,6 +7,7 @@ from catalogue.names import did_you_mean
 from evaluation.errors import Problem
 
 _MOST_NAMED = 40
+_LIKENESS = 0.75  # most of what is not read was never meant to be
 
 
 def unread_fields(counts: Mapping[str, Counter[str]], known: Collection[str]) -> Iterator[Problem]:
@@ -23,6 +24,6 @@ def unread_fields(counts: Mapping[str, Counter[str]], known: Collection[str]) ->
 
 def _named(name: str, number: int, known: Collection[str]) -> str:
     counted = f"{number} record{'s' if number > 1 else ''}" if number else ""
-    close = did_you_mean(name, known) if name.isidentifier() else ""  # and no part of a field that is read
+    close = did_you_mean(name, known, _LIKENESS) if name.isidentifier() else ""  # and no part of a field that is read
     told = f"{counted}{close}".removeprefix("; ")
     return f"{name} ({told})" if told else name

@@ -75,7 +75,7 @@ NESTED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"reasoning_supervision": {"steps": [], "final_steps": [{}]}},
         "reasoning_supervision.final_steps (1 record)",
     ),
-    "steps by another name": ("ultravr", {"reasoning_steps": [{}]}, "reasoning_steps (1 record; did you mean "),
+    "steps by another name": ("ultravr", {"reasoning_steps": [{}]}, "reasoning_steps (1 record)"),
     "an anchor's own": (
         "vistahop", {"anchors": [{"label": "a", "colour": "red"}]}, "anchors.colour (1 record)"
     ),
