@@ -34,13 +34,14 @@ def missing_labels(sample: Sample) -> Iterator[tuple[str, str]]:
 def check_sample(sample: Sample) -> list[str]:
     """Say what keeps a question from a table, one sentence each."""
     lacking = missing_labels(sample)
-    found = [f"has no {label}, so that {tables} {_leave(tables)} it out" for label, tables in lacking]
+    found = [f"has no {label}, so that {tables} {leave(tables)} it out" for label, tables in lacking]
     if sample.step is not None and sample.step > MOST_STEPS:
         found.append(f"is step {sample.step}; Figure 3b draws steps 1 to {MOST_STEPS}")
     return found if sample.answer else [*found, "has no answer: it is asked, and left out of every number"]
 
 
-def _leave(tables: str) -> str:
+def leave(tables: str) -> str:
+    """The verb of one table, or of several."""
     return "leave" if " and " in tables else "leaves"
 
 

@@ -25,7 +25,7 @@ _LONGEST_REFERENCE = 64
 _COLUMNS = ("index", "question", "A", "B", "answer", "category")
 _LABELS = ("category", "hint")
 TAKEN = frozenset({*_COLUMNS, *LETTERS, "image", "image_path", "hint", "subject"})
-_SUBJECT = "l2-category"
+SUBJECT = "l2-category"
 _KEY = "official rows"
 
 
@@ -162,12 +162,12 @@ def _order(table: _Table, base: int, rotation: int, row: _Row) -> str:
 def _fields(value: Mapping[str, Any], index: int, table: _Table, origin: Origin) -> dict[str, Any]:
     row = table.rows[index]
     pages, names = _pages(value, index, table, origin), _names(value)
-    read = TAKEN if value.get("subject") else TAKEN | {_SUBJECT}
+    read = TAKEN if value.get("subject") else TAKEN | {SUBJECT}
     left = {name: inner for name, inner in value.items() if name not in read}
     return {
         "id": f"{origin.stem}-{index}",
         "document": _document(pages, names, table),
-        "subject": str(value.get("subject") or value.get(_SUBJECT) or NO_SUBJECT),
+        "subject": str(value.get("subject") or value.get(SUBJECT) or NO_SUBJECT),
         "type": read_kind(str(value.get("category", ""))),
         "images": pages,
         "question": row.question,

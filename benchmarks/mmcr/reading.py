@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.mmcr.official import TAKEN, is_official, official_fields
+from benchmarks.mmcr.official import SUBJECT, TAKEN, is_official, official_fields
 from benchmarks.mmcr.samples import NO_SUBJECT, Question
 from benchmarks.mmcr.taxonomy import LETTERS, read_kind
 from evaluation.benchmark import Origin
@@ -18,7 +18,7 @@ _TAKEN = frozenset(
     {"id", "document", "subject", "type", "category", "pages", "images", "question", "options", "answer", "hint",
      "evidence", "rotations"}
 )  # fmt: skip
-FIELDS = tuple(sorted(_TAKEN | TAKEN))
+FIELDS = tuple(sorted(_TAKEN | TAKEN | {SUBJECT}))
 """What is read of records of either shape; all else is kept with their questions."""
 
 
