@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -24,6 +25,10 @@ class Catalogue(Mapping[str, CatalogueEntry]):
             return self._entries[model_id]
         except KeyError:
             raise ModelUnknownError(self.lacks(model_id)) from None
+
+    def get(self, model_id: str, default: Any = None) -> Any:
+        """The entry of this id, or the default: answers may be those of a model that nobody serves here."""
+        return self._entries.get(model_id, default)
 
     def __contains__(self, model_id: object) -> bool:
         return model_id in self._entries

@@ -6,8 +6,11 @@ from difflib import get_close_matches
 _MOST_SUGGESTED = 2
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'a' or 'b'?" with the names that are close to `name`, or nothing where none is."""
+def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return "; did you mean 'a' or 'b'?" with the names that are close to `name`, or nothing where none is.
+
+    `likeness` is the least, from 0 to 1, that counts as close.
+    """
     spelt = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED)
+    close = get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED, likeness)
     return f"; did you mean {' or '.join(repr(spelt[other]) for other in close)}?" if close else ""

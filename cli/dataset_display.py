@@ -14,10 +14,12 @@ from evaluation.errors import Problem
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset
+    from evaluation.importing import Imported
     from evaluation.inspection import Inspection
     from evaluation.samples import Sample
 
 _MOST_LINES = 50
+_MOST_WARNINGS = 12
 
 
 def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bool) -> None:
@@ -38,15 +40,26 @@ def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bo
         out.print("no error found" if found.warnings else "no problem found")
 
 
-def lines_of(problems: Iterable[Problem]) -> Iterator[str]:
+def report_import(name: str, made: "Imported") -> None:
+    """Print what of the records nothing reads, and what keeps samples from a table or a condition."""
+    for line in lines_of(made.notes):
+        err.print(f"note: {line}", markup=False)
+    for line in lines_of(made.warnings, _MOST_WARNINGS):
+        err.print(f"warning: {line}", markup=False)
+    if made.warnings:
+        told = f"{counted(len(made.warnings), 'warning')}; `gigavqa dataset check {name}` lists them at any time"
+        err.print(told, markup=False)
+
+
+def lines_of(problems: Iterable[Problem], most: int = _MOST_LINES) -> Iterator[str]:
     """One line for each message: the place of the first record that it is about, and how many more there are."""
     by_message: dict[str, list[Problem]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem)
-    for first, *others in list(by_message.values())[:_MOST_LINES]:
+    for first, *others in list(by_message.values())[:most]:
         yield f"{first} ({counted(len(others), 'other')} too)" if others else str(first)
-    if len(by_message) > _MOST_LINES:
-        yield f"... and {len(by_message) - _MOST_LINES} more"
+    if len(by_message) > most:
+        yield f"... and {len(by_message) - most} more"
 
 
 def counted(number: int, noun: str) -> str:

@@ -7,6 +7,7 @@ package brings one by the entry point group `gigavqa.benchmarks`; `docs/benchmar
 import hashlib
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -74,7 +75,8 @@ class Origin:
     `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `pages` gives
     the names of the images of a folder, or of the pages of a document file, in order; None where nothing is known of
     it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
-    `seen` is for the benchmark to remember of them.
+    `seen` is for the benchmark to remember of them. `unread` counts by name in how many records something stands that
+    nobody reads, which an import tells: the host counts each sample's `extra`, the benchmark what it keeps nowhere.
     """
 
     stem: str
@@ -83,6 +85,7 @@ class Origin:
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None
     again: Callable[[], Iterator[Record]] = lambda: iter(())
     seen: dict[str, Any] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,7 @@ class Benchmark(ABC, Generic[AnySample]):
     judge_decoding: Mapping[str, float | int] = {}
     """What a model that judges decodes by, as `decoding` of one that is asked."""
     fields: Sequence[str] = ()
-    """What an import may call a record's columns, where the benchmark reads records of any shape."""
+    """What it reads of records, and so what an import may call their columns; any name where there is none."""
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,10 @@ from catalogue.names import did_you_mean
 from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.datasets import read_settings
 from evaluation.errors import DatasetInvalidError, Problem
-from evaluation.records import Record
+from evaluation.records import RECORD_SUFFIXES, Record
 from evaluation.sample_files import PAGE_SUFFIXES, by_numbers, load_samples, record_files
 from evaluation.samples import Sample
+from evaluation.unread import unread_fields
 from tiling.errors import TilingError
 
 _MOST_FIELDS = 24
@@ -41,12 +43,17 @@ class Rendering:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of an import: how many samples and images came in, and which records were left out."""
+    """What became of an import: how many samples and images came in, and which records were left out.
+
+    `notes` say of files what of their records nothing reads, `warnings` what samples lack that some table needs.
+    """
 
     folder: Path
     samples: int
     images: int
     left_out: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
 
 
 def import_dataset(
@@ -75,11 +82,13 @@ def import_dataset(
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
+    places: dict[str, tuple[str, int]] = {}
+    unread: dict[str, Counter[str]] = {}
     with _draft_of(target) as draft:
         benchmark = _settle(benchmark, settings or {}, draft, problems)
         gallery = _Gallery(images, draft, check_image, rendering)
         renamed = Columns(columns or {}, described.stem if described else None)
-        placed = list(_placed(benchmark, source, gallery, renamed, problems))
+        placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, unread=unread))
         if wrong := [*_wrong_columns(benchmark, renamed, source.name)]:
             raise DatasetInvalidError(wrong)
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
@@ -90,7 +99,9 @@ def import_dataset(
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
-    return Imported(target, len(placed), len(used), problems)
+    known = (*benchmark.fields, *benchmark.sample_type.model_fields)
+    warnings = list(_warnings(benchmark, placed, places))
+    return Imported(target, len(placed), len(used), problems, [*unread_fields(unread, known)], warnings)
 
 
 @contextmanager
@@ -177,32 +188,51 @@ def _wrong_columns(benchmark: Benchmark[Any], columns: Columns, source: str) -> 
 
 
 def _placed(
-    benchmark: Benchmark[Any], source: Path, gallery: "_Gallery", columns: Columns, problems: list[Problem]
+    benchmark: Benchmark[Any],
+    source: Path,
+    gallery: "_Gallery",
+    columns: Columns,
+    *,
+    problems: list[Problem],
+    places: dict[str, tuple[str, int]],
+    unread: dict[str, Counter[str]],
 ) -> Iterator[Sample]:
-    """Yield the samples whose images were found, as the data set names those."""
-    places: dict[str, tuple[str, int]] = {}
+    """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
     base = source if source.is_dir() else source.parent
     files = record_files(source) if source.is_dir() else [source]
     files = [file for file in files if file.name not in benchmark.beside]
     found = load_samples(
         benchmark, files, base, problems,
         images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
+        unread=unread,
     )  # fmt: skip
     for sample in found:
         placed = [gallery.find(image) for image in sample.images]
         wrong = [message for _, message in placed if message]
         if not sample.images:
             wrong = ["names no image, and no single image has its name"]
-        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in wrong)
+        told = [gallery.by_number(message, sample.images) for message in wrong]
+        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in told)
         if not wrong:
             yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
+
+
+def _warnings(
+    benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+) -> Iterator[Problem]:
+    """What a check of the data set will say of records, with the lines that these had in their source."""
+    for finding in benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample]))):
+        yield Problem(*places[finding.sample], finding.sample, finding.text)
+    for sample in samples:
+        yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
 
 
 class _ByStem(Mapping[str, str]):
     """Images by stem; a slide's name also finds the one file whose name it begins, as TCGA's files are called."""
 
     def __init__(self, folder: Path) -> None:
-        paths = sorted((path for path in folder.rglob("*") if path.is_file()), reverse=True)
+        files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in RECORD_SUFFIXES)
+        paths = sorted(files, reverse=True)
         self._paths = {path.stem: path.relative_to(folder).as_posix() for path in paths}
 
     def __getitem__(self, stem: str) -> str:
@@ -301,6 +331,12 @@ class _Gallery:
         """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
         where = path.resolve()
         return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
+
+    def by_number(self, message: str, images: Sequence[str]) -> str:
+        """What is wrong with an image, which has no other name than its number where it lies in the record itself."""
+        for number, image in enumerate(images, start=1):
+            message = message.replace(str(self._draft / image), f"picture {number} of the record")
+        return message
 
     def _verdict(self, path: Path) -> str | None:
         if path not in self._verdicts:

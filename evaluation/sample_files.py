@@ -2,6 +2,7 @@
 
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ _PLAIN_WORDS = {
 
 _REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
 PAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".jp2"})
+_NEEDS_A_VALUE = frozenset({"string_type", "dict_type", "tuple_type", "list_type"})
 _SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
 
 
@@ -43,17 +45,20 @@ def load_samples(
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
     places: dict[str, tuple[str, int]] | None = None,
+    unread: dict[str, Counter[str]] | None = None,
 ) -> list[Sample]:
     """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
 
     `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
-    record's columns other names before it is read; `places` is filled with the file and line of each sample.
+    record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
+    with what of each file no reader took.
     """
     samples: list[Sample] = []
     places = {} if places is None else places
     for path in files:
         name = path.relative_to(base).as_posix()
-        for found in samples_of(benchmark, path, name, origin_of(path, images or {}, keep, pages, named), named):
+        origin = origin_of(path, images or {}, keep, pages, named)
+        for found in samples_of(benchmark, path, name, origin, named):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
@@ -66,6 +71,8 @@ def load_samples(
                 problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
             places[sample.id] = (name, line)
             samples.append(sample)
+        if unread is not None:
+            unread[name] = origin.unread
     findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
     wrong = [finding for finding in findings if finding.is_error]
     problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
@@ -91,14 +98,17 @@ def samples_of(
 def _samples_of_record(
     benchmark: Benchmark[Any], record: Record, name: str, origin: Origin
 ) -> Iterator[tuple[int, Sample] | Problem]:
+    unread: set[str] = set()
     try:
         for fields in benchmark.read(record, origin):
+            unread.update(fields.get("extra", ()))
             try:
                 yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
                 yield from _problems_of(error, name, record.line, fields["id"])
     except ValueError as error:
         yield Problem(name, record.line, None, str(error))
+    origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 
 def _problems_of(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
@@ -106,7 +116,9 @@ def _problems_of(error: ValidationError, name: str, line: int, record: object) -
         place = ".".join(str(part) for part in detail["loc"])
         message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
         message = _REMEDIES.get((place, detail["type"]), message)
-        if detail["type"] not in _SAYS_ITS_INPUT:
+        if detail["type"] in _NEEDS_A_VALUE and detail["input"] is None:
+            message = _PLAIN_WORDS["missing"]
+        elif detail["type"] not in _SAYS_ITS_INPUT:
             message += f", not {reprlib.repr(detail['input'])}"
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 

@@ -19,6 +19,7 @@ from jobs.models import Cell, JobSpec
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset
+    from evaluation.importing import Imported
 
 TEMPLATE = "prompt.toml"
 
@@ -66,8 +67,8 @@ class Questions:
         digest.update(self.template.read_bytes() if self.template else b"")
         return _named(self.source.stem, digest.hexdigest())
 
-    def made(self, name: str | None = None) -> tuple["Dataset", Sequence[Problem]]:
-        """The data set of exactly these questions and pictures, made where it is not there, and what was left out.
+    def made(self, name: str | None = None) -> tuple["Dataset", "Imported | None"]:
+        """The data set of exactly these questions and pictures, and what its import says where it was not there.
 
         Raises QuestionsError.
         """
@@ -79,7 +80,7 @@ class Questions:
 
         self._require_files()
         target = (self.data or Home.from_environment().data) / (name or self.name)
-        left_out: Sequence[Problem] = ()
+        made: Imported | None = None
         try:
             if not target.exists():
                 made = import_dataset(
@@ -87,8 +88,7 @@ class Questions:
                     check_image=read_header, columns=self.columns, leave_out_bad=self.bad_left_out,
                     settings={TEMPLATE: self.template} if self.template else {},
                 )  # fmt: skip
-                left_out = made.left_out
-            return load_dataset(target), left_out
+            return load_dataset(target), made
         except DatasetInvalidError as error:
             raise _wrong(error.problems) from error
 

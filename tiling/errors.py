@@ -56,6 +56,10 @@ class ImageUnsupportedError(TilingError):
     """The file is an image, of a format, layout or pixel type that is not served."""
 
 
+class PixelTypeError(ImageUnsupportedError):
+    """The image's pixels are not of a kind that is shown as it is: too many bits or bands, signed, floating point."""
+
+
 class ImageTooLargeError(TilingError):
     """The image exceeds the pixel limit of its format."""
 

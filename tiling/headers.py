@@ -10,11 +10,13 @@ from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPI
 from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
+from tiling import jpeg, jpeg2000
 from tiling.errors import DECODER_FAULTS, decoder_faults
 from tiling.formats import Container, container_of
 from tiling.geometry import Size
 from tiling.limits import Layout, check_pixels
 from tiling.orientation import TAG, orient_size, valid_orientation
+from tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from tiling.tiff import tiff_layout
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to tiling.limits.
@@ -25,8 +27,16 @@ _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
     "jp2": Jpeg2KImagePlugin.Jpeg2KImageFile,
 }
 
-
 _PNG_TAIL_BYTES = 256 * 1024
+_PNG_BITS_AT = 24  # and what its colours are
+_PNG_COLOURS: dict[int, tuple[ColourKind, int]] = {
+    0: ("grey", 1),
+    2: ("rgb", 3),
+    3: ("palette", 1),
+    4: ("grey", 2),
+    6: ("rgb", 4),
+}
+_PNG_EXACT_BITS = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,7 @@ class StoredHeader:
     format: str
     size_s: Size
     orientation: int
+    pixel_type: PixelType
 
     @property
     def oriented(self) -> Header:
@@ -55,8 +66,8 @@ class StoredHeader:
 def read_header(path: Path) -> Header:
     """Read an image's size and format without decoding a pixel.
 
-    Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, and ImageTooLargeError beyond
-    `tiling.limits`.
+    Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
+    as they are, and ImageTooLargeError beyond `tiling.limits`.
     """
     return read_stored_header(path).oriented
 
@@ -73,13 +84,40 @@ def _tiff(path: Path) -> tuple[StoredHeader, Layout]:
     with decoder_faults(path), TiffFile(path) as file:
         found = tiff_layout(file, path)
     layout: Layout = "tiff_tiles" if found.is_tiled else "tiff_strips"
-    return StoredHeader("tiff", found.format, found.size_s, found.orientation), layout
+    return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
 
 
 def _flat(path: Path, container: Container) -> tuple[StoredHeader, Layout]:
+    with decoder_faults(path):
+        told = _told_pixel_type(path, container)
+    if told:
+        check_pixel_type(path, told)
     with decoder_faults(path), _PLUGINS[container](path) as image:
+        found = told or (_png_pixel_type(path) if container == "png" else _webp_pixel_type(image))
+        check_pixel_type(path, found, _PNG_EXACT_BITS if container == "png" else (8,))
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(path) if container == "png" else b"")
-        return StoredHeader(container, container, Size(*image.size), _orientation(exif)), _layout(image, container)
+        header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found)
+        return header, _layout(image, container)
+
+
+def _told_pixel_type(path: Path, container: Container) -> PixelType | None:
+    """What the file says itself, where Pillow refuses or hides the pixels of which there would be too much."""
+    if container == "jpeg":
+        return jpeg.pixel_type_of(path)
+    return jpeg2000.pixel_type_of(path) if container == "jp2" else None
+
+
+def _png_pixel_type(path: Path) -> PixelType:
+    """As the file says it, of which Pillow tells the depth only in part. A colour that stands for alpha is no band."""
+    with path.open("rb") as file:
+        file.seek(_PNG_BITS_AT)
+        bits, kind = file.read(2)
+    colours, bands = _PNG_COLOURS[kind]
+    return PixelType(bits, colours, bands, has_alpha=bands > CHANNELS[colours])
+
+
+def _webp_pixel_type(image: ImageFile) -> PixelType:
+    return PixelType(8, "rgb", len(image.getbands()), has_alpha="A" in image.mode)
 
 
 def _orientation(data: bytes) -> int:

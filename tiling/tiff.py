@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 from tifffile import TiffFile, TiffPage
 
 from tiling.errors import ImageUnreadableError, ImageUnsupportedError, decoder_faults
 from tiling.geometry import Size
 from tiling.orientation import TAG, valid_orientation
+from tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
@@ -24,10 +24,11 @@ _MAX_STRIP_BYTES = 512 * 2**20
 _MAX_TILE_BYTES = 64 * 2**20  # each thread that decodes holds one; 4096 x 4096 RGB has 48 MiB
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
 _COMPRESSIONS = frozenset({1, 5, 7, 8, 32773, 32946, 33005, 34712, 34925, 50000, 50001})
-ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
-
 _PHOTOMETRICS: dict[int, ColourKind] = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
-_DTYPES = frozenset({"bool", "uint8", "uint16"})
+_SAMPLE_KINDS: dict[int, SampleKind] = {2: "signed", 3: "floating point", 5: "complex", 6: "complex"}
+_ALPHAS = {1, 2}  # ExtraSamples: premultiplied or straight; 0 says nothing
+_EXACT_BITS = (1, 8)
+_OF_SLIDES = PixelType(8, "rgb", 3)
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
 
@@ -48,6 +49,7 @@ class TiffLayout:
     orientation: int
     microns_per_pixel: float | None
     read_by_openslide: bool
+    pixel_type: PixelType
 
     @property
     def size_s(self) -> Size:
@@ -73,8 +75,8 @@ def photometric_kind(page: TiffPage) -> ColourKind:
 def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
     """Find out what an open TIFF holds.
 
-    Raises ImageUnreadableError for broken structure and ImageUnsupportedError for pixels that cannot be shown as they
-    are meant: several planes, floating point, compressions without a decoder.
+    Raises ImageUnreadableError for broken structure, PixelTypeError for pixels that are not shown as they are, and
+    ImageUnsupportedError for several planes, and for compressions without a decoder.
     """
     with decoder_faults(path):
         first = file.pages[0]
@@ -92,6 +94,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
             orientation=valid_orientation(first.tags.valueof(TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
+            pixel_type=_OF_SLIDES if by_openslide else _pixel_type(first),
         )
 
 
@@ -113,13 +116,25 @@ def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
-    if str(page.dtype) not in _DTYPES or (page.bitspersample not in {1, 8, 16} and kind != "palette"):
-        raise ImageUnsupportedError(f"{path}: pixels of type {page.dtype} ({page.bitspersample} bit) are not served")
+    check_pixel_type(path, _pixel_type(page), _EXACT_BITS)
+    if page.dtype is None:
+        raise ImageUnsupportedError(f"{path}: samples of {page.bitspersample} bits in one pixel are not served")
     if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
         raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
     if kind == "palette" and page.colormap is None:
         raise ImageUnreadableError(f"{path}: a palette image without its colour map")
     _check_segments(page, path)
+
+
+def _pixel_type(page: TiffPage) -> PixelType:
+    bits = page.bitspersample
+    return PixelType(
+        bits=max(bits) if isinstance(bits, tuple) else bits,
+        colours=photometric_kind(page),
+        bands=page.samplesperpixel,
+        has_alpha=any(int(extra) in _ALPHAS for extra in page.extrasamples),
+        kind=_SAMPLE_KINDS.get(page.sampleformat, "unsigned"),
+    )
 
 
 def _check_segments(page: TiffPage, path: Path) -> None:

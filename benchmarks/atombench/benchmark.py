@@ -8,7 +8,7 @@ from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, Opt
 from benchmarks.atombench.checks import check_sample, compare
 from benchmarks.atombench.evidence import GoldenEvidence, golden_clues, told
 from benchmarks.atombench.judging import SampleJudge
-from benchmarks.atombench.reading import record_of, sample_fields
+from benchmarks.atombench.reading import FIELDS, record_of, sample_fields
 from benchmarks.atombench.report import report
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import DOMAINS
@@ -34,6 +34,7 @@ class AtomBench(Benchmark[Sample]):
     }
     protocols: Mapping[str, str] = PROTOCOLS
     decoding: Mapping[str, float | int] = DECODING
+    fields = FIELDS
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
     options = Options
     versions: Mapping[str, str] = {"atombench": READER_VERSION}

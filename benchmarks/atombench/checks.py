@@ -17,6 +17,12 @@ _NEEDED_BY = {
 }
 """Labels by level, each with what leaves a question without it out."""
 
+_LEFT_WITHOUT = {
+    "clue": "RCS, HI and the support curve leave the image out, and AG asks nothing about it",
+    "conclusion": "RCS, HI, RRS and the support curve leave the image out",
+}
+"""What becomes of an image without a question of a level."""
+
 
 def missing_labels(sample: Sample) -> Iterator[tuple[str, str]]:
     """Yield each label that the question lacks, with the tables that leave it out."""
@@ -27,14 +33,21 @@ def missing_labels(sample: Sample) -> Iterator[tuple[str, str]]:
 
 def check_sample(sample: Sample) -> list[str]:
     """Say what keeps a question from a table, one sentence each."""
-    found = [f"has no {label}, so that {tables} leave it out" for label, tables in missing_labels(sample)]
+    lacking = missing_labels(sample)
+    found = [f"has no {label}, so that {tables} {leave(tables)} it out" for label, tables in lacking]
     if sample.step is not None and sample.step > MOST_STEPS:
         found.append(f"is step {sample.step}; Figure 3b draws steps 1 to {MOST_STEPS}")
     return found if sample.answer else [*found, "has no answer: it is asked, and left out of every number"]
 
 
+def leave(tables: str) -> str:
+    """The verb of one table, or of several."""
+    return "leave" if " and " in tables else "leaves"
+
+
 def compare(samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterator[Finding]:
-    """Say which clues have the step of another clue of their image, in whatever file that stands."""
+    """Say which images lack a level, and which clues have the step of another, in whatever file that stands."""
+    yield from _lacking(samples)
     first: dict[tuple[str, int], Sample] = {}
     for sample in samples:
         if sample.step is None:
@@ -43,3 +56,15 @@ def compare(samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterat
         if known is not sample:
             told = f"step {sample.step} is used twice on {sample.place}, first at {place_of(known.id)}"
             yield Finding(sample.id, told, is_error=True)
+
+
+def _lacking(samples: Sequence[Sample]) -> Iterator[Finding]:
+    """Say of which images there are questions of one level alone, once an image."""
+    first: dict[str, dict[str, Sample]] = {}
+    for sample in samples:
+        first.setdefault(sample.place, {}).setdefault(sample.level, sample)
+    for found in first.values():
+        for level, needed in _LEFT_WITHOUT.items():
+            if level not in found:
+                (other,) = found.values()
+                yield Finding(other.id, f"its image has no {level} question, so that {needed}")

@@ -17,7 +17,10 @@ from evaluation.records import Record
 _LISTS = {"clues": "clue", "conclusions": "conclusion"}
 """The lists of an image's object, and the level of what they hold."""
 _LABELS = ("level", "dimension", "domain", "scope", "certainty", "kind", "difficulty")
-_READ = {"id", "image", "images", "question", "questions", "options", "answer", "group", "step", *_LABELS, *_LISTS}
+FIELDS = (
+    "id", "image", "images", "question", "questions", "options", "answer", "group", "step", *_LABELS, *_LISTS,
+)  # fmt: skip
+"""What is read of a record; all else is kept with its questions."""
 _BY_TITLE = {title.lower().replace("&", "and"): name for name, title in TITLES.items()}
 _PLACE_OF_IMAGE = re.compile(r"^\s*<image(?:[ _]?\d+)?>\s*")
 _LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
@@ -29,6 +32,8 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
+    if "id" in value and any(name in value for name in _LISTS):
+        origin.unread["id of an image"] += 1
     yield from [_fields(part, origin) for part in _questions(value)]
 
 
@@ -64,7 +69,7 @@ def _fields(value: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
         "question": _question(value),
         "options": options,
         "answer": _answer(value.get("answer"), options),
-        "extra": {key: kept for key, kept in value.items() if key not in _READ},
+        "extra": {key: kept for key, kept in value.items() if key not in FIELDS},
     }
     if value.get("group") is not None:
         fields["group"] = str(value["group"])
@@ -125,7 +130,12 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
         return str(value["id"])
     stem = _NOT_IN_IDS.sub("-", PurePosixPath(image).stem)
     number = step if level == "clue" and step is not None else numbers[image, str(level)]
-    return f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
+    derived = f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
+    names: set[tuple[str, str]] = origin.seen.setdefault("derived", set())
+    if level == "clue" and (image, derived) in names:
+        raise ValueError(f"step {step} is used twice on {image}")
+    names.add((image, derived))
+    return derived
 
 
 def record_of(sample: Sample) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchmarks.atombench.asking import A0, AG
-from benchmarks.atombench.checks import missing_labels
+from benchmarks.atombench.checks import leave, missing_labels
 from benchmarks.atombench.figures import figures
 from benchmarks.atombench.metrics import FEWEST_MODELS
 from benchmarks.atombench.samples import Sample
@@ -52,14 +52,16 @@ def _on_samples(samples: Sequence[Sample]) -> Iterator[Caveat]:
         having = {sample.place for sample in samples if sample.level == level and sample.scored}
         lacking = sorted({sample.place for sample in samples if sample.level == other} - having)
         if lacking:
-            text = f"{len(lacking)} images have no {level} question with an answer, and are left out of RCS, HI and the"
+            have, are = ("images have", "are") if len(lacking) > 1 else ("image has", "is")
+            text = f"{len(lacking)} {have} no {level} question with an answer, and {are} left out of RCS, HI and the"
             yield Caveat(scope="report", text=f"{text} support curve: {_listed(lacking)}")
     found: dict[tuple[str, str], list[str]] = {}
     for sample in samples:
         for missing in missing_labels(sample):
             found.setdefault(missing, []).append(sample.id)
     for (label, tables), names in found.items():
-        text = f"{len(names)} questions have no {label}: {tables} leave them out ({_listed(names)})"
+        have, them = ("questions have", "them") if len(names) > 1 else ("question has", "it")
+        text = f"{len(names)} {have} no {label}: {tables} {leave(tables)} {them} out ({_listed(names)})"
         yield Caveat(scope="report", text=text)
 
 

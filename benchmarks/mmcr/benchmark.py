@@ -12,7 +12,7 @@ from benchmarks.mmcr.beside import DOCUMENTS, ERRORS, Labels, read_documents, re
 from benchmarks.mmcr.checks import check_question, compare, require_evidence
 from benchmarks.mmcr.judging import Kept, QuestionJudge
 from benchmarks.mmcr.matching import MATCHER
-from benchmarks.mmcr.reading import Documents, question_fields, record_of
+from benchmarks.mmcr.reading import FIELDS, Documents, question_fields, record_of
 from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS
@@ -43,6 +43,7 @@ class MMCR(Benchmark[Question]):
     options = Options
     versions: Mapping[str, str] = {"matcher": MATCHER}
     beside = (DOCUMENTS, ERRORS)
+    fields = FIELDS
     labels = (ERRORS,)
     decoding: Mapping[str, float | int] = {
         "temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 4096,

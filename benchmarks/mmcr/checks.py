@@ -31,7 +31,11 @@ def check_question(question: Question) -> Iterator[str]:
         given = [k for k, order in enumerate(question.rotations) if order]
         missing = [str(k) for k in range(1, len(question.letters)) if k not in given]
         if missing:
-            yield f"rotations {', '.join(missing)} are missing; they are asked by the rule"
+            are, they = ("s", "are") if len(missing) > 1 else ("", "is")
+            asked = "they are" if len(missing) > 1 else "it is"
+            yield f"rotation{are} {', '.join(missing)} {they} missing; {asked} asked by the rule"
+    if not question.answer:
+        yield "has no answer: it is asked, and left out of every number"
 
 
 def compare(samples: Sequence[Question], place_of: Callable[[str], str]) -> Iterator[Finding]:

@@ -23,7 +23,9 @@ _ROTATION = 1_000_000
 _LONGEST_REFERENCE = 64
 """A value of `image` of at most so many characters is the index of the row that holds the pictures."""
 _COLUMNS = ("index", "question", "A", "B", "answer", "category")
-_TAKEN = frozenset({*_COLUMNS, *LETTERS, "image", "image_path", "hint", "subject"})
+_LABELS = ("category", "hint")
+TAKEN = frozenset({*_COLUMNS, *LETTERS, "image", "image_path", "hint", "subject"})
+SUBJECT = "l2-category"
 _KEY = "official rows"
 
 
@@ -35,6 +37,14 @@ class _Row(NamedTuple):
     answer: str
     reference: str
     has_pictures: bool
+    labels: tuple[str, ...]
+    line: int
+
+    def differs(self, other: "_Row") -> str:
+        """In which of its columns another row says something else; empty for one that says the same."""
+        names = [name for name in ("question", "options", "answer") if getattr(self, name) != getattr(other, name)]
+        labels = zip(_LABELS, self.labels, other.labels, strict=True)
+        return " and ".join([*names, *(name for name, one, two in labels if one != two)])
 
 
 class _Table:
@@ -44,14 +54,15 @@ class _Table:
         self.rows: dict[int, _Row] = {}
         self.documents: dict[tuple[str, ...], str] = {}
         self.pictures: dict[int, tuple[str, ...]] = {}
-        columns: set[str] = set()
+        columns: dict[str, None] = {}
         for record in origin.again():
             if isinstance(record.value, dict):
-                columns |= record.value.keys()
+                columns |= dict.fromkeys(record.value)
                 if str(record.value.get("index", "")).strip().isdecimal():
-                    self.rows.setdefault(int(record.value["index"]), _row(record.value))
+                    self.rows.setdefault(int(record.value["index"]), _row(record))
+        self.columns = list(columns)
         self.missing = [name for name in _COLUMNS if name not in columns]
-        if not {"image", "image_path"} & columns:
+        if not {"image", "image_path"} & columns.keys():
             self.missing.append("image")
 
 
@@ -72,12 +83,21 @@ def official_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if table.missing:
         if record.index:
             return  # told once
-        raise ValueError("; ".join(f"column '{name}' is missing" for name in table.missing))
+        lacks = ", ".join(f"'{name}'" for name in table.missing)
+        there = ", ".join(table.columns)
+        raise ValueError(
+            f"has no column {lacks}, or nothing in it; there are {there}; `--map COLUMN={table.missing[0]}` names one"
+        )
     value, index = record.value, _index(record.value)
-    base, rotation = index % _ROTATION, index // _ROTATION
-    _require_reference(_row(value), table)
+    base, rotation, row = index % _ROTATION, index // _ROTATION, _row(record)
+    if (first := table.rows[index]).line != record.line:
+        if differs := first.differs(row):
+            raise ValueError(f"index {index} stands at line {first.line} already, with another {differs}")
+        origin.unread["rows that repeat another"] += 1
+        return
+    _require_reference(row, table)
     if rotation:
-        _order(table, base, rotation, _row(value))
+        _order(table, base, rotation, row)
         return
     yield _fields(value, index, table, origin)
 
@@ -89,12 +109,15 @@ def _index(value: Mapping[str, Any]) -> int:
     return int(text)
 
 
-def _row(value: Mapping[str, Any]) -> _Row:
+def _row(record: Record) -> _Row:
+    value = record.value
     image = value.get("image")
     reference = image.strip() if isinstance(image, str) and _is_reference(image) else ""
     options = {letter: str(value[letter]) for letter in LETTERS if letter in value}
     has_pictures = bool(image or value.get("image_path")) and not reference
-    return _Row(str(value.get("question", "")), options, str(value.get("answer", "")), reference, has_pictures)
+    labels = tuple(str(value.get(name, "")) for name in _LABELS)
+    question, answer = str(value.get("question", "")), str(value.get("answer", ""))
+    return _Row(question, options, answer, reference, has_pictures, labels, record.line)
 
 
 def _is_reference(image: str) -> bool:
@@ -126,7 +149,9 @@ def _order(table: _Table, base: int, rotation: int, row: _Row) -> str:
         letter = next(letter for letter, other in left.items() if other == text)
         order += letter
         del left[letter]
-    right = list(row.options)[order.index(first.answer)] if first.answer in order and first.answer else first.answer
+    if first.answer and first.answer not in order:
+        return order  # of which its own row tells
+    right = list(row.options)[order.index(first.answer)] if first.answer else ""
     if row.answer != right:
         raise ValueError(
             f"rotation {rotation} holds the right answer under {right} by its options, but says {row.answer}"
@@ -136,11 +161,13 @@ def _order(table: _Table, base: int, rotation: int, row: _Row) -> str:
 
 def _fields(value: Mapping[str, Any], index: int, table: _Table, origin: Origin) -> dict[str, Any]:
     row = table.rows[index]
-    pages = _pages(value, index, table, origin)
+    pages, names = _pages(value, index, table, origin), _names(value)
+    read = TAKEN if value.get("subject") else TAKEN | {SUBJECT}
+    left = {name: inner for name, inner in value.items() if name not in read}
     return {
         "id": f"{origin.stem}-{index}",
-        "document": _document(pages, _names(value), table),
-        "subject": str(value.get("subject") or value.get("l2-category") or NO_SUBJECT),
+        "document": _document(pages, names, table),
+        "subject": str(value.get("subject") or value.get(SUBJECT) or NO_SUBJECT),
         "type": read_kind(str(value.get("category", ""))),
         "images": pages,
         "question": row.question,
@@ -148,7 +175,7 @@ def _fields(value: Mapping[str, Any], index: int, table: _Table, origin: Origin)
         "answer": row.answer,
         "hint": str(value.get("hint", "")),
         "rotations": _rotations(table, index, len(row.options)),
-        "extra": {name: inner for name, inner in value.items() if name not in _TAKEN},
+        "extra": left if names in ([], [*pages]) else {**left, "image_path": names},
     }
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.mmcr.official import is_official, official_fields
+from benchmarks.mmcr.official import SUBJECT, TAKEN, is_official, official_fields
 from benchmarks.mmcr.samples import NO_SUBJECT, Question
 from benchmarks.mmcr.taxonomy import LETTERS, read_kind
 from evaluation.benchmark import Origin
@@ -18,6 +18,8 @@ _TAKEN = frozenset(
     {"id", "document", "subject", "type", "category", "pages", "images", "question", "options", "answer", "hint",
      "evidence", "rotations"}
 )  # fmt: skip
+FIELDS = tuple(sorted(_TAKEN | TAKEN | {SUBJECT}))
+"""What is read of records of either shape; all else is kept with their questions."""
 
 
 def question_fields(record: Record, origin: Origin, documents: Documents) -> Iterator[dict[str, Any]]:
@@ -88,7 +90,8 @@ def read_pages(value: Any, origin: Origin) -> tuple[str, ...]:
     if isinstance(value, str) and not _is_picture(value):
         pages = origin.pages(_inside(value, "pages"))
         if pages == () and value.lower().endswith(".pdf"):
-            raise ValueError(f"pages: there is no document '{value}' to render, which `gigavqa dataset import` does")
+            told = "which `gigavqa dataset import` renders from the folder of the images (--images)"
+            raise ValueError(f"pages: there is no document '{value}', {told}")
         if pages == ():
             raise ValueError(f"pages: the folder {value} holds no image")
         return pages or ()

@@ -23,9 +23,10 @@ def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(value).__name__}")
-    wrapped = next((value[name] for name in _WRAPPERS if _is_list_of_records(value.get(name))), None)
-    if record.alone and wrapped:
-        for at, one in enumerate(wrapped):
+    wrapper = next((name for name in _WRAPPERS if _is_list_of_records(value.get(name))), None)
+    if record.alone and wrapper:
+        origin.unread.update({name: 0 for name in value if name != wrapper})
+        for at, one in enumerate(value[wrapper]):
             yield _fields(one, f"{origin.stem}-{at + 1}", origin, typed=True)
     else:
         yield _fields(value, f"{origin.stem}-{record.index + 1}", origin, typed=record.typed)

@@ -11,7 +11,7 @@ from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.judging import SampleJudge, StepMark
-from benchmarks.ultravr.reading import record_of, sample_fields
+from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import Evidence, Sample
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
@@ -55,6 +55,7 @@ class UltraVR(Benchmark[Sample]):
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
     )
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
+    fields = FIELDS
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the samples of a record in any of the paper's layouts."""

@@ -38,6 +38,10 @@ _READ = frozenset(
     ]
 )
 
+FIELDS = tuple(sorted(_READ))
+_PLAIN_OF_STEPS = ("step_id", "question", "ground_truth", "answer_format", "operation")
+_OF_STEPS = (*_PLAIN_OF_STEPS, "variants", "options")
+
 
 def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     """Yield the fields of each sample in one record; raises ValueError when the value is no record at all."""
@@ -79,6 +83,7 @@ def _flat(value: dict[str, Any], origin: Origin, default_id: str) -> dict[str, A
         "extra": {k: v for k, v in value.items() if k not in _READ},
     }
     fields["steps"] = [_step(step) for step in _steps(value.get("reasoning_supervision"))]
+    origin.unread.update(_passed_over(value.get("reasoning_supervision")))
     if "answer" in value:
         fields["answer"] = _answer(value["answer"], options)
     return fields
@@ -151,12 +156,18 @@ def _steps(supervision: Any) -> list[Any]:
     return steps
 
 
+def _passed_over(supervision: Any) -> Iterator[str]:
+    """What of the annotation no step keeps; a name stands once, however many of its steps have it."""
+    if isinstance(supervision, dict):
+        yield from (f"reasoning_supervision.{key}" for key in supervision if key not in {"steps", "step_type"})
+        steps = [step for step in supervision.get("steps", ()) if isinstance(step, dict)]
+        yield from sorted({f"steps.{key}" for step in steps for key in step} - {f"steps.{key}" for key in _OF_STEPS})
+
+
 def _step(step: Any) -> Any:
     if not isinstance(step, dict):
         return step
-    fields = {
-        key: step[key] for key in ("step_id", "question", "ground_truth", "answer_format", "operation") if key in step
-    }
+    fields = {key: step[key] for key in _PLAIN_OF_STEPS if key in step}
     if "answer_format" not in fields and step.get("step_id") in WSI_FORMATS:
         fields["answer_format"] = WSI_FORMATS[step["step_id"]]
     if isinstance(fields.get("answer_format"), str):

@@ -27,7 +27,7 @@ from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
 from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
 from benchmarks.vistahop.judging import Kept, SampleJudge
-from benchmarks.vistahop.reading import record_of, sample_fields
+from benchmarks.vistahop.reading import FIELDS, record_of, sample_fields
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
@@ -72,6 +72,7 @@ class VistaHop(Benchmark[Sample]):
     }  # fmt: skip
     labels = (JUDGEMENTS, FAILURES)
     beside = (*TOOL_FILES, *labels)
+    fields = FIELDS
 
     judge_prompts = PROMPTS_OF_JUDGES
     judge_decoding = DECODING_OF_JUDGES

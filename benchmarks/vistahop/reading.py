@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.vistahop.samples import MOST_HITS, Sample
+from pydantic import BaseModel
+
+from benchmarks.vistahop.samples import MOST_HITS, Anchor, Component, Hop, Sample
 from evaluation.benchmark import Origin
 from evaluation.records import Record
 
@@ -18,6 +20,12 @@ _LABELS = (
 _TITLES, _THUMBNAILS = "image_search_title_list", "image_search_thumbnail_list"
 _PICTURES = ("images", "image", "image_url", "picture")
 _TRUTHS = ("answers", "answer", "ground_truth", "truth")
+FIELDS = (
+    "id", "question", *_PICTURES, *_TRUTHS, *_LABELS, "image_search", _TITLES, _THUMBNAILS, "prompt", "reward_model",
+    "reasoning_path",
+)  # fmt: skip
+"""What is read of records of any of the shapes; all else is kept with their questions."""
+_PARTS: Mapping[str, type[BaseModel]] = {"anchors": Anchor, "chain": Hop, "components": Component}
 _ENDS = {
     "from": ("from", "source", "head", "subject"),
     "relation": ("relation", "predicate", "type"),
@@ -31,7 +39,19 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     value = {name: inner for name, inner in record.value.items() if inner is not None}
+    origin.unread.update(set(_passed_over(value)))
     yield _fields(_as_ours(value), record, origin)
+
+
+def _passed_over(value: Mapping[str, Any]) -> Iterator[str]:
+    """What parts of a record hold that no sample keeps."""
+    for name, kind in _PARTS.items():
+        known = {*kind.model_fields, *(field.alias for field in kind.model_fields.values())}
+        parts = value[name] if isinstance(value.get(name), list) else []
+        yield from (f"{name}.{key}" for part in parts if isinstance(part, dict) for key in part if key not in known)
+    hits = value.get("image_search", value.get(_TITLES))
+    if isinstance(hits, list) and len(hits) > MOST_HITS:
+        yield f"image_search behind hit {MOST_HITS}"
 
 
 def _as_ours(value: dict[str, Any]) -> dict[str, Any]:
@@ -94,8 +114,7 @@ def _fields(value: dict[str, Any], record: Record, origin: Origin) -> dict[str, 
         "unshown": pictures[1:],
         **{name: value[name] for name in _LABELS if name in value},
     }
-    read = {"id", "question", "image_search", _TITLES, _THUMBNAILS, *_PICTURES, *_TRUTHS, *_LABELS}
-    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in read}}
+    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in FIELDS}}
 
 
 def _pictures(value: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:

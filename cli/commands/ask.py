@@ -12,7 +12,7 @@ from cli.arguments import Again, StartedPort, Url, parse_pair
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, out
-from cli.dataset_display import counted, lines_of
+from cli.dataset_display import counted, lines_of, report_import
 from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import service_for
@@ -153,15 +153,17 @@ def _places(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
 def _dataset(asked: Questions) -> Dataset:
     """The data set of exactly these questions and pictures, made where it is not there."""
     try:
-        dataset, left_out = asked.made()
+        dataset, made = asked.made()
     except QuestionsError as error:
         if not error.problems:
             raise
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
         remedy = "" if asked.bad_left_out else "\n--leave-out-bad asks the others"
         raise ArgumentError(f"nothing asked: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
-    for line in lines_of(left_out):
+    for line in lines_of(made.left_out if made else ()):
         err.print(f"left out: {line}")
+    if made:
+        report_import(dataset.name, made)
     err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')}")
     return dataset
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from cli.arguments import Dataset, Drawing, Json, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
-from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings
+from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings, report_import
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
@@ -231,6 +231,7 @@ def import_(
     for line in lines_of(made.left_out):
         err.print(f"left out: {line}", markup=False)
     out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
+    report_import(name, made)
 
 
 def _described(

@@ -63,6 +63,15 @@ def test_each_form_goes_through_a_real_job(service: Service, folder: Path, name:
     assert "above chance" in run.stdout and str(out / "report.html") in run.stdout
 
 
+def test_what_nobody_reads_is_told_before_it_is_asked(service: Service, folder: Path) -> None:
+    """A column by a name that nobody knows, which may have held options."""
+    rows = folder.parent / "more.csv"
+    lines = (folder.parent / "plain.csv").read_text().splitlines()
+    rows.write_text("".join(f"{line},{'ways out' if not at else 'two'}\n" for at, line in enumerate(lines)))
+    run = service.installation.run("ask", str(folder), str(rows), "-m", MODEL)
+    assert (run.returncode, "note: more.csv: not read: ways out (3 records)" in run.stderr) == (0, True)
+
+
 def test_the_data_set_is_known_to_every_other_command(service: Service, folder: Path) -> None:
     """Named after the file; `dataset list`, `check` and `show` and the report of the job know it."""
     installation = service.installation

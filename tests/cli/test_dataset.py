@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from evaluation.benchmark import installed_benchmarks
 from tests.benchmarks.ultravr.good_records import good_record
-from tests.cli.installation import Installation, sample, write_dataset
+from tests.cli.installation import MODEL, Installation, sample, write_dataset
 
 
 def made(installation: Installation, name: str, *records: dict[str, Any]) -> Path:
@@ -204,3 +205,50 @@ def test_an_import_of_bad_records_says_each_thing_once(installation: Installatio
 def test_list_shows_the_data_root(installation: Installation) -> None:
     """The list holds every folder with a dataset.toml."""
     assert [item["name"] for item in installation.json("dataset", "list", "--json")] == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["dataset check deep", "dataset check deep --pixels", "view {} -m {}", "ingest {}"]
+)
+def test_a_picture_of_16_bits_is_refused_with_what_helps(installation: Installation, arguments: str) -> None:
+    """By every command that would look at it; none shows it black."""
+    folder = made(installation, "deep", sample(0, "images/deep.png"))
+    picture = folder / "images" / "deep.png"
+    Image.fromarray(np.arange(60 * 40, dtype=np.uint16).reshape(40, 60)).save(picture)
+    run = installation.run(*arguments.format(picture, MODEL).split())
+    assert run.returncode == 2
+    assert "images/deep.png: has 16 bits a sample, 1 band" in " ".join(run.stderr.split())
+    assert "gdal_translate -ot Byte -scale LOW HIGH 0 255 IN OUT.tif" in " ".join(run.stderr.split())
+
+
+def test_a_picture_of_16_bits_is_neither_imported_nor_asked_about(installation: Installation, tmp_path: Path) -> None:
+    """The row that shows it is named, and no data set is made."""
+    Image.fromarray(np.zeros((40, 60), np.uint16)).save(tmp_path / "deep.png")
+    questions = tmp_path / "rows.csv"
+    questions.write_text("image,question,A,B,answer\ndeep.png,Which?,one,two,A\n")
+    for arguments in (
+        ("dataset", "import", str(questions), "new", "--images", str(tmp_path), "--benchmark", "questions"),
+        ("ask", str(tmp_path), str(questions), "-m", MODEL),
+    ):
+        run = installation.run(*arguments)
+        assert (run.returncode, "has 16 bits a sample, 1 band" in " ".join(run.stderr.split())) == (2, True)
+        assert "rows.csv:2" in run.stderr
+    assert not (installation.home / "data" / "new").exists()
+
+
+def test_an_import_tells_what_it_did_not_read_and_what_a_table_will_lack(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """And a check tells the same of the data set, which counts none of it as an error."""
+    question = {"question": "Which?", "options": ["one", "two"], "answer": "A"}
+    Image.new("RGB", (60, 60)).save(tmp_path / "quay.png")
+    records = tmp_path / "records.json"
+    records.write_text(json.dumps([{"image": "quay.png", "clue_questions": [question], "conclusions": [question]}]))
+    arguments = ("dataset", "import", str(records), "quay", "--images", str(tmp_path), "--benchmark", "atombench")
+    run = installation.run(*arguments)
+    assert (run.returncode, run.stdout.split(" in ")[0]) == (0, "1 samples and 1 images")
+    assert "note: records.json: not read: clue_questions (1 record; did you mean" in run.stderr
+    assert "warning: records.json:1: quay-q1: its image has no clue question" in run.stderr
+    assert "2 warnings; `gigavqa dataset check quay` lists them at any time" in run.stderr
+    found = installation.json("dataset", "check", "quay", "--json")
+    assert "its image has no clue question" in str(found["warnings"])

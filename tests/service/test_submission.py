@@ -20,6 +20,7 @@ from service.settings import Settings
 from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
+from tests.service.openai.pictures import deep
 from tests.service.workers import claim_all, claim_bundles, play
 from tests.waiting import wait_until
 
@@ -107,6 +108,14 @@ def test_an_unreadable_image_is_named_without_the_data_root(gateway: RunningGate
     problem = refused(gateway)
     assert [error["image"] for error in problem["errors"]] == [f"{NAME}/images/plaza-1.png"]
     assert str(gateway.settings.data) not in str(problem)
+
+
+def test_an_image_of_16_bits_is_refused_with_what_helps(gateway: RunningGateway) -> None:
+    """By its header, before anything of the job is queued."""
+    (gateway.settings.data / NAME / "images/plaza-1.png").write_bytes(deep())
+    (error,) = refused(gateway)["errors"]
+    assert error["image"] == f"{NAME}/images/plaza-1.png"
+    assert "has 16 bits a sample, 1 band" in error["detail"] and "gdal_translate" in error["detail"]
 
 
 def test_an_image_that_was_repaired_is_read_again(gateway: RunningGateway) -> None:

@@ -16,11 +16,11 @@ from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
 from tiling.geometry import Region
 from tiling.ingest import ingest, make_pyramid
+from tiling.jpeg import find_frame
 from tiling.known import known_reading
 from tiling.library import Library
 from tiling.rendering import Raster, render
 from tiling.roots import ImageRoot
-from tiling.sources.jpeg import find_frame
 from tiling.views import View
 
 WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels
@@ -173,9 +173,9 @@ def save_jpeg(pixels: Pixels, path: Path, options: dict[str, object], beside: in
     padded = np.pad(pixels, [*whole, (0, 0)], constant_values=beside) if beside is not None else pixels
     Image.fromarray(padded).save(path, quality=95, **options)
     content = bytearray(path.read_bytes())
-    at = find_frame(path)
-    assert at is not None
-    content[at + 5 : at + 9] = height.to_bytes(2) + width.to_bytes(2)
+    frame = find_frame(path)
+    assert frame is not None
+    content[frame.at + 5 : frame.at + 9] = height.to_bytes(2) + width.to_bytes(2)
     path.write_bytes(content)
     return path
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import httpx
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from catalogue.families.qwen import QwenBudget
@@ -139,6 +140,14 @@ def test_an_answer_that_is_known_is_not_made_again(viewer: Viewing) -> None:
         again = viewer.get("set/images/a.tif", "0,0,750,550/!300,300/0/default.jpg", **{"if-none-match": known})
         assert (again.status_code, again.content) == (304, b"")
     assert viewer.count("renders") == renders
+
+
+def test_a_picture_of_16_bits_is_refused_with_what_helps(viewer: Viewing) -> None:
+    """It would be drawn black; whoever looks closer reads why it is not."""
+    tifffile.imwrite(viewer.home / "data/set/images/deep.tif", np.zeros((64, 64), np.uint16))
+    answers = [viewer.get("set/images/deep.tif", wish) for wish in ("info.json", "full/max/0/default.png")]
+    assert {answer.status_code for answer in answers} == {422}
+    assert all("set/images/deep.tif: has 16 bits a sample, 1 band" in answer.text for answer in answers)
 
 
 def test_an_address_that_names_the_content_never_changes(viewer: Viewing) -> None:

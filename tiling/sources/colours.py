@@ -1,6 +1,6 @@
-"""Every pixel type becomes RGB of 8 bits, by the rules that the models' own preprocessing follows.
+"""Every pixel type that is shown as it is becomes RGB of 8 bits, by the rules of the models' own preprocessing.
 
-16-bit samples keep their upper byte. Grey is repeated. CMYK is converted as Pillow does, without a profile: that is
+Grey is repeated. CMYK is converted as Pillow does, without a profile: that is
 what the families' processors see. Transparency is composited on white, as vLLM does. Embedded profiles are not applied.
 """
 
@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from tiling.pixel_types import CHANNELS, ColourKind
 from tiling.sources.base import Pixels
-
-_CHANNELS = {"grey": 1, "rgb": 3, "cmyk": 4, "palette": 1}
-
 
 Alpha = Literal["straight", "premultiplied"]
 
@@ -23,28 +21,35 @@ Alpha = Literal["straight", "premultiplied"]
 class Colours:
     """What the samples of a pixel mean. `alpha` is the sample after the colours; `palette` is N x 3."""
 
-    kind: Literal["grey", "rgb", "cmyk", "palette"]
+    kind: ColourKind
     is_inverted: bool = False
     alpha: Alpha | None = None
     palette: Pixels | None = None
 
 
 def to_rgb(samples: NDArray[Any], colours: Colours) -> Pixels:
-    """Convert H x W x S samples (bool, uint8 or uint16) to H x W x 3 RGB."""
+    """Convert H x W x S samples (bool or uint8; a palette's also uint16) to H x W x 3 RGB.
+
+    Raises ValueError for others, and where a pixel has more or fewer than its colours and alpha.
+    """
     if colours.palette is not None:
         return np.take(colours.palette, samples[..., 0], axis=0)
     samples = _to_8_bit(samples)
-    count = _CHANNELS[colours.kind]
+    count = CHANNELS[colours.kind]
+    if samples.shape[-1] != count + (colours.alpha is not None):
+        raise ValueError(f"pixels are decoded to {samples.shape[-1]} bands, which its header does not say")
     rgb = _colour(samples[..., :count], colours)
-    if colours.alpha is None or samples.shape[-1] <= count:
+    if colours.alpha is None:
         return rgb
     return _on_white(rgb, samples[..., count : count + 1], is_premultiplied=colours.alpha == "premultiplied")
 
 
 def _to_8_bit(samples: NDArray[Any]) -> Pixels:
-    if samples.dtype == np.uint16:
-        return (samples >> 8).astype(np.uint8)
-    return samples.astype(np.uint8) * 255 if samples.dtype == np.bool_ else samples
+    if samples.dtype == np.bool_:
+        return samples.astype(np.uint8) * 255
+    if samples.dtype != np.uint8:
+        raise ValueError(f"pixels are decoded to samples of type {samples.dtype}, which its header does not say")
+    return samples
 
 
 def _colour(samples: Pixels, colours: Colours) -> Pixels:

@@ -54,7 +54,6 @@ class Jpeg2000Decoder(Decoder):
 _STRAIGHT: Alpha = "straight"
 _COLOURS = {
     "L": Colours("grey"),
-    "I;16": Colours("grey"),
     "LA": Colours("grey", alpha=_STRAIGHT),
     "RGB": Colours("rgb"),
     "RGBA": Colours("rgb", alpha=_STRAIGHT),

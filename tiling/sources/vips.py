@@ -12,11 +12,10 @@ from tiling.formats import Container
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Level, Pixels
 from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.sources.jpeg import BLOCK, find_frame, whole_blocks
+from tiling.sources.jpeg import BLOCK, find_plain_frame, whole_blocks
 
 _BAND_ROWS = 128
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4
-_TYPES = {"uchar": np.uint8, "ushort": np.uint16}
 _LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload", "jp2": "jp2kload"}
 
 pyvips.concurrency_set(1)  # views are rendered in parallel, which costs less than parallelism within one
@@ -36,7 +35,7 @@ class VipsDecoder(Decoder):
     def __init__(self, path: Path, container: Container, size_s: Size) -> None:
         self._path = path
         self._container = container
-        self._frame = find_frame(path) if container == "jpeg" else None
+        self._frame = find_plain_frame(path) if container == "jpeg" else None
         self.is_scaling = self._frame is not None
         scales = [scale for scale in _SCALES if 2 * scale <= min(size_s) and self.is_scaling]
         self.levels = tuple(
@@ -68,6 +67,8 @@ class VipsDecoder(Decoder):
             image = load(str(self._path), **options, **({"shrink": scale} if level else {}))
         if (image.width, image.height) != size:
             raise ImageUnreadableError(f"{self._path}: libvips decodes {image.width}x{image.height}, not {size}")
+        if image.format != "uchar":
+            raise ImageUnreadableError(f"{self._path}: libvips decodes samples of type {image.format}, not of 8 bits")
         return image
 
 
@@ -77,11 +78,11 @@ def _up(side: int, scale: int) -> int:
 
 
 def _bands(image: pyvips.Image, region: Region) -> Iterator[Pixels]:
-    colours, dtype = _colours(image), _TYPES[image.format]
+    colours = _colours(image)
     reader = pyvips.Region.new(image)
     for top in range(0, region.height, _BAND_ROWS):
         rows = min(_BAND_ROWS, region.height - top)
-        samples = np.frombuffer(reader.fetch(region.x, region.y + top, region.width, rows), dtype)
+        samples = np.frombuffer(reader.fetch(region.x, region.y + top, region.width, rows), np.uint8)
         yield to_rgb(samples.reshape(rows, region.width, image.bands), colours)
 
 

@@ -114,9 +114,9 @@ def test_pictures_without_a_level_are_named_and_left_out_of_support() -> None:
     assert percent(report, "rcs") == 33.33
     assert percent(report, "raw_clq") == round(100 * 8 / 11, 2)
     told = "\n".join(caveats_of(report))
-    assert "1 images have no clue question with an answer" in told
+    assert "1 image has no clue question with an answer" in told
     assert "images/I5.jpg" in told
-    assert "1 images have no conclusion question with an answer" in told
+    assert "1 image has no conclusion question with an answer" in told
 
 
 def test_questions_without_labels_are_left_out_of_what_needs_them() -> None:
@@ -125,7 +125,7 @@ def test_questions_without_labels_are_left_out_of_what_needs_them() -> None:
     report = reported(answers(), samples)
     assert percent(report, "rrs") == 0.0
     assert percent(report, "correction", "figure8") == 66.67
-    assert any("1 questions have no difficulty: RRS" in told for told in caveats_of(report))
+    assert any("1 question has no difficulty: RRS" in told for told in caveats_of(report))
 
 
 def test_questions_that_await_their_answer_count_nowhere() -> None:

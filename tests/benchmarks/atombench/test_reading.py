@@ -172,3 +172,24 @@ def test_a_step_is_used_once_on_an_image_over_all_files(tmp_path: Path) -> None:
         "b.jsonl:2: again: step 2 is used twice on images/quay-07.jpg, first at a.jsonl:1"
     ]
     assert len(found) == 5
+
+
+def test_a_step_that_is_used_twice_is_named_as_such(tmp_path: Path) -> None:
+    """Where the ids come from steps, too."""
+    _, problems = read(tmp_path, *(without(CLUE, "id", question=text) for text in ("What?", "What else?")))
+    assert [str(problem) for problem in problems] == [f"geo.jsonl:2: step 2 is used twice on {IMAGE}"]
+
+
+def test_a_question_that_is_missing_is_called_missing(tmp_path: Path) -> None:
+    """And not a value of the wrong type."""
+    _, problems = read(tmp_path, without(CLUE, "question"))
+    assert [str(problem) for problem in problems] == ["geo.jsonl:1: quay-07-c2: question: is missing"]
+
+
+def test_an_image_with_questions_of_one_level_alone_is_told(tmp_path: Path) -> None:
+    """Once, by its first question; an image with both has nothing to be told of."""
+    other = CLUE | {"id": "b-c1", "image": "images/b.jpg", "step": 1}
+    found, _ = read(tmp_path, CLUE, CONCLUSION, other, other | {"id": "b-c2", "step": 2})
+    told = [(one.sample, one.text, one.is_error) for one in AtomBench().compare(found, lambda sample: "here")]
+    needed = "RCS, HI, RRS and the support curve leave the image out"
+    assert told == [("b-c1", f"its image has no conclusion question, so that {needed}", False)]

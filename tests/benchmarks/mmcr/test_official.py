@@ -1,5 +1,6 @@
 """The official table: a base row is a question, rotated rows are its orders of options, pictures come once."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,8 @@ def test_a_table_becomes_pages_and_questions(tmp_path: Path) -> None:
     assert first.images == second.images and len(first.images) == 2
     assert len(list((tmp_path / "data" / "papers" / "images").iterdir())) == 3
     assert [one.type for one in (first, second, third)] == ["figure_table", "table", "text"]
-    assert (first.hint, first.extra, first.answer) == ("Look twice.", {"split": "test"}, "B")
+    kept = {"split": "test", "image_path": ["tides/1.jpg", "tides/2.jpg"]}
+    assert (first.hint, first.extra, first.answer) == ("Look twice.", kept, "B")
 
 
 def test_rotated_rows_are_asked_as_they_are(tmp_path: Path) -> None:
@@ -117,4 +119,70 @@ def test_missing_columns_are_named_once(tmp_path: Path) -> None:
     rows = [{name: value for name, value in row.items() if name not in ("answer", "image")} for row in ROWS[:3]]
     rows = [{name: value for name, value in row.items() if name != "image_path"} for row in rows]
     found = problems_of(tmp_path, rows)
-    assert found == ["MMCR.tsv:2: column 'answer' is missing; column 'image' is missing"]
+    there = "index, question, A, B, C, D, E, category, split, hint"
+    told = f"has no column 'answer', 'image', or nothing in it; there are {there}; `--map COLUMN=answer` names one"
+    assert found == [f"MMCR.tsv:2: {told}"]
+
+
+def test_a_row_that_repeats_another_is_told(tmp_path: Path) -> None:
+    """Of the same content it changes nothing, be it a base row or a rotated one."""
+    rows = [*ROWS, official_row(4, 2, image="4"), official_row(9, image=encoded(30), category="Text Comprehension")]
+    source = write_table(tmp_path / "MMCR.tsv", rows)
+    (tmp_path / "none").mkdir()
+    made = bring(source, tmp_path / "none", tmp_path / "data" / "papers")
+    assert made.samples == 3
+    (note,) = made.notes
+    assert "rows that repeat another (2 records)" in note.message
+
+
+@pytest.mark.parametrize("rotation", [0, 2])
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"question": "Another?"}, "question"),
+        ({"A": COLOURS["B"], "B": COLOURS["A"]}, "options"),
+        ({"answer": "A"}, "answer"),
+        ({"category": "Table Comprehension", "answer": "A"}, "answer and category"),
+    ],
+)
+def test_a_row_that_contradicts_another_of_its_index_is_refused(
+    tmp_path: Path, rotation: int, changes: dict[str, str], told: str
+) -> None:
+    """With the lines of both; which of them is meant nobody knows."""
+    hint = {} if rotation else {"hint": "Look twice."}
+    rows = [*ROWS, official_row(4, rotation, image="4") | hint | changes]
+    first = 2 if rotation == 0 else 6
+    (problem,) = problems_of(tmp_path, rows)
+    index = 4 + rotation * 1_000_000
+    assert problem == f"MMCR.tsv:10: index {index} stands at line {first} already, with another {told}"
+
+
+def test_a_wrong_letter_of_a_base_row_is_no_fault_of_its_rotations(tmp_path: Path) -> None:
+    """One line is wrong, and one is named."""
+    rows = [official_row(4, image=encoded(10), answer="F"), *(official_row(4, k, image="4") for k in (1, 2, 3, 4))]
+    (problem,) = problems_of(tmp_path, rows)
+    assert problem.startswith("MMCR.tsv:2:") and "answer 'F'" in problem
+
+
+def test_names_of_pictures_that_lie_in_the_table_are_kept(tmp_path: Path) -> None:
+    """Who looks for a page in the paper's own files finds it; where the name is the picture's own, once is enough."""
+    found = {sample.id: sample for sample in read(tmp_path, ROWS)}
+    assert found["MMCR-9"].extra == {"image_path": ["reefs/1.jpg"]}
+
+
+def test_a_picture_that_is_none_is_called_by_its_number(tmp_path: Path) -> None:
+    """It has no file that anybody has seen."""
+    rows = [official_row(4, image=str([base64.b64encode(page(10)).decode(), base64.b64encode(b"no picture").decode()]))]
+    (problem,) = problems_of(tmp_path, rows)
+    told = "images: picture 2 of the record: the first bytes are those of no image format"
+    assert problem == f"MMCR.tsv:2: MMCR-4: {told}"
+
+
+def test_a_question_without_an_answer_is_a_warning(tmp_path: Path) -> None:
+    """It is asked, and counts nowhere."""
+    rows = [official_row(4, image=encoded(10), answer=""), official_row(5, image="4")]
+    source = write_table(tmp_path / "MMCR.tsv", rows)
+    (tmp_path / "none").mkdir()
+    made = bring(source, tmp_path / "none", tmp_path / "data" / "papers")
+    told = "has no answer: it is asked, and left out of every number"
+    assert [one.line for one in made.warnings if one.message == told] == [2]

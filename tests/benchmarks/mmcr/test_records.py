@@ -91,7 +91,7 @@ BAD = {
     "options must be two to five, lettered from A without a gap, not ['A', 'C']": {"options": {"A": "x", "C": "y"}},
     "rotations: 'ABC' is no order of the letters ABCDE": {"rotations": ["", "ABC"]},
     "type: is missing": {"type": None},
-    "there is no document 'tides.pdf' to render, which `gigavqa dataset import` does": {"pages": "tides.pdf"},
+    "there is no document 'tides.pdf', which `gigavqa dataset import` renders": {"pages": "tides.pdf"},
 }
 
 

@@ -26,6 +26,14 @@ def twin(tile: int) -> bytes:
     return file.getvalue()
 
 
+def deep(size: tuple[int, int] = (64, 48)) -> bytes:
+    """A TIFF of one band of 16 bits, of which 12 are used, as scanners and satellites write it."""
+    file = io.BytesIO()
+    pixels = np.arange(size[0] * size[1], dtype=np.uint16).reshape(size[1], size[0]) % 4096
+    tifffile.imwrite(file, pixels, photometric="minisblack", metadata=None)
+    return file.getvalue()
+
+
 def data_url(picture: bytes) -> str:
     """The picture in an address."""
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"

@@ -9,7 +9,7 @@ import pytest
 from service.settings import Settings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
-from tests.service.openai.pictures import asking, data_url, png, twin
+from tests.service.openai.pictures import asking, data_url, deep, png, twin
 from tests.service.openai.workers import RunningWorker, folder_of_uploads
 
 IMAGE = f"{NAME}/images/plaza-0.png"
@@ -112,6 +112,28 @@ def test_a_picture_that_cannot_be_shown_is_refused_where_it_stands(
         ask(client, url)
     assert told in raised.value.message
     assert str(raised.value.param).startswith("messages")
+    assert worker.renders == 0
+
+
+@pytest.mark.parametrize("way", ["data", "file", "name", "iiif"])
+def test_a_picture_of_16_bits_is_refused_by_whatever_way_it_comes(
+    client: openai.OpenAI, worker: RunningWorker, gateway: RunningGateway, way: str
+) -> None:
+    """With what it is and what helps, and without a word of where it lies; the worker never hears of it."""
+    (gateway.settings.data / NAME / "images/deep.tif").write_bytes(deep())
+    name = f"{NAME}/images/deep.tif"
+    urls = {
+        "data": data_url(deep()),
+        "name": f"gigavqa:{name}",
+        "iiif": f"{gateway.url}/iiif/{name.replace('/', '%2F')}/full/max/0/default.jpg",
+    }
+    shown: dict[str, Any] = {"type": "image_url", "image_url": {"url": urls.get(way)}}
+    if way == "file":
+        kept = client.files.create(file=("deep.tif", deep()), purpose="vision")
+        shown = {"type": "file", "file": {"file_id": kept.id}}
+    with pytest.raises(openai.BadRequestError, match=r"has 16 bits a sample, 1 band; .* `gdal_translate ") as raised:
+        client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": [shown]}])
+    assert str(gateway.settings.data.parent) not in raised.value.message
     assert worker.renders == 0
 
 

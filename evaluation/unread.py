@@ -1,0 +1,29 @@
+"""What no reader took of the records of files: told once a file, so that nothing of them vanishes unsaid."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+
+from catalogue.names import did_you_mean
+from evaluation.errors import Problem
+
+_MOST_NAMED = 40
+_LIKENESS = 0.75  # most of what is not read was never meant to be
+
+
+def unread_fields(counts: Mapping[str, Counter[str]], known: Collection[str]) -> Iterator[Problem]:
+    """One sentence for each file of which something was not read, with the number of records that have it.
+
+    `known` are the names that the benchmark reads, one of which may have been meant.
+    """
+    for file, fields in counts.items():
+        named = [_named(name, number, known) for name, number in sorted(fields.items())]
+        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        if named:
+            yield Problem(file, None, None, f"not read: {', '.join(named[:_MOST_NAMED])}{more}")
+
+
+def _named(name: str, number: int, known: Collection[str]) -> str:
+    counted = f"{number} record{'s' if number > 1 else ''}" if number else ""
+    close = did_you_mean(name, known, _LIKENESS) if name.isidentifier() else ""  # and no part of a field that is read
+    told = f"{counted}{close}".removeprefix("; ")
+    return f"{name} ({told})" if told else name

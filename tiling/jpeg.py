@@ -1,0 +1,65 @@
+"""What a JPEG's frame header says, without a codec."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from tiling.pixel_types import ColourKind, PixelType
+
+HEIGHT, WIDTH = 5, 7
+"""Bytes of a frame's segment at which its sides stand."""
+
+_BITS, _COUNT, _FIRST = 4, 9, 10  # bytes of the segment; then three for each component
+_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_SEGMENT_BYTES = _FIRST + 3 * 4
+_FILL = 0xFF
+_COLOURS: dict[int, ColourKind] = {1: "grey", 3: "rgb", 4: "cmyk"}
+
+
+class Frame(NamedTuple):
+    """Where a frame's segment begins in the file, and the segment's first bytes."""
+
+    at: int
+    segment: bytes
+
+    @property
+    def marker(self) -> int:
+        """How it is encoded: 0xC0 for a baseline frame."""
+        return self.segment[1]
+
+    @property
+    def bits(self) -> int:
+        """Bits of a sample."""
+        return self.segment[_BITS]
+
+    @property
+    def sampling(self) -> tuple[list[int], list[int]]:
+        """The horizontal and vertical sampling factors of all components; fewer where the file breaks off."""
+        factors = self.segment[_FIRST + 1 :: 3][: self.segment[_COUNT]]
+        return [each >> 4 for each in factors], [each & 15 for each in factors]
+
+    @property
+    def num_components(self) -> int:
+        """Bands of a pixel."""
+        return self.segment[_COUNT]
+
+    def side(self, at: int) -> int:
+        """The side in pixels that stands at HEIGHT or WIDTH."""
+        return int.from_bytes(self.segment[at : at + 2])
+
+
+def find_frame(path: Path) -> Frame | None:
+    """The first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
+    with path.open("rb") as file:
+        at = 2
+        while (segment := os.pread(file.fileno(), _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
+            if segment[1] in _FRAMES:
+                return Frame(at, segment)
+            at += 1 if segment[1] == _FILL else 2 + int.from_bytes(segment[2:4])
+    return None
+
+
+def pixel_type_of(path: Path) -> PixelType | None:
+    """What the frame says of its pixels; None where there is no frame to be found. Raises OSError."""
+    frame = find_frame(path)
+    return frame and PixelType(frame.bits, _COLOURS.get(frame.num_components, "grey"), frame.num_components)
