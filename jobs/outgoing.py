@@ -4,10 +4,13 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import SplitResult
 
 _LOOKUP_SECONDS = 5.0
+NO_COOKIES = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+"""Keeps nothing: what one reply sets is not to be sent with the next request, which may be somebody else's."""
 IsPublic = Callable[[str], bool]
 
 
