@@ -4,10 +4,13 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 _LOOKUP_SECONDS = 5.0
+NO_COOKIES = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+"""Keeps nothing: what one reply sets is not to be sent with the next request, which may be somebody else's."""
 IsPublic = Callable[[str], bool]
 _ENDS_IN_IPV4 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
 """NAT64's well-known prefix (RFC 6052), and what is compatible with IPv4 (RFC 4291)."""

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from jobs.errors import JobNotFoundError, ServerUnavailableError
 from jobs.models import Job
-from jobs.outgoing import AddressRefusedError, is_public, parsed, pinned, resolve
+from jobs.outgoing import NO_COOKIES, AddressRefusedError, is_public, parsed, pinned, resolve
 from jobs.registry import JobRegistry
 from jobs.webhooks import DueWebhook, Webhook, WebhookStore
 from service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
@@ -86,7 +86,9 @@ class Webhooks:
 
     async def run(self) -> None:
         """Tell what is due, again and again; to be run again when it fails."""
-        async with httpx.AsyncClient(timeout=_CALL_SECONDS, follow_redirects=False, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            timeout=_CALL_SECONDS, follow_redirects=False, trust_env=False, cookies=NO_COOKIES
+        ) as client:
             while True:
                 due = await self._store.take_due(_LEASE_SECONDS)
                 statuses = await asyncio.gather(*(self._registry.status(one.job_id) for one in due))

@@ -104,6 +104,7 @@ class Misbehaving:
         self._replies = replies
         self._streams = streams
         self.asked: Counter[str] = Counter()
+        self.heads: list[str] = []
         self.connections = 0
         self.url = ""
         self.twice: Mapping[str, str] = {}
@@ -114,6 +115,7 @@ class Misbehaving:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                self.heads.append(head)
                 length = next(
                     (line[15:] for line in head.lower().split("\r\n") if line.startswith("content-length")), "0"
                 )

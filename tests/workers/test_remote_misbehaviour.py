@@ -12,7 +12,7 @@ from jobs.models import Grow, Sampling, Steering, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.manners import REPLIES, STREAMS
-from tests.workers.misbehaving import KEY, Misbehaving, misbehaving
+from tests.workers.misbehaving import KEY, USAGE, Manners, Misbehaving, answer, http, misbehaving, said
 from tests.workers.test_remote_streaming import Heard
 from workers.engines.engine import EngineError, Message
 from workers.engines.remote.endpoint import RemoteSettings
@@ -281,3 +281,61 @@ async def test_a_pause_that_one_request_is_told_is_kept_by_all(there: Misbehavin
         assert time.monotonic() - began > 0.1
         assert await first == "A|stop"
         assert engine.phase is None
+
+
+HARMFUL: Manners = {
+    **REPLIES,
+    "always-busy": http({"error": "slow"}, 429, retry_after_ms="50"),
+    "billed-busy": http({"error": {"message": "slow", "code": 429}, "usage": USAGE}),
+    "sets-cookie": http(answer("A"), set_cookie="session=one; Path=/"),
+    "huge-count": said(usage={"prompt_tokens": 10**9, "completion_tokens": 10**9}),
+    "endless-text": said("word " * 2**15),
+}
+"""Replies that once harmed whoever asked next."""
+
+
+@pytest.fixture(scope="module")
+def harmful() -> Iterator[Misbehaving]:
+    """A server of these."""
+    with misbehaving(HARMFUL, STREAMS) as there:
+        yield there
+
+
+async def test_a_request_that_is_passed_over_waits_by_itself(harmful: Misbehaving) -> None:
+    """Others are answered meanwhile, and it is asked for a bounded time."""
+    async with asking(harmful, longest_seconds=1.0, backoff_seconds=0.01) as engine:
+        busy = asyncio.ensure_future(outcome(engine, "always-busy"))
+        for number in range(20):
+            assert await outcome(engine, f"normal {number}") == "A cat|stop"
+            await asyncio.sleep(0.1)
+        assert (await busy).startswith("ServerFailedError: the server failed at this request for")
+
+
+async def test_a_reply_that_says_too_busy_and_counts_tokens_is_one_of_four(harmful: Misbehaving) -> None:
+    """Each of them is billed."""
+    harmful.asked.clear()
+    async with asking(harmful) as engine:
+        assert (await outcome(engine, "billed-busy")).startswith("ServerFailedError")
+    assert harmful.asked["billed-busy"] == 4
+
+
+async def test_what_one_reply_sets_is_not_sent_with_the_next_request(harmful: Misbehaving) -> None:
+    """Cookies."""
+    async with asking(harmful) as engine:
+        for question in ("sets-cookie", "normal"):
+            await ask(engine, question)
+    assert not any("cookie:" in head.lower() for head in harmful.heads)
+
+
+async def test_a_count_beyond_the_context_holds_up_nobody(harmful: Misbehaving) -> None:
+    """Where tokens a minute are bounded."""
+    async with asking(harmful, tokens_a_minute=60_000_000) as engine:
+        await ask(engine, "huge-count")
+        async with asyncio.timeout(5):
+            assert await outcome(engine, "normal") == "A cat|stop"
+
+
+async def test_a_text_beyond_what_was_asked_for_is_no_answer(harmful: Misbehaving) -> None:
+    """Characters are bounded by the tokens that it may have."""
+    async with asking(harmful) as engine:
+        assert "an answer is longer than" in await outcome(engine, "endless-text")

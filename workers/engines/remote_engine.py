@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
 _LETTERS_A_TOKEN = 4
+_LETTERS, _MOST_LETTERS_A_TOKEN = 2**16, 128  # runs of blanks are the longest tokens
 _MOST_KEPT = 10_000
 _MISSES, _ANSWERS_A_MISS = 8, 16
 _TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
@@ -193,6 +194,7 @@ class RemoteEngine:
             self._entry,
             self._settings.key,
             num_rasters=sum(len(message.rasters) for message in chat),
+            most_characters=_LETTERS + _MOST_LETTERS_A_TOKEN * sampling.max_tokens,
             wants_logprobs=sampling.steering is not None and sampling.steering.logprobs is not None,
             grow=grow,
         )
@@ -208,7 +210,8 @@ class RemoteEngine:
             raise _PictureMissingError from error
         if self._dialect.keeps:
             self._kept.add(keys)
-        self._tokens.correct(turn.usage.prompt_tokens + turn.usage.completion_tokens - tokens)
+        counted = min(turn.usage.prompt_tokens + turn.usage.completion_tokens, self._context)  # more is no count
+        self._tokens.correct(counted - tokens)
         return turn, seconds
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:

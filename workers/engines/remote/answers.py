@@ -27,7 +27,10 @@ _ABORTED = {"abort", "aborted", "cancelled"}
 
 
 class Answer:
-    """One answer to a chat that showed `num_rasters`; `grow` is told its text, for whoever reads it as it comes."""
+    """One answer to a chat that showed `num_rasters`; `grow` is told its text, for whoever reads it as it comes.
+
+    A text of more than `most_characters` is none.
+    """
 
     def __init__(
         self,
@@ -35,12 +38,14 @@ class Answer:
         key: str | None,
         *,
         num_rasters: int = 0,
+        most_characters: int = 2**23,
         wants_logprobs: bool = False,
         grow: Grow | None = None,
     ) -> None:
         self._entry = entry
         self._key = key
         self._num_rasters = num_rasters
+        self._most = most_characters
         self._wants_logprobs = wants_logprobs
         self._grow = grow
         self._text = self._unsettled = ""
@@ -143,6 +148,10 @@ class Answer:
         """Go on with the text or with a thought, which stands within the family's marks."""
         if not text:
             return
+        if len(self._text) + len(self._unsettled) + len(text) > self._most:
+            raise MalformedError(
+                f"an answer is longer than {self._most} characters, and than what was asked for can be"
+            )
         if thinks != self._thinks:
             self._mark()
         self._unsettled += text

@@ -25,6 +25,10 @@ class Asks:
         """How many there were."""
         self.refused_at = math.inf
         """When the first ask began that was refused."""
+        self.turned_away_at = math.inf
+        """When the last ask began that the server had too much to do for."""
+        self.passed_over = 0
+        """How often the server had too much to do for it, and took what was asked later."""
 
     def count(self, later: AgainLaterError) -> None:
         """Count one. Raises ServerFailedError and GenerationFailedError when it was the last."""

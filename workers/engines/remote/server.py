@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from jobs.models import TurnResponse, Usage
+from jobs.outgoing import NO_COOKIES
 from workers.engines.engine import EngineDeadError, EngineError
 from workers.engines.remote.answers import Answer
 from workers.engines.remote.asks import Asks
@@ -31,6 +32,7 @@ _CONNECT_SECONDS = 10.0
 _ASK_SECONDS = 30.0
 _REFUSALS = ("refused", "unpaid", "moved")
 _MOST_REFUSALS = 8  # in a row: more are not the requests' own
+_PASSED_OVER = 3  # times, after which a request waits for its turn by itself, and no other with it
 _LONGEST_REFUSAL = 300.0
 
 
@@ -54,6 +56,7 @@ class Server:
         """Tokens that it counted of replies that are no answers."""
         self._http = httpx.AsyncClient(
             headers=dict(settings.headers),
+            cookies=NO_COOKIES,
             timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
             transport=Connections(settings.endpoint),
         )
@@ -77,6 +80,12 @@ class Server:
         `begin` makes what takes an answer. Raises EngineError, and EngineDeadError when the engine is stopped.
         """
         asks = Asks(self._settings.most_asks, self._settings.longest_seconds)
+        try:
+            return await self._complete(body, begin, asks)
+        finally:
+            self.standing.turned_away.discard(asks)
+
+    async def _complete(self, body: Body, begin: Callable[[], Answer], asks: Asks) -> tuple[TurnResponse, float]:
         while True:
             await self.standing.until_resumed()
             await self._requests.take(1)
@@ -115,10 +124,7 @@ class Server:
         """Wait until a request may be asked again, which began when so many were answered. Raises EngineError."""
         others_are_answered = self.standing.answers > answers
         if later.trouble == "busy":
-            if others_are_answered:
-                asks.spend(later)
-            asks.spare()
-            self.standing.slow_down(later, began)
+            await self._bear_its_turn(later, asks, began)
             return
         if later.trouble in _REFUSALS:
             await self._bear_refusal(later, asks, began)
@@ -132,6 +138,23 @@ class Server:
             self.standing.found()
             asks.count(later)
             await asyncio.sleep(self.standing.pause(asks.next_pause(), later.seconds))
+
+    async def _bear_its_turn(self, later: AgainLaterError, asks: Asks, began: float) -> None:
+        """Have everybody wait for a server with too much to do; or the request alone that is passed over for others."""
+        if later.paid:
+            asks.count(later)
+        elif self.standing.newest > asks.turned_away_at:
+            asks.passed_over += 1
+            asks.spend(later)
+        else:
+            asks.spare()
+        asks.turned_away_at = began
+        is_its_own = asks.passed_over and self.standing.is_alone_turned_away(asks)
+        if is_its_own or asks.passed_over >= _PASSED_OVER:
+            pause = self.standing.pause(asks.next_pause(), longest=_LONGEST_REFUSAL)
+            await asyncio.sleep(max(later.seconds or 0.0, pause))
+        else:
+            self.standing.slow_down(later, began)
 
     async def _bear_absence(self, later: AgainLaterError, asks: Asks) -> None:
         self.standing.lose(later)

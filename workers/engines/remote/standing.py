@@ -40,6 +40,8 @@ class Standing:
         self._busy_times = 0
         self._refusals = 0
         self._refused_since = self._closed_at = -math.inf
+        self.turned_away: set[object] = set()
+        """Requests, not answered yet, for which the server had too much to do."""
         self.answers = 0
         """How many requests were answered."""
         self.newest = -math.inf
@@ -118,6 +120,11 @@ class Standing:
         if asked:
             return asked + self._random.random() * backoff
         return min(longest, backoff * 2.0 ** min(attempt, 20)) * self._random.uniform(0.5, 1.0)
+
+    def is_alone_turned_away(self, request: object) -> bool:
+        """Whether the server had too much to do for this request alone, of those that wait for an answer."""
+        self.turned_away.add(request)
+        return len(self.turned_away) == 1
 
     def slow_down(self, later: AgainLaterError, asked_at: float) -> None:
         """Let nobody ask for a while: one request of many was told that they are too many."""
