@@ -3,7 +3,7 @@
 import re
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-"""C0 but for tab and line feed, DEL, C1, and what turns or ends lines of text."""
+"""Control characters but for tab and line feed, and what turns or ends lines of text."""
 
 
 def visible(text: str) -> str:
