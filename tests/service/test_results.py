@@ -64,14 +64,15 @@ def test_reading_goes_on_behind_a_cursor(gateway: RunningGateway, job_id: str) -
 def test_a_short_page_reads_no_more_than_it_sends(
     gateway: RunningGateway, job_id: str, query: dict[str, Any], read: int
 ) -> None:
-    """The server is asked for as many responses as are wanted; with a filter nobody knows how many that takes."""
+    """From one response on, by as many as are wanted at most; with a filter nobody knows how many that takes."""
     with Redis.from_url(gateway.redis_url) as server:
         server.config_set("slowlog-log-slower-than", 0)
         server.slowlog_reset()
         results(gateway, job_id, **query)
         commands = [entry["command"].split() for entry in reversed(server.slowlog_get(1000))]
     counts = [int(words[-1]) for words in commands if words[0] == b"XRANGE" and words[1].endswith(b":results")]
-    assert counts[0] == read
+    assert counts[0] == 1
+    assert max(counts) <= read
 
 
 @pytest.mark.parametrize(
