@@ -76,12 +76,14 @@ async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> As
 async def paced_pages(
     results: ResultStore, job_id: str, reader: Reader, after: str = BEGINNING, most: int | None = None
 ) -> AsyncIterator[Page]:
-    """As `pages`, as fast as a client reads; at most `most` responses in each."""
-    while True:
+    """As `pages`, as fast as a client reads, and at most `most` responses in all."""
+    left = most
+    while left is None or left > 0:
         async with reader.turn() as kept:
-            page = await results.read(job_id, after, min(most or PAGE, reader.rows), kept)
+            page = await results.read(job_id, after, reader.rows if left is None else min(left, reader.rows), kept)
         if not page:
             return
+        left = None if left is None else left - len(page)
         after = page[-1][0]
         yield page
 
