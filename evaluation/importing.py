@@ -69,6 +69,7 @@ def import_dataset(
     described: Described | None = None,
     copy: bool = False,
     leave_out_bad: bool = False,
+    follows_links: bool = False,
 ) -> Imported:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
@@ -76,7 +77,8 @@ def import_dataset(
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
     pages, once; without it, documents are refused. `columns` says as which field of the
     benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there;
-    `described` is what a configuration says of the records. Nothing is made unless everything is good, or bad records
+    `described` is what a configuration says of the records. `follows_links` takes links out of the folder, which the
+    caller must have made. Nothing is made unless everything is good, or bad records
     may be left out. Raises DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
     """
     if target.exists():
@@ -86,7 +88,7 @@ def import_dataset(
     unread: dict[str, Counter[str]] = {}
     with _draft_of(target) as draft:
         benchmark = _settle(benchmark, settings or {}, draft, problems)
-        gallery = _Gallery(images, draft, check_image, rendering)
+        gallery = _Gallery(images, draft, check_image, rendering, follows_links=follows_links)
         renamed = Columns(columns or {}, described.stem if described else None)
         placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, unread=unread))
         if wrong := [*_wrong_columns(benchmark, renamed, source.name)]:
@@ -257,12 +259,19 @@ class _Gallery:
     """
 
     def __init__(
-        self, folder: Path, draft: Path, check_image: Callable[[Path], object], rendering: Rendering | None = None
+        self,
+        folder: Path,
+        draft: Path,
+        check_image: Callable[[Path], object],
+        rendering: Rendering | None = None,
+        *,
+        follows_links: bool = False,
     ) -> None:
         self._folder = folder
         self._draft = draft
         self._check = check_image
         self._rendering = rendering
+        self._follows_links = follows_links
         self._documents: dict[Path, tuple[str, ...]] = {}
         self._verdicts: dict[Path, str | None] = {}
         self.by_stem = _ByStem(folder)
@@ -329,6 +338,8 @@ class _Gallery:
 
     def _leads_out(self, path: Path) -> bool:
         """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
+        if self._follows_links:
+            return False
         where = path.resolve()
         return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
 

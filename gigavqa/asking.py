@@ -32,7 +32,8 @@ class Questions:
 
     The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`);
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
-    asks the good ones beside bad ones. `data` is the gateway's data root, GIGAVQA_DATA if omitted.
+    asks the good ones beside bad ones. `data` is the gateway's data root, GIGAVQA_DATA if omitted. `linked` says that
+    links out of the folder are one's own.
     """
 
     source: Path
@@ -44,6 +45,7 @@ class Questions:
     limit: int | None = None
     bad_left_out: bool = False
     data: Path | None = None
+    linked: bool = False
 
     @property
     def folder(self) -> Path:
@@ -86,6 +88,7 @@ class Questions:
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
                     check_image=read_header, columns=self.columns, leave_out_bad=self.bad_left_out,
+                    follows_links=self.linked,
                     settings={TEMPLATE: self.template} if self.template else {},
                 )  # fmt: skip
             return load_dataset(target), made
@@ -145,7 +148,9 @@ class Question:
         record |= {"options": list(self.options)} if self.options else {}
         digest = hashlib.sha256(repr((record, _stamp(self.picture.resolve()))).encode())
         with _beside(self.picture, record) as source:
-            questions = Questions(source, conditions=(self.condition,), protocols=(self.protocol,), data=self.data)
+            questions = Questions(
+                source, conditions=(self.condition,), protocols=(self.protocol,), data=self.data, linked=True
+            )
             dataset, _ = questions.made(_named(self.picture.stem, digest.hexdigest()))
             return questions.spec(dataset, models)
 
