@@ -137,7 +137,8 @@ async def test_both_sides_put_out_the_same_rasters_whatever_is_refused(small: Vl
         return said if isinstance(said, TurnResponse) else None
 
     for start in range(0, 240, 12):
-        await asyncio.gather(*(chat(number) for number in range(start, start + 12)))
+        texts = (ask(small, f"Of texts alone {number}?") for number in range(start, start + 4))
+        await asyncio.gather(*texts, *(chat(number) for number in range(start, start + 12)))
     assert (await small.stats()).retries == 0
 
 
@@ -162,7 +163,7 @@ async def test_what_a_failed_prompt_did_to_the_front_ends_cache_is_undone(seed: 
         lru.put(str(number), draw.randrange(1, 5))
     before = [(key, lru.cache[key]) for key in lru.order]
     sender = SimpleNamespace(_cache=lru)
-    with pytest.raises(asyncio.CancelledError), restored(sender, ()):
+    with pytest.raises(asyncio.CancelledError), restored(sender, ("any",)):
         for _ in range(draw.randrange(12)):
             key = str(draw.randrange(40))
             lru.touch(key) if key in lru else lru.put(key, draw.randrange(1, 5))

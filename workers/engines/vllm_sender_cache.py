@@ -12,6 +12,9 @@ from typing import Any
 @contextmanager
 def restored(cache: Any, keys: Collection[str]) -> Iterator[None]:
     """Leave `cache`, vLLM's `mm_processor_cache` or None, as it was where the block fails, which makes `keys` ready."""
+    if not keys:  # such prompts do not wait for each other
+        yield
+        return
     lru = getattr(cache, "_cache", None)
     undone = _order_kept(lru) if hasattr(lru, "order") else _new_forgotten(cache, keys)
     with undone:
