@@ -90,7 +90,7 @@ def test_each_picture_is_made_and_encoded_once(played: Played, series: str) -> N
 
 
 def test_all_prompts_about_a_picture_share_its_prefix(played: Played) -> None:
-    """All but the first find the picture's tokens in the prefix cache; behind golden evidence it has a prefix of its own.
+    """All but the first find the picture's tokens in the prefix cache.
 
     The printed template of golden evidence begins with its role, so that a picture is prefilled twice.
     """
