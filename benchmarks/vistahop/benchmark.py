@@ -32,6 +32,7 @@ from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
+from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
 from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
@@ -143,6 +144,10 @@ class VistaHop(Benchmark[Sample]):
     def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> Options:
         """Hand the job's options on."""
         return options if isinstance(options, Options) else Options()
+
+    def answer_form(self, sample: Sample) -> AnswerForm:
+        """A short text, any of those that are right."""
+        return AnswerForm("text", sample.answers)
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""
