@@ -289,7 +289,7 @@ def _remedy_for_letters(benchmark: Benchmark[Any]) -> str:
 
 
 def _without_image(benchmark: Benchmark[Any], columns: Columns) -> str:
-    if not benchmark.fields:
+    if not benchmark.general:
         return "names no image, and no single image has its name"
     likely = next((name for name, is_picture in columns.seen.items() if is_picture), "COLUMN")
     there = ", ".join(columns.seen)

@@ -12,7 +12,7 @@ from evaluation.answers.letters import Letters, behind_glue, latin, letter_menti
 from evaluation.answers.lexicon import words
 from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.stances import joined, said_values
-from evaluation.answers.text import answer_text, lines_backwards, plain, sentences
+from evaluation.answers.text import answer_of, lines_backwards, plain, sentences
 
 _MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()]")
 _JOINT = re.compile(rf"\s*(?:[,;/&+|、，；]|{words('addition')}|\s)\s*", re.IGNORECASE)
@@ -34,14 +34,16 @@ def parse_letters(text: str, options: Mapping[str, str]) -> ParsedLetters:
     Without an announcement, letters on a line of their own at the end count; those of sentences only where no other
     sentence settles on others.
     """
-    answer = answer_text(text)
+    answer = answer_of(text)
     if answer is None:
         return ParsedLetters((), "unfinished")
     letters = letters_of(tuple(options.items()))
-    for markers in (final_markers(answer), answer_markers(answer)):
-        if markers and (found := _announced(answer, markers[-1], letters, options)):
+    for markers in (final_markers(answer.text), answer_markers(answer.text)):
+        if markers and (found := _announced(answer.text, markers[-1], letters, options)):
             return found
-    return _unannounced(answer, letters, options) or _by_words(answer, options)
+    if answer.before:
+        return ParsedLetters((), "too_long")
+    return _unannounced(answer.text, letters, options) or _by_words(answer.text, options)
 
 
 def _announced(text: str, marker: Marker, letters: Letters, options: Mapping[str, str]) -> ParsedLetters | None:
@@ -96,7 +98,7 @@ def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: Pa
 def _without_wordings(line: str, options: Mapping[str, str]) -> str:
     """The line without the options' words behind their letters, "A (the red one) and C: the tug"."""
     for letter, text in options.items():
-        line = re.sub(rf"(?<!\w){letter}(?:[.):]|\s*[(:–-])*\s*{re.escape(text)}\)?", letter, line, flags=re.IGNORECASE)
+        line = re.sub(rf"(?<!\w){letter}[\s.):(–-]{{0,6}}{re.escape(text)}\)?", letter, line, flags=re.IGNORECASE)
     return line
 
 

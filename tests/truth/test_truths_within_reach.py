@@ -15,6 +15,7 @@ from evaluation.expansion import expand
 from evaluation.inspection import inspect_dataset
 from evaluation.samples import Sample
 from jobs.models import JobSpec
+from tests.benchmarks.vistahop.examples import sample as chain
 from tests.truth.reading import FILES, PICTURES, read, refusal, written
 from tiling.geometry import Size
 
@@ -151,3 +152,11 @@ def test_letters_are_no_fault_where_any_truth_is_none() -> None:
     samples = [_Plain(id="1", question="?", answer="A"), _Plain(id="2", question="?", answer="a crane")]
     assert letters_without_options(samples, form_of_options) is None
     assert letters_without_options(samples[:1], lambda sample: AnswerForm("text", ("A",), lettered=True)) is None
+
+
+def test_letters_of_options_that_a_question_lists_are_within_reach() -> None:
+    """VistaHop's lettered questions hold their options in their text; without any, a letter is out of reach."""
+    form_of = installed_benchmarks()["vistahop"].answer_form
+    listed = chain(answers=("A",), question="Which?\nA. red\nB. green")
+    assert letters_without_options([listed], form_of) is None
+    assert letters_without_options([chain(answers=("A",))], form_of) is not None
