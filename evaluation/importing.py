@@ -92,7 +92,7 @@ def import_dataset(
     places: dict[str, tuple[str, int]] = {}
     told = _Told()
     with _draft_of(target) as draft:
-        benchmark = _settle(benchmark, settings or {}, draft, problems)
+        benchmark = _settle(benchmark, settings or {}, described.settings if described else {}, draft)
         gallery = _Gallery(images, draft, check_image, rendering)
         renamed = Columns(columns or {}, described.stem if described else None, decimal)
         placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
@@ -140,11 +140,16 @@ def _draft_of(target: Path) -> Iterator[Path]:
 
 
 def _settle(
-    benchmark: Benchmark[Any], settings: Mapping[str, Path], draft: Path, problems: list[Problem]
+    benchmark: Benchmark[Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
 ) -> Benchmark[Any]:
+    """The benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
-        return benchmark.settled(read_settings(copies))
+        settled = benchmark.settled(read_settings(copies))
+        if not tables:
+            return settled
+        (draft / "dataset.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+        return settled.settled_in(draft)
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
