@@ -31,6 +31,21 @@ class VerdictForm(StrEnum):
     PARQUET = "parquet"
 
 
+class DecimalSign(StrEnum):
+    """What stands before the fraction of a number that is written as a text."""
+
+    COMMA = ","
+    POINT = "."
+
+
+Decimal = Annotated[
+    DecimalSign | None,
+    typer.Option(
+        "--decimal",
+        show_default=False,
+        help="The decimal sign of numbers in a table; without it a comma where semicolons separate, else a point.",
+    ),
+]
 DRAWING = typer.Option(
     "--benchmark",
     metavar="NAME",

@@ -29,6 +29,7 @@ def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bo
         print_json(_describe(folder, found, ok=not counting))
     elif found.dataset:
         _print_counts(found.dataset)
+        out.print(f"types: {kinds_told(found.kinds)}", markup=False)
     if found.warnings and not strict and not json:
         err.print(f"{counted(len(found.warnings), 'warning')}: these samples can be asked, but not in every way")
         for line in lines_of(found.warnings):
@@ -41,7 +42,9 @@ def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bo
 
 
 def report_import(name: str, made: "Imported") -> None:
-    """Print what of the records nothing reads, and what keeps samples from a table or a condition."""
+    """Print what was left out, how files were read, and what keeps samples from a table or a condition."""
+    for line in lines_of(made.left_out):
+        err.print(f"left out: {line}", markup=False)
     for line in lines_of(made.notes):
         err.print(f"note: {line}", markup=False)
     for line in lines_of(made.warnings, _MOST_WARNINGS):
@@ -67,6 +70,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def kinds_told(kinds: Mapping[str, int]) -> str:
+    """How many questions of which type there are: "8 choice, 4 number"."""
+    return ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+
+
+def without_bad(others: int, doing: str) -> str:
+    """What --leave-out-bad would do with so many good records; nothing where there is none."""
+    return f"\n--leave-out-bad {doing} the other {counted(others, 'question')}" if others else ""
+
+
 def _totals(found: "Inspection", *, strict: bool) -> str:
     parts = [counted(len(found.errors), "error")] if found.errors else []
     parts += [counted(len(found.warnings), "warning")] if found.warnings and strict else []
@@ -82,6 +95,7 @@ def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
         "samples": Counter("/".join(filter(None, found.dataset.benchmark.grouping.place(sample))) for sample in samples)
         if found.dataset
         else {},
+        "types": found.kinds,
         "errors": [asdict(problem) for problem in found.errors],
         "warnings": [asdict(problem) for problem in found.warnings],
     }

@@ -18,7 +18,9 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, JsonValue
 
 from catalogue.names import did_you_mean
+from evaluation.answer_forms import AnswerForm, form_of_options, letters_without_options, out_of_reach
 from evaluation.errors import (
+    AnnotationInvalidError,
     BenchmarkUnknownError,
     JudgeUnavailableError,
     PlanUnknownError,
@@ -77,6 +79,7 @@ class Origin:
     it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
     `seen` is for the benchmark to remember of them. `unread` counts by name in how many records something stands that
     nobody reads, which an import tells: the host counts each sample's `extra`, the benchmark what it keeps nowhere.
+    `note` takes what else people should know of how the file is read.
     """
 
     stem: str
@@ -86,6 +89,7 @@ class Origin:
     again: Callable[[], Iterator[Record]] = lambda: iter(())
     seen: dict[str, Any] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
+    note: Callable[[str], None] = lambda text: None
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,13 @@ class Benchmark(ABC, Generic[AnySample]):
         By default a record is one sample, and its keys are the sample's own fields.
         """
         return plain_fields(record, self.sample_type, origin.stem, origin.images)
+
+    def answer_form(self, sample: AnySample) -> AnswerForm:
+        """What the prompt asks a sample's answer to be, which every truth is held against.
+
+        By default one of the options, by letter or text; else a text.
+        """
+        return form_of_options(sample)
 
     @abstractmethod
     def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:
@@ -357,6 +368,20 @@ def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
             broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
             log.warning("benchmark '%s' cannot be loaded: %s", point.name, broken[point.name])
     return dict(sorted(known.items())), broken
+
+
+def require_reachable(
+    benchmark: Benchmark[AnySample], samples: Sequence[AnySample], whole: Sequence[AnySample]
+) -> None:
+    """Refuse truths of `samples` that the prompts cannot lead to, and those of a `whole` data set that are all letters.
+
+    Raises AnnotationInvalidError naming every sample.
+    """
+    wrong = [f"sample '{one.id}': {told}" for one in samples for told in out_of_reach(one, benchmark.answer_form(one))]
+    if found := letters_without_options(whole, benchmark.answer_form):
+        wrong.append(found[1])
+    if wrong:
+        raise AnnotationInvalidError("\n".join(wrong))
 
 
 def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:

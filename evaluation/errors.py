@@ -18,16 +18,25 @@ class Problem:
         return f"{place}: {self.message}" if self.record is None else f"{place}: {self.record}: {self.message}"
 
 
+class FileProblem(Problem):
+    """What is wrong with a file as a whole, such as what a column counts from: no row of it can be left out or kept."""
+
+
+class ColumnError(ValueError):
+    """A column cannot be read in any row, since rows together say otherwise; the message names it and the remedy."""
+
+
 class EvaluationError(Exception):
     """What was asked cannot be expanded or scored."""
 
 
 class _ProblemsError(EvaluationError):
-    """Several things are wrong; `problems` lists all of them."""
+    """Several things are wrong; `problems` lists all of them, `others` counts what could be taken without them."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[Problem], others: int = 0) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = list(problems)
+        self.others = others
 
 
 class DatasetInvalidError(_ProblemsError):

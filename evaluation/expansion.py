@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry, Decoding
-from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, cells_of
+from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, cells_of, require_reachable
 from evaluation.datasets import Dataset
 from evaluation.errors import SampleUnknownError, SamplingInvalidError
 from evaluation.options import ViewOptions, read_options
@@ -125,11 +125,12 @@ def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEn
     """Check everything of a job but its images.
 
     Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
-    EvidenceMissingError, AnnotationMissingError, and the catalogue's ModelUnknownError.
+    EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, and the catalogue's ModelUnknownError.
     """
     cells = cells_of(dataset.benchmark, spec)
     options = read_options(spec.options, dataset.benchmark.options)
     samples = _chosen(dataset, spec)
+    require_reachable(dataset.benchmark, samples, dataset.samples)
     dataset.benchmark.admit(samples, cells)
     decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
     return Expansion(dataset, spec, samples, cells, decodings, *options)

@@ -20,15 +20,18 @@ from typing import Any
 import tomli_w
 
 from catalogue.names import did_you_mean
+from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach
 from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.datasets import read_settings
-from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from evaluation.records import RECORD_SUFFIXES, Record
 from evaluation.sample_files import PAGE_SUFFIXES, by_numbers, load_samples, record_files
 from evaluation.samples import Sample
 from evaluation.unread import unread_fields
 from tiling.errors import TilingError
 
+_LONGEST_NAME = 1000
+_ENDINGS = (*sorted(PAGE_SUFFIXES), ".svs", ".ndpi", ".mrxs")
 _MOST_FIELDS = 24
 """Fields that an error lists; a benchmark names the usual ones first."""
 
@@ -45,13 +48,15 @@ class Rendering:
 class Imported:
     """What became of an import: how many samples and images came in, and which records were left out.
 
-    `notes` say of files what of their records nothing reads, `warnings` what samples lack that some table needs.
+    `kinds` counts samples by the kind of answer that they ask for. `notes` say how files were read, and what of their
+    records nothing reads; `warnings` what samples lack that some table needs.
     """
 
     folder: Path
     samples: int
     images: int
     left_out: list[Problem] = field(default_factory=list)
+    kinds: Mapping[str, int] = field(default_factory=dict)
     notes: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -65,6 +70,7 @@ def import_dataset(
     check_image: Callable[[Path], object],
     rendering: Rendering | None = None,
     columns: Mapping[str, str] | None = None,
+    decimal: str | None = None,
     settings: Mapping[str, Path] | None = None,
     described: Described | None = None,
     copy: bool = False,
@@ -75,35 +81,52 @@ def import_dataset(
 
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
-    pages, once; without it, documents are refused. `columns` says as which field of the
-    benchmark a column is read; `settings` are files that it reads beside `dataset.toml`, by their names there;
-    `described` is what a configuration says of the records. `follows_links` takes links out of the folder, which the
-    caller must have made. Nothing is made unless everything is good, or bad records
-    may be left out. Raises DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
+    pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
+    `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
+    their names there; `described` is what a configuration says of the records. `follows_links` takes links out of the
+    folder, which the caller must have made. Nothing is made unless everything is good, or bad records may be left out; what is wrong with a file as a whole is never left out. Raises
+    DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     places: dict[str, tuple[str, int]] = {}
-    unread: dict[str, Counter[str]] = {}
+    told = _Told()
     with _draft_of(target) as draft:
-        benchmark = _settle(benchmark, settings or {}, draft, problems)
+        benchmark = _settle(benchmark, settings or {}, described.settings if described else {}, draft)
         gallery = _Gallery(images, draft, check_image, rendering, follows_links=follows_links)
-        renamed = Columns(columns or {}, described.stem if described else None)
-        placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, unread=unread))
-        if wrong := [*_wrong_columns(benchmark, renamed, source.name)]:
-            raise DatasetInvalidError(wrong)
+        renamed = Columns(columns or {}, described.stem if described else None, decimal)
+        placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
+        wrong = [*_wrong_columns(benchmark, renamed, source.name)] if renamed.seen else []
+        whole = [problem for problem in problems if isinstance(problem, FileProblem)]
+        if wrong or whole:
+            raise DatasetInvalidError(wrong or whole)
         if not placed or (problems and not leave_out_bad):
-            raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")])
+            raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
         tables = {**_settings_of(benchmark, target.name, gallery), **(described.settings if described else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
     known = (*benchmark.fields, *benchmark.sample_type.model_fields)
-    warnings = list(_warnings(benchmark, placed, places))
-    return Imported(target, len(placed), len(used), problems, [*unread_fields(unread, known)], warnings)
+    return Imported(
+        target,
+        samples=len(placed),
+        images=len(used),
+        left_out=problems,
+        kinds=kinds_of(placed, benchmark.answer_form),
+        notes=[*told.notes, *unread_fields(told.unread, known)],
+        warnings=list(_warnings(benchmark, placed, places)),
+    )
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is to be told of the files that were read: what of them nobody reads, and what else there is to know."""
+
+    unread: dict[str, Counter[str]] = field(default_factory=dict)
+    notes: list[Problem] = field(default_factory=list)
 
 
 @contextmanager
@@ -118,11 +141,16 @@ def _draft_of(target: Path) -> Iterator[Path]:
 
 
 def _settle(
-    benchmark: Benchmark[Any], settings: Mapping[str, Path], draft: Path, problems: list[Problem]
+    benchmark: Benchmark[Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
 ) -> Benchmark[Any]:
+    """The benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
-        return benchmark.settled(read_settings(copies))
+        settled = benchmark.settled(read_settings(copies))
+        if not tables:
+            return settled
+        (draft / "dataset.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+        return settled.settled_in(draft)
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
@@ -152,26 +180,39 @@ def describe(path: Path, name: str, benchmark: str | None = None) -> tuple[Bench
 class Columns:
     """Gives the columns of records the names that were asked for, and notes which there were.
 
-    With a `stem`, records without an id have one of it and their number.
+    With a `stem`, records without an id have one of it and their number. `decimal` is the decimal sign of numbers that
+    are texts, where somebody said so.
     """
 
-    def __init__(self, names: Mapping[str, str], stem: str | None = None) -> None:
+    def __init__(self, names: Mapping[str, str], stem: str | None = None, decimal: str | None = None) -> None:
         self.names = names
         self._stem = stem
-        self.seen: dict[str, None] = {}
+        self._decimal = decimal
+        self._called = {called: name for name, called in names.items()}
+        self.seen: dict[str, bool] = {}
+        """The columns that there are, and whether one names a picture."""
 
     def __call__(self, record: Record) -> Record:
         """The record with its columns renamed; a column that already has such a name gives way."""
+        if self._decimal:
+            record = replace(record, decimal=self._decimal, decimal_told=True)
         value = record.value
         if self._stem and isinstance(value, dict):
             value = {"id": f"{self._stem}-{record.index}", **value}
             record = replace(record, value=value)
-        if not self.names or not isinstance(value, dict):
+        if not isinstance(value, dict):
             return record
-        self.seen.update(dict.fromkeys(value))
+        for name in record.header or value:
+            self.seen[name] = self.seen.get(name, False) or _names_a_picture(value.get(name))
+        if not self.names:
+            return record
         renamed = {self.names[name]: inner for name, inner in value.items() if name in self.names}
         kept = {name: inner for name, inner in value.items() if name not in self.names and name not in renamed}
-        return replace(record, value={**kept, **renamed})
+        return replace(record, value={**kept, **renamed}, called=self._called)
+
+
+def _names_a_picture(value: Any) -> bool:
+    return isinstance(value, str) and len(value) < _LONGEST_NAME and value.lower().endswith(_ENDINGS)
 
 
 def _wrong_columns(benchmark: Benchmark[Any], columns: Columns, source: str) -> Iterator[Problem]:
@@ -197,7 +238,7 @@ def _placed(
     *,
     problems: list[Problem],
     places: dict[str, tuple[str, int]],
-    unread: dict[str, Counter[str]],
+    told: "_Told",
 ) -> Iterator[Sample]:
     """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
     base = source if source.is_dir() else source.parent
@@ -206,15 +247,16 @@ def _placed(
     found = load_samples(
         benchmark, files, base, problems,
         images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
-        unread=unread,
+        unread=told.unread, notes=told.notes,
     )  # fmt: skip
+    problems.extend(_unreachable(benchmark, found, places))
     for sample in found:
         placed = [gallery.find(image) for image in sample.images]
         wrong = [message for _, message in placed if message]
         if not sample.images:
-            wrong = ["names no image, and no single image has its name"]
-        told = [gallery.by_number(message, sample.images) for message in wrong]
-        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in told)
+            wrong = [_without_image(benchmark, columns)]
+        numbered = [gallery.by_number(message, sample.images) for message in wrong]
+        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in numbered)
         if not wrong:
             yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
 
@@ -227,6 +269,40 @@ def _warnings(
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     for sample in samples:
         yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
+
+
+def _unreachable(
+    benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+) -> Iterator[Problem]:
+    """What is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
+    by_file: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_file.setdefault(places[sample.id][0], []).append(sample)
+        for message in out_of_reach(sample, benchmark.answer_form(sample)):
+            yield Problem(*places[sample.id], sample.id, message)
+    for file, members in by_file.items():
+        if found := letters_without_options(members, benchmark.answer_form):
+            yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
+
+
+def _remedy_for_letters(benchmark: Benchmark[Any]) -> str:
+    if "options" not in benchmark.fields:
+        return ""
+    return (
+        "; `--map COLUMN=options` says which column holds them; where the letters themselves are to be answered, say "
+        "`--map COLUMN=answer_text` of the answers' column"
+    )
+
+
+def _without_image(benchmark: Benchmark[Any], columns: Columns) -> str:
+    if not benchmark.general:
+        return "names no image, and no single image has its name"
+    likely = next((name for name, is_picture in columns.seen.items() if is_picture), "COLUMN")
+    there = ", ".join(columns.seen)
+    return (
+        f"is missing, and no single image has the id's name or the file's; the columns are {there}; "
+        f"`--map {likely}=image` says which one names it"
+    )
 
 
 class _ByStem(Mapping[str, str]):

@@ -1,12 +1,13 @@
 """Looks at a data set's folder as closely as its files allow, before any model is asked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach
 from evaluation.benchmark import Scene, SizeOf
 from evaluation.datasets import Dataset, load_dataset, placed_samples
-from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from evaluation.samples import Sample
 from tiling.errors import TilingError
 from tiling.geometry import Size
@@ -16,12 +17,14 @@ from tiling.geometry import Size
 class Inspection:
     """What was found: the data set where it can be loaded at all, and problems by file and record.
 
+    `kinds` counts samples by the kind of answer that they ask for.
     `errors` keep a sample from being asked; `warnings` let it be asked, and keep it from a condition or a table.
     """
 
     dataset: Dataset | None = None
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
 
 RemarksOn = Callable[[str], Sequence[str]]
@@ -44,13 +47,18 @@ def inspect_dataset(
     places: dict[str, tuple[str, int]] = {}
     for benchmark, file, line, sample in placed_samples(folder):
         places.setdefault(sample.id, (file, line))
-        wrong = list(_of_images(sample, sizes))
+        wrong = [*_of_images(sample, sizes), *out_of_reach(sample, benchmark.answer_form(sample))]
         found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
         scene = Scene(sample.images, sizes.of, seed="inspection")
         doubts = [] if wrong else list(benchmark.doubts(sample, scene))
         doubts += benchmark.checklist(sample) if checklists else ()
         doubts += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
         found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
+    if found.dataset:
+        form_of = found.dataset.benchmark.answer_form
+        found.kinds = kinds_of(found.dataset.samples, form_of)
+        if letters := letters_without_options(found.dataset.samples, form_of):
+            found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
     if checklists and found.dataset:
         findings = found.dataset.benchmark.compare(
             found.dataset.samples, lambda sample: ":".join(map(str, places[sample]))

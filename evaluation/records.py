@@ -1,17 +1,19 @@
 """Reads records from files: JSON and JSON lines, tables with a header (CSV, TSV), Parquet; and knows where each begins.
 
 Lines and tables are read row by row, so that pictures that lie in them are never held together; a .json file is held
-whole. A table without types (CSV, TSV) gives texts; an empty cell is left out, as null is.
+whole. A table without types (CSV, TSV) gives texts; an empty cell is left out, as null is. A file whose encoding is not
+sure gives one problem and no record.
 """
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evaluation.encodings import EncodingUnknownError, encoding_of
 from evaluation.errors import Problem
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -36,7 +38,9 @@ class Record:
     """One value of a file, or one row of a table.
 
     `line` counts from 1 (of Parquet: the row), `index` from 0, `alone` tells a file that is one object, and `typed` one
-    whose values have types: in a table without, a number is a text of digits.
+    whose values have types: in a table without, a number is a text of digits. `header` names all columns of a table;
+    `called` says what the file calls columns that were given another name. `decimal` is the decimal sign of numbers
+    that are texts: a comma where semicolons separate; `decimal_told` tells that somebody said so.
     """
 
     value: Any
@@ -44,6 +48,20 @@ class Record:
     index: int
     alone: bool = False
     typed: bool = True
+    header: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+    decimal: str = "."
+    decimal_told: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that there are, by the file's own names; of what is no table, those of this record."""
+        own = self.value if isinstance(self.value, dict) else ()
+        return self.header or tuple(self.name_of(name) for name in own)
+
+    def name_of(self, column: str) -> str:
+        """The file's own name of a column."""
+        return self.called.get(column, column)
 
 
 def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
@@ -52,23 +70,38 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
     `name` is how problems call the file. What comes before a fault, and of lines and rows behind it, is still read.
     """
     try:
-        if path.suffix in LINE_SUFFIXES:
-            yield from _read_lines(path, name)
-        elif path.suffix in _SEPARATORS:
-            yield from _read_table(path, name, _SEPARATORS[path.suffix])
-        elif path.suffix == _PARQUET:
+        if path.suffix == _PARQUET:
             yield from _read_parquet(path, name)
         else:
-            yield from _read_document(path.read_text(encoding="utf-8-sig"), name)
+            yield from _read_text(path, name, encoding_of(path).name)
     except UnicodeDecodeError as error:
-        yield Problem(name, None, None, f"is not UTF-8 text: {error}")
+        yield Problem(name, None, None, f"is not {error.encoding} text: {error}")
     except OSError as error:
         yield Problem(name, None, None, f"cannot be read: {error.strerror}")
+    except EncodingUnknownError as error:
+        yield Problem(name, None, None, str(error))
 
 
-def _read_lines(path: Path, name: str) -> Iterator[Record | Problem]:
+def note_on(path: Path) -> str:
+    """What is to be said of how a file's text is read; nothing of UTF-8, nor of what cannot be read."""
+    try:
+        return "" if path.suffix == _PARQUET else encoding_of(path).note
+    except (OSError, EncodingUnknownError):
+        return ""
+
+
+def _read_text(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
+    if path.suffix in LINE_SUFFIXES:
+        yield from _read_lines(path, name, encoding)
+    elif path.suffix in _SEPARATORS:
+        yield from _read_table(path, name, encoding)
+    else:
+        yield from _read_document(path.read_text(encoding=encoding), name)
+
+
+def _read_lines(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
     index = 0
-    with path.open(encoding="utf-8-sig") as lines:
+    with path.open(encoding=encoding) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -95,17 +128,17 @@ def _read_document(text: str, name: str) -> Iterator[Record | Problem]:
         yield Problem(name, getattr(error, "lineno", None), None, _told(error))
 
 
-def _read_table(path: Path, name: str, separators: str) -> Iterator[Record | Problem]:
+def _read_table(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
     csv.field_size_limit(_WIDEST_FIELD)
-    with path.open(encoding="utf-8-sig", newline="") as text:
-        separator = max(separators, key=text.readline().count)
+    with path.open(encoding=encoding, newline="") as text:
+        separator = max(_SEPARATORS[path.suffix], key=text.readline().count)
         text.seek(0)
         reader = csv.reader(text, delimiter=separator, strict=True)
         header = [column.strip() for column in next(reader, [])]
         if twice := sorted({column for column in header if column and header.count(column) > 1}):
             yield Problem(name, 1, None, f"the header names a column twice: {', '.join(twice)}")
             return
-        index = 0
+        index, columns, decimal = 0, tuple(filter(None, header)), "," if separator == ";" else "."
         for line, row in _rows(reader, name):
             if isinstance(row, Problem):
                 yield row
@@ -116,7 +149,8 @@ def _read_table(path: Path, name: str, separators: str) -> Iterator[Record | Pro
                 yield Problem(name, line, None, told)
             elif row:
                 cells = zip(header, row, strict=True)
-                yield Record({name: cell for name, cell in cells if name and cell}, line, index, typed=False)
+                value = {name: cell for name, cell in cells if name and cell}
+                yield Record(value, line, index, typed=False, header=columns, decimal=decimal)
             index += bool(row)
 
 

@@ -4,14 +4,16 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from evaluation.benchmark import Benchmark, Origin, name_of_picture
-from evaluation.errors import Problem
-from evaluation.records import RECORD_SUFFIXES, Record, read_records
+from evaluation.errors import ColumnError, FileProblem, Problem
+from evaluation.records import RECORD_SUFFIXES, Record, note_on, read_records
 from evaluation.samples import Sample
 
 _PLAIN_WORDS = {
@@ -46,18 +48,22 @@ def load_samples(
     named: Callable[[Record], Record] = lambda record: record,
     places: dict[str, tuple[str, int]] | None = None,
     unread: dict[str, Counter[str]] | None = None,
+    notes: list[Problem] | None = None,
 ) -> list[Sample]:
     """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
 
     `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
     record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
-    with what of each file no reader took.
+    with what of each file no reader took, `notes` with what people should know of how files were read.
     """
     samples: list[Sample] = []
     places = {} if places is None else places
+    notes = [] if notes is None else notes
     for path in files:
         name = path.relative_to(base).as_posix()
-        origin = origin_of(path, images or {}, keep, pages, named)
+        note = partial(_note, notes, name)
+        note(note_on(path))
+        origin = replace(origin_of(path, images or {}, keep, pages, named), note=note)
         for found in samples_of(benchmark, path, name, origin, named):
             if isinstance(found, Problem):
                 problems.append(found)
@@ -80,6 +86,11 @@ def load_samples(
     return [sample for sample in samples if sample.id not in bad] if bad else samples
 
 
+def _note(notes: list[Problem], name: str, text: str) -> None:
+    if text:
+        notes.append(Problem(name, None, None, text))
+
+
 def samples_of(
     benchmark: Benchmark[Any],
     path: Path,
@@ -87,12 +98,16 @@ def samples_of(
     origin: Origin,
     named: Callable[[Record], Record] = lambda record: record,
 ) -> Iterator[tuple[int, Sample] | Problem]:
-    """Yield each sample of a file with its line, or the problem that stands in its place."""
+    """Yield each sample of a file with its line, or the problem in its place; nothing behind a bad column."""
     for record in read_records(path, name):
         if isinstance(record, Problem):
             yield record
-        else:
+            continue
+        try:
             yield from _samples_of_record(benchmark, named(record), name, origin)
+        except ColumnError as error:
+            yield FileProblem(name, None, None, str(error))
+            return
 
 
 def _samples_of_record(
@@ -106,6 +121,8 @@ def _samples_of_record(
                 yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
                 yield from _problems_of(error, name, record.line, fields["id"])
+    except ColumnError:
+        raise
     except ValueError as error:
         yield Problem(name, record.line, None, str(error))
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts

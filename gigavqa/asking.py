@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import re
 import shutil
 import tempfile
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.errors import DatasetInvalidError, Problem
+from evaluation.errors import DatasetInvalidError
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.errors import QuestionsError
 from jobs.home import Home
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from evaluation.datasets import Dataset
     from evaluation.importing import Imported
 
+log = logging.getLogger(__name__)
 TEMPLATE = "prompt.toml"
+_READ_AS = "tables/2"
+"""Changes with what files are read as, so that data sets of an earlier reading are not taken for these."""
 
 _MOST_INTERACTIVE = 128  # as many as a key lets go before others
 
@@ -30,7 +34,8 @@ _MOST_INTERACTIVE = 128  # as many as a key lets go before others
 class Questions:
     """A file of questions (CSV, TSV, JSON, JSONL or Parquet) about a folder of pictures, and how they are asked.
 
-    The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`);
+    The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`),
+    `decimal` what the decimal sign of its numbers is, "," or "."; told by the file's separator without;
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
     asks the good ones beside bad ones. `data` is the gateway's data root, GIGAVQA_DATA if omitted. `linked` says that
     links out of the folder are one's own.
@@ -45,6 +50,7 @@ class Questions:
     limit: int | None = None
     bad_left_out: bool = False
     data: Path | None = None
+    decimal: str | None = None
     linked: bool = False
 
     @property
@@ -64,7 +70,8 @@ class Questions:
         digest = hashlib.sha256(self.source.read_bytes())
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path != self.source)
         pictures = [_stamp(path) for path in found]
-        facts = (sorted(self.columns.items()), self.bad_left_out, str(self.folder.resolve()), pictures)
+        how = (_READ_AS, self.decimal, sorted(self.columns.items()), self.bad_left_out)
+        facts = (how, str(self.folder.resolve()), pictures)
         digest.update(repr(facts).encode())
         digest.update(self.template.read_bytes() if self.template else b"")
         return _named(self.source.stem, digest.hexdigest())
@@ -87,13 +94,13 @@ class Questions:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=read_header, columns=self.columns, leave_out_bad=self.bad_left_out,
+                    check_image=read_header, columns=self.columns, decimal=self.decimal,
                     follows_links=self.linked,
-                    settings={TEMPLATE: self.template} if self.template else {},
+                    settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip
             return load_dataset(target), made
         except DatasetInvalidError as error:
-            raise _wrong(error.problems) from error
+            raise _wrong(error) from error
 
     def spec(self, dataset: "Dataset", models: Sequence[str]) -> JobSpec:
         """What is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
@@ -118,7 +125,10 @@ class Questions:
 
     def asked(self, models: Sequence[str]) -> JobSpec:
         """What is asked of the models, over a data set that is made where it is not there. Raises QuestionsError."""
-        return self.spec(self.made()[0], models)
+        dataset, made = self.made()
+        for note in made.notes if made else ():
+            log.warning("%s", note)
+        return self.spec(dataset, models)
 
     def _require_files(self) -> None:
         if not self.folder.is_dir():
@@ -185,7 +195,7 @@ def _named(stem: str, digest: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.')[:80] or 'questions'}-{digest[:8]}"
 
 
-def _wrong(problems: Sequence[Problem]) -> QuestionsError:
-    first, *others = problems
+def _wrong(error: DatasetInvalidError) -> QuestionsError:
+    first, *others = error.problems
     more = f" (and {len(others)} more)" if others else ""
-    return QuestionsError(f"nothing asked: {first}{more}", problems)
+    return QuestionsError(f"nothing asked: {first}{more}", error.problems, error.others)

@@ -26,11 +26,15 @@ class PackageMissingError(GigavqaError):
 
 
 class QuestionsError(GigavqaError):
-    """Questions of one's own cannot be asked as they are; `problems` are all of their records that are wrong."""
+    """Questions of one's own cannot be asked as they are.
 
-    def __init__(self, message: str, problems: Sequence["Problem"] = ()) -> None:
+    `problems` are all of their records that are wrong; `others` counts the questions that could be asked without them.
+    """
+
+    def __init__(self, message: str, problems: Sequence["Problem"] = (), others: int = 0) -> None:
         super().__init__(message)
         self.problems = tuple(problems)
+        self.others = others
 
 
 class ProblemError(GigavqaError):

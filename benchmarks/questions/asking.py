@@ -48,7 +48,8 @@ class Template:
     def text(self, question: Question, shown: str, *, blind: bool) -> str:
         """Write the prompt behind the pictures; `blind` tells that there are none. Empty paragraphs are left out."""
         letters = list(question.options or ())
-        listed = f"{', '.join(letters[:-1])} or {letters[-1]}" if letters else ""
+        joint = "and" if question.kind == "choices" else "or"
+        listed = f"{', '.join(letters[:-1])} {joint} {letters[-1]}" if letters else ""
         form = self.form[question.kind].format(letters=listed)
         slots = {
             "shown": shown,

@@ -20,7 +20,8 @@ from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
 from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
 from benchmarks.questions.report import report
-from benchmarks.questions.samples import Question
+from benchmarks.questions.samples import LONGEST_SHORT, Kind, Question
+from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
@@ -28,6 +29,16 @@ from evaluation.records import Record
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Turn
+
+_KINDS: Mapping[Kind, str] = {
+    "choice": "choice",
+    "choices": "choice of several",
+    "yes_no": "yes/no",
+    "number": "number",
+    "text": "text",
+    "open": "open",
+}
+"""What people read of a kind of question."""
 
 
 class Questions(Benchmark[Question]):
@@ -65,15 +76,28 @@ class Questions(Benchmark[Question]):
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
+    def answer_form(self, sample: Question) -> AnswerForm:
+        """One or several letters, yes or no, a number, a short text, or any text."""
+        options = frozenset(sample.options or ())
+        possible = options if sample.kind in ("choice", "choices") else frozenset({"yes", "no"})
+        closed = sample.kind in ("choice", "choices", "yes_no")
+        return AnswerForm(
+            _KINDS[sample.kind],
+            sample.answers,
+            possible if closed else None,
+            LONGEST_SHORT if sample.kind == "text" else None,
+            lettered=sample.lettered or sample.kind not in ("text", "open"),
+        )
+
     def describe(self, sample: Question) -> Iterator[str]:
         """Tell how it is answered, and where its evidence lies."""
         within = f", ± {sample.tolerance:g}" if sample.tolerance else ""
         within += f", ± {100 * sample.relative_tolerance:g} %" if sample.relative_tolerance else ""
-        yield f"type: {sample.kind}{within}"
+        yield f"type: {_KINDS[sample.kind]}{within}"
         if sample.hint:
             yield f"hint: {sample.hint}"
         for one in sample.evidence:
-            yield f"evidence: {one.region} of {sample.images[one.image]}"
+            yield f"evidence: {one.region} of {sample.images[one.image] if sample.images else f'image {one.image}'}"
 
     def admit(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of questions without any."""

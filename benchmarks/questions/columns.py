@@ -11,15 +11,21 @@ from collections.abc import Iterator, Mapping
 from math import isnan
 from typing import Any
 
+from evaluation.records import Record
+
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "index", "idx", "question_id", "qid", "sample_id", "uid"),
+    "id": ("id", "index", "idx", "question_id", "questionid", "qid", "sample_id", "uid"),
     "images": (
         "images", "image", "image_path", "image_paths", "img", "imgs", "img_path", "picture", "pictures", "file_name",
-        "filename", "image_file", "image_name", "file", "pages",
+        "filename", "image_file", "image_name", "file", "pages", "bytes",
     ),
-    "question": ("question", "query", "prompt", "instruction"),
+    "question": ("question", "query", "prompt", "instruction", "text"),
     "hint": ("hint", "context"),
-    "options": ("options", "choices", "candidates"),
+    "options": (
+        "options", "choices", "candidates", "multi_choice_options", "multiple_choice_options", "mc_options",
+        "mcq_options", "option_list", "options_list", "list_of_options", "choice_list", "choices_list",
+        "answer_options", "answer_choices",
+    ),
     "answer": (
         "answer", "answers", "label", "gt", "ground_truth", "gt_answer", "correct_answer", "correct_option", "target",
     ),
@@ -52,7 +58,8 @@ _LONGEST_GROUP = 100
 class Columns:
     """One record's columns, from which fields are taken; what nobody takes is left over."""
 
-    def __init__(self, value: Mapping[str, Any]) -> None:
+    def __init__(self, value: Mapping[str, Any], record: Record | None = None) -> None:
+        self._record = record
         self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
         self._known: dict[str, str] = {}
         for name in self._left:
@@ -63,6 +70,20 @@ class Columns:
         for known in NAMES[field]:
             if (name := self._known.get(known)) in self._left:
                 yield name, self._left[name]
+
+    def called(self, name: str) -> str:
+        """The file's own name of a column, where it was given another one."""
+        return self._record.name_of(name) if self._record else name
+
+    def missing(self, field: str, likely: str = "COLUMN") -> str:
+        """Say that a field is missing, or only empty here, and which columns there are."""
+        there = self._record.columns if self._record else tuple(self._left)
+        renamed = {plain_name(self.called(known)) for known in NAMES[field]}
+        if held := [name for name in there if plain_name(name) in renamed]:
+            return f"{held[0]}: is empty here"
+        return (
+            f"{field}: is missing; the columns are {', '.join(there)}; `--map {likely}={field}` says which one holds it"
+        )
 
     def first(self, field: str) -> tuple[str, Any]:
         """Take the first column of a field: its own name and its value, which is None where there is none."""

@@ -7,11 +7,12 @@ answer, and not the form. The parse status says how an answer was found.
 import re
 from math import isclose
 
-from benchmarks.questions.samples import Question
+from benchmarks.questions.samples import LETTERS_JOINT, Question
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.choices import Space, key_of, read_choice
 from evaluation.answers.final import parse_answer
+from evaluation.answers.letter_sets import parse_letters
 from evaluation.answers.readings import Reading
 from evaluation.answers.scalars import read_boolean, read_number
 from evaluation.answers.text import LONGEST, lines_backwards, thoughts_apart
@@ -46,6 +47,9 @@ class QuestionJudge:
     def _read(self, text: str) -> _Read:
         if self._question.kind == "choice":
             return self._read_choice(text)
+        if self._question.kind == "choices":
+            found = parse_letters(text, self._question.options or {})
+            return LETTERS_JOINT.join(found.letters) or None, found.status
         if self._question.kind == "open":
             return _recorded(text)
         told, silence = said(text)
@@ -71,7 +75,7 @@ class QuestionJudge:
         if question.kind == "text":
             return phrase_key(value) in self._texts
         if question.kind != "number":
-            return value == question.answers[0]
+            return value == question.truth
         answer, truth = float(value), float(question.answers[0])
         allowed = max(question.tolerance, question.relative_tolerance * abs(truth))
         return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_LIKE_EXACT, abs_tol=_LIKE_EXACT)

@@ -2,61 +2,86 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 from benchmarks.questions.columns import IGNORED, Columns, listed, text_of
+from benchmarks.questions.layout import MAY_BE_CHOICES, Layout, layout_of, rows_of, stands_alone, wrapper_of
+from benchmarks.questions.numbers import Convention
+from benchmarks.questions.options import lettered, options_of, options_within
 from benchmarks.questions.pictures import pictures_of
 from benchmarks.questions.samples import NO_CATEGORY, Question
-from benchmarks.questions.truths import options_of, truth_of
+from benchmarks.questions.truths import Said, kind_of, truth_of
 from evaluation.benchmark import Origin
 from evaluation.records import Record
 
-_WRAPPERS = ("questions", "samples", "records", "data", "annotations")
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 _NOT_IN_IDS = re.compile(r"[\s/]+")
 
 
 def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each question in one record; raises ValueError naming the column that is wrong."""
-    value = record.value
-    if not isinstance(value, dict):
-        raise ValueError(f"a record must be a JSON object, or a row, not {type(value).__name__}")
-    wrapper = next((name for name in _WRAPPERS if _is_list_of_records(value.get(name))), None)
-    if record.alone and wrapper:
-        origin.unread.update({name: 0 for name in value if name != wrapper})
-        for at, one in enumerate(value[wrapper]):
-            yield _fields(one, f"{origin.stem}-{at + 1}", origin, typed=True)
-    else:
-        yield _fields(value, f"{origin.stem}-{record.index + 1}", origin, typed=record.typed)
+    """Yield the fields of each question in one record.
+
+    Raises ValueError naming the column that is wrong, ColumnError for one that no row can be read by.
+    """
+    if not isinstance(record.value, dict):
+        raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
+    wrapper = wrapper_of(record)
+    if wrapper:
+        origin.unread.update({name: 0 for name in record.value if name != wrapper})
+    for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
+        yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
 
 
-def _is_list_of_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _fields(value: Mapping[str, Any], default_id: str, origin: Origin, *, typed: bool) -> dict[str, Any]:
-    columns = Columns(value)
+def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: Origin) -> dict[str, Any]:
+    columns = Columns(value, record)
     columns.drop(IGNORED)
+    kind = kind_of(columns)
+    layout = Layout() if stands_alone(columns, kind, record) else layout_of(record, origin)
     images = pictures_of(columns, origin)
-    question = columns.first("question")[1]
-    if not text_of(question):
-        raise ValueError("question: is missing; `--map COLUMN=question` says which column holds it")
-    options = options_of(columns)
-    truth = truth_of(columns, options, typed=typed)
+    question, options = _asked(columns, layout if kind in MAY_BE_CHOICES else Layout())
+    several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
+    said = Said(record.typed, Convention(record.decimal, record.decimal_told), several)
+    truth = truth_of(columns, kind, options, said)
+    if kind is None and truth["kind"] == "text" and not truth["lettered"]:
+        _require_no_options(question, truth["answers"])
     fields = {
         "id": _NOT_IN_IDS.sub("-", text_of(columns.first("id")[1]) or default_id),
         "images": images,
-        "question": _PLACE_OF_IMAGE.sub(_image_in_words, text_of(question)).strip(),
+        "question": _PLACE_OF_IMAGE.sub(_image_in_words, question).strip(),
         "hint": text_of(columns.first("hint")[1]),
-        "options": options if truth["kind"] == "choice" else None,
+        "options": options if truth["kind"] in ("choice", "choices") else None,
         **truth,
         "evidence": list(_evidence(columns, images)),
         "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
         "sorted_by": _groups(columns),
     }
     return {**fields, "extra": columns.left()}
+
+
+def _asked(columns: Columns, layout: Layout) -> tuple[str, dict[str, str] | None]:
+    """The question's text and its options, which may stand in it."""
+    value = columns.first("question")[1]
+    if not (text := text_of(value)):
+        likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
+        raise ValueError(columns.missing("question", columns.called(likely)))
+    options = options_of(columns)
+    found = options_within(text) if layout.within and not options else None
+    if found is None:
+        return text, options
+    behind = "" if found.behind == layout.shared else found.behind
+    return "\n".join(filter(None, (found.before, behind))), lettered(found.options)
+
+
+def _require_no_options(question: str, answers: Sequence[str]) -> None:
+    found = options_within(question)
+    if found and any(answer in lettered(found.options) for answer in answers):
+        raise ValueError(
+            f"options: the question's text lists some, and the answer '{answers[0]}' is the letter of one; they are "
+            "read out of texts only where every row that may be a choice lists them: name columns A, B, C ..., or one "
+            "list `choices`, or give every row its type"
+        )
 
 
 def _image_in_words(place: re.Match[str]) -> str:
@@ -156,7 +181,9 @@ def record_of(question: Question) -> dict[str, Any]:
         "hint": question.hint,
         "options": question.options,
         "question_type": question.kind,
-        "answer": list(question.answers) if len(question.answers) > 1 else "".join(question.answers),
+        "answer_text" if question.lettered else "answer": (
+            list(question.answers) if len(question.answers) > 1 else "".join(question.answers)
+        ),
         "tolerance": question.tolerance,
         "relative_tolerance": question.relative_tolerance,
         "category": "" if question.category == NO_CATEGORY else question.category,

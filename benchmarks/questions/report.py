@@ -63,7 +63,8 @@ def _accuracy(verdicts: Verdicts) -> Table:
         name="accuracy",
         title="Accuracy",
         caption="Right answers in %, with 95 % intervals. Chance is the mean over questions of one in as many as there "
-        "are options, one half for yes or no, and nothing for answers that cannot be guessed so.",
+        "are options, one in as many as there are sets of letters where several are asked for, one half for yes or "
+        "no, and nothing for answers that cannot be guessed so.",
         groups=(
             Group(
                 title="",

@@ -1,100 +1,85 @@
-"""How a question is answered, and which answers are right: options, type, truths and tolerance of a record."""
+"""How a question is answered, and which answers are right: type, truths and tolerance of a record."""
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.questions.columns import Columns, listed, plain_name, text_of
-from benchmarks.questions.samples import LETTERS, Kind
+from benchmarks.questions.numbers import Convention, leading_number, number_in
+from benchmarks.questions.options import bare_option
+from benchmarks.questions.samples import LONGEST_SHORT, Kind
 from evaluation.answers.choices import key_of
+from evaluation.answers.lexicon import phrases
 
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("choice", "multiple_choice", "multi_choice", "single_choice", "mcq", "mc"), "choice"),
+    **dict.fromkeys(
+        (
+            "choices",
+            "multi_select",
+            "multiple_select",
+            "multiple_answer",
+            "multiple_answers",
+            "multi_answer",
+            "multi_label",
+            "multiple_response",
+            "select_all",
+            "checkbox",
+        ),
+        "choices",
+    ),
     **dict.fromkeys(("yes_no", "yes/no", "yesno", "y/n", "boolean", "bool", "binary"), "yes_no"),
     **dict.fromkeys(("number", "numeric", "numerical", "integer", "float", "count"), "number"),
     **dict.fromkeys(("text", "short", "short_text", "short_answer", "phrase", "exact"), "text"),
     **dict.fromkeys(("open", "open_ended", "free", "free_text", "free_form", "long"), "open"),
 }
-_TRUE, _FALSE = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
-_NUMBER = re.compile(r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+−]?\.\d+")
-_LONGEST_SHORT = 80
-"""Characters of a truth at most, for a question to be one with a short answer."""
-_LETTERED = re.compile(r"\(?([A-Z])[.):]\s*(\S.*)", re.DOTALL)
+_TRUE = frozenset(phrases("truth_yes"))
+_FALSE = frozenset(phrases("truth_no"))
+_LETTER_LIST = re.compile(r"[(\[]?[A-Za-z][)\].]*(?:\s*(?:[,;/&+|]|\band\b)\s*[(\[]?[A-Za-z][)\].]*)+")
+_LETTER_RUN = re.compile(r"[A-Z]{2,}")
 
 
-def options_of(columns: Columns) -> dict[str, str] | None:
-    """Take the options, lettered from A. Raises ValueError for options without an order or with a gap."""
-    name, value = columns.first("options")
-    value = listed(value)
-    found = _lettered(name, value) if value else _from_columns(columns)
-    if found and len(found) > len(LETTERS):
-        raise ValueError(f"{name}: {len(found)} options are more than there are letters")
-    return dict(zip(LETTERS, map(_bare, found, [found] * len(found)), strict=False)) if found else None
+class Said(NamedTuple):
+    """How a file writes truths: whether its values have types, how its numbers are written, which letters are several.
 
-
-def _lettered(name: str, value: Any) -> list[str]:
-    if isinstance(value, dict) and isinstance(value.get("text"), list):
-        value = value["text"]
-    if isinstance(value, dict):
-        value = [value[key] for key in sorted(value, key=str)]
-    if isinstance(value, str):
-        value = [part for part in re.split(r"\n|\|", value) if part.strip()]
-    if not isinstance(value, list) or len(value) < 2:
-        raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    return [text_of(one) for one in value]
-
-
-def _from_columns(columns: Columns) -> list[str]:
-    """The options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
-    found = columns.named(r"(?:option|choice)_?([a-z]|\d{1,2})")
-    letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
-    if not found and letters[:2] == ["a", "b"]:
-        found = columns.named(rf"([{''.join(_without_tail(letters))}])")
-    keys = sorted(found, key=lambda key: (int(key) if key.isdecimal() else 0, key))
-    expected = list(LETTERS.lower()) if keys and keys[0].isalpha() else [str(at) for at in range(100)]
-    first = expected.index(keys[0]) if keys and keys[0] in ("0", "1") else 0
-    if gap := [key for key, other in zip(expected[first:], keys, strict=False) if key != other]:
-        raise ValueError(f"options {', '.join(keys).upper()} have a gap: there is no {gap[0].upper()}")
-    return [text_of(found[key]) for key in keys]
-
-
-def _without_tail(letters: list[str]) -> list[str]:
-    """Options are A to J, and what follows without a gap; columns x and y of a table are none."""
-    run = [letter for at, letter in enumerate(letters) if letter == LETTERS[at].lower()]
-    return [letter for letter in letters if letter in run or letter <= "j"]
-
-
-def _bare(text: str, others: list[str]) -> str:
-    """An option's text without its letter, where all options are written with theirs."""
-    matches = [_LETTERED.fullmatch(other) for other in others]
-    if all(match and match[1] == LETTERS[at] for at, match in enumerate(matches) if at < len(LETTERS)):
-        found = _LETTERED.fullmatch(text)
-        return found[2] if found else text
-    return text
-
-
-def truth_of(columns: Columns, options: Mapping[str, str] | None, *, typed: bool) -> dict[str, Any]:
-    """Take type, truths and tolerance. `typed` tells that a number in a text is meant as a text.
-
-    Options make a choice, unless the type is number, text or open. Without a type, and without options: no truth makes
-    an open question; yes, no, true and false a yes-or-no one; one number one of number; texts of at most 80 characters
-    a short text, and longer ones an open question. Raises ValueError naming the column.
+    `several` tells that several letters are asked for, whatever this row's truth is.
     """
-    kind = _kind_of(columns)
-    if options and kind in (None, "choice", "yes_no"):
-        return {"kind": "choice", "answers": _choice(columns, options, typed=typed)}
+
+    typed: bool = True
+    convention: Convention = Convention()
+    several: bool = False
+
+
+def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | None, said: Said) -> dict[str, Any]:
+    """Take truths and tolerance of a question, whose type may be declared.
+
+    Options make a choice, unless the type is number, text or open; several letters make a choice of several. Without a
+    type, and without options: no truth makes an open question; yes, no, true and false in several languages a
+    yes-or-no one; one number one of number; texts of at most 80 characters a short text, and longer ones an open
+    question. Raises ValueError naming the column.
+    """
+    if options and kind in (None, "choice", "choices", "yes_no"):
+        answers = _choice(columns, options, said)
+        is_several = kind == "choices" or len(answers) > 1 or (said.several and kind is None)
+        return {"kind": "choices" if is_several else "choice", "answers": answers}
     name, value = columns.first("answer")
-    texts = _texts(value, typed=typed)
-    kind = kind or _inferred(value, texts)
-    if kind == "choice":
-        raise ValueError("options: a choice has none; name their columns A, B, C ..., or one list `choices`")
+    literal_name, literal = columns.first("answer_text")
+    if literal is not None:
+        name, value, kind = literal_name, literal, kind or "text"
+    texts = texts_of(value, typed=said.typed)
+    if kind in ("choice", "choices"):
+        raise ValueError(columns.missing("options"))
     try:
-        return {"kind": kind, "answers": _READ[kind](texts), **(_tolerances(columns) if kind == "number" else {})}
+        kind = kind or _inferred(value, texts, said.convention)
+        answers = _number(texts, said.convention) if kind == "number" else _READ[kind](texts)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
+        raise ValueError(f"{columns.called(name)}: {error}") from error
+    tolerances = _tolerances(columns, said.convention) if kind == "number" else {}
+    return {"kind": kind, "answers": answers, "lettered": literal is not None, **tolerances}
 
 
-def _kind_of(columns: Columns) -> Kind | None:
+def kind_of(columns: Columns) -> Kind | None:
+    """Take the type that a record declares."""
     for name, value in [*columns.all("type")]:
         if isinstance(value, str) and (kind := _KINDS.get(plain_name(value))):
             columns.drop(name)
@@ -102,20 +87,28 @@ def _kind_of(columns: Columns) -> Kind | None:
     return None
 
 
-def _choice(columns: Columns, options: Mapping[str, str], *, typed: bool) -> tuple[str, ...]:
+def only_value(value: Any) -> Any:
+    """What a list of one holds, also one that a text writes; anything else as it is."""
+    value = listed(value)
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[str, ...]:
     for field, read in (("answer_text", _by_text), ("answer_index", _by_index), ("answer_from_1", _by_number)):
         name, value = columns.first(field)
         if value is not None:
-            return _told(name, value, read(text_of(value), options), options)
+            return _told(columns.called(name), value, read(text_of(value), options), options)
     name, value = columns.first("answer")
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    name, value = columns.called(name), only_value(value)
     if value is None or value == []:
         return ()
     text = text_of(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _told(name, value, _by_index(text, options), options)
-    letter = _by_letter(text, options) or _by_text(text, options)
-    if not typed and text.isdecimal() and (other := _by_index(text, options)) and letter != other:
+    letter = by_letter_or_text(text, options)
+    if not letter and (several := letters_in(value, options)):
+        return several
+    if not said.typed and text.isdecimal() and (other := _by_index(text, options)) and letter != other:
         if letter:
             raise ValueError(
                 f"{name}: '{text}' is option {letter}'s text, and counted from 0 it is option {other}; name the column "
@@ -123,6 +116,32 @@ def _choice(columns: Columns, options: Mapping[str, str], *, typed: bool) -> tup
             )
         letter = other
     return _told(name, value, letter, options)
+
+
+def by_letter_or_text(text: str, options: Mapping[str, str]) -> str:
+    """The option that a text names by its letter or its words; nothing where it names none, or several."""
+    return _by_letter(text, options) or _by_text(text, options)
+
+
+def letters_in(value: Any, options: Mapping[str, str]) -> tuple[str, ...]:
+    """The several options that a value names, in their order: a list, "A, C", or "AC" where letters follow each other.
+
+    Nothing where it names fewer than two, or something else beside them.
+    """
+    if isinstance(value, list | tuple):
+        found = [by_letter_or_text(text_of(one), options) if isinstance(one, str) else "" for one in value]
+    elif isinstance(value, str) and _LETTER_LIST.fullmatch(value.strip()):
+        found = [letter.upper() for letter in re.findall(r"\b[A-Za-z]\b", value)]
+    elif (
+        isinstance(value, str) and _LETTER_RUN.fullmatch(value.strip()) and list(value.strip()) == sorted(value.strip())
+    ):
+        found = list(value.strip())
+    else:
+        return ()
+    named = set(found)
+    if len(named) < 2 or len(named) < len(found) or not named <= set(options):
+        return ()
+    return tuple(letter for letter in options if letter in named)
 
 
 def _told(name: str, value: Any, letter: str, options: Mapping[str, str]) -> tuple[str, ...]:
@@ -140,9 +159,9 @@ def _by_letter(text: str, options: Mapping[str, str]) -> str:
 def _by_text(text: str, options: Mapping[str, str]) -> str:
     exact = [letter for letter, option in options.items() if option.strip() == text]
     alike = exact or [letter for letter, option in options.items() if key_of(option) == key_of(text) != ""]
-    written = _LETTERED.fullmatch(text)
-    if not alike and written and key_of(options.get(written[1], "")) == key_of(written[2]):
-        return written[1]
+    written = bare_option(text)
+    if not alike and written and key_of(options.get(written[0], "")) == key_of(written[1]):
+        return written[0]
     return alike[0] if len(alike) == 1 else ""
 
 
@@ -154,7 +173,7 @@ def _by_number(text: str, options: Mapping[str, str]) -> str:
     return _by_index(str(int(text) - 1), options) if text.isdecimal() else ""
 
 
-def _texts(value: Any, *, typed: bool) -> list[str]:
+def texts_of(value: Any, *, typed: bool) -> list[str]:
     """The truths that a value lists, each once; in a table without types they are listed with | between them."""
     value = listed(value)
     if isinstance(value, str) and not typed:
@@ -164,14 +183,14 @@ def _texts(value: Any, *, typed: bool) -> list[str]:
     return [text for text in dict.fromkeys(map(text_of, inner)) if text]
 
 
-def _inferred(value: Any, texts: list[str]) -> Kind:
+def _inferred(value: Any, texts: list[str], convention: Convention) -> Kind:
     if not texts:
         return "open"
     if isinstance(value, bool) or all(text.lower() in _TRUE | _FALSE for text in texts):
         return "yes_no"
-    if len(texts) == 1 and _NUMBER.fullmatch(texts[0]):
+    if len(texts) == 1 and number_in(texts[0], convention) is not None:
         return "number"
-    return "text" if all(len(text) <= _LONGEST_SHORT for text in texts) else "open"
+    return "text" if all(len(text) <= LONGEST_SHORT for text in texts) else "open"
 
 
 def _yes_or_no(texts: Iterable[str]) -> tuple[str, ...]:
@@ -181,19 +200,20 @@ def _yes_or_no(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words[text.lower()] for text in texts))
 
 
-def _number(texts: list[str]) -> tuple[str, ...]:
+def _number(texts: list[str], convention: Convention) -> tuple[str, ...]:
     if not texts:
         return ()
-    found = _NUMBER.match(texts[0])
-    if len(texts) > 1 or not found:
-        raise ValueError(f"'{' | '.join(texts)}' is not one number")
-    return (found[0].replace(",", "").replace("−", "-"),)
+    found = leading_number(texts[0], convention) if len(texts) == 1 else None
+    if found is None:
+        sign = "a comma" if convention.decimal == "," else "a point"
+        raise ValueError(f"'{' | '.join(texts)}' is not one number; {sign} is the decimal sign here (`--decimal`)")
+    return (found,)
 
 
-_READ: Mapping[Kind, Any] = {"yes_no": _yes_or_no, "number": _number, "text": tuple, "open": tuple}
+_READ: Mapping[Kind, Any] = {"yes_no": _yes_or_no, "text": tuple, "open": tuple}
 
 
-def _tolerances(columns: Columns) -> dict[str, float]:
+def _tolerances(columns: Columns, convention: Convention) -> dict[str, float]:
     found = {}
     for field in ("tolerance", "relative_tolerance"):
         name, value = columns.first(field)
@@ -201,8 +221,9 @@ def _tolerances(columns: Columns) -> dict[str, float]:
         share = text.endswith("%")
         if text:
             try:
-                number = float(text.removesuffix("%"))
+                number = float(number_in(text.removesuffix("%").strip(), convention) or "none")
             except ValueError as error:
-                raise ValueError(f"{name}: '{text}' is neither a number nor a share such as 5%") from error
+                told = f"{columns.called(name)}: '{text}' is neither a number nor a share such as 5%"
+                raise ValueError(f"{told}: {error}" if "--decimal" in str(error) else told) from error
             found["relative_tolerance" if share else field] = number / 100 if share else number
     return found

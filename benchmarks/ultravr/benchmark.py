@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -17,6 +18,7 @@ from benchmarks.ultravr.samples import Evidence, Sample
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
 from benchmarks.ultravr.wordings import CURRENT, WordingVersion
+from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
@@ -60,6 +62,11 @@ class UltraVR(Benchmark[Sample]):
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the samples of a record in any of the paper's layouts."""
         return sample_fields(record, origin)
+
+    def answer_form(self, sample: Sample) -> AnswerForm:
+        """One of the options, or a cell's coordinate."""
+        form = super().answer_form(sample)
+        return form if sample.options else replace(form, kind="coordinate")
 
     def record(self, sample: Sample) -> dict[str, Any]:
         """Write a sample as the flat record that reads as the same sample."""

@@ -3,6 +3,7 @@
 Source: arXiv 2606.03273; `docs/vistahop.md` says what is the authors', and what is settled where they are silent.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,7 @@ from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
+from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
 from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
@@ -46,6 +48,10 @@ _TABLE4 = (
     *(Cell(protocol=name, condition="V2", rounds=PAPERS_ROUNDS) for name in LOOPS),
 )
 _TABLE5 = tuple(Cell(protocol=SEARCH_CROP, condition="V2", rounds=number) for number in ROUNDS)
+
+
+_SECOND_OPTION = re.compile(r"(?<!\w)[(\[]?B[.):\]]")
+"""What stands in a question that lists its options."""
 
 
 class VistaHop(Benchmark[Sample]):
@@ -143,6 +149,12 @@ class VistaHop(Benchmark[Sample]):
     def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> Options:
         """Hand the job's options on."""
         return options if isinstance(options, Options) else Options()
+
+    def answer_form(self, sample: Sample) -> AnswerForm:
+        """A letter of the options, which may stand in the question's text; else a short text, any that is right."""
+        lettered = self._beside.lettered or bool(_SECOND_OPTION.search(sample.question))
+        kind = "choice" if sample.options or lettered else "text"
+        return AnswerForm(kind, sample.answers, lettered=lettered)
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""

@@ -8,17 +8,18 @@ from typing import Annotated
 import typer
 
 from cli.answers import Answers, show_answers, write_answers
-from cli.arguments import Again, StartedPort, Url, parse_pair
+from cli.arguments import Again, Decimal, StartedPort, Url, parse_pair
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, out
-from cli.dataset_display import counted, lines_of, report_import
+from cli.dataset_display import counted, kinds_told, lines_of, report_import, without_bad
 from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import service_for
 from cli.lookup import catalogue, model_entry
 from cli.progress import summary
 from cli.reporting import print_table_of
+from evaluation.answer_forms import kinds_of
 from evaluation.datasets import Dataset
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.asking import Questions
@@ -95,6 +96,7 @@ def ask(
     condition: Conditions = ["V2"],  # noqa: B006 - typer reads it, and nobody writes it
     protocol: Protocols = None,
     map: Columns = None,
+    decimal: Decimal = None,
     limit: Limit = None,
     output: Output = None,
     prompt: Prompt = None,
@@ -128,6 +130,7 @@ def ask(
         limit=limit,
         bad_left_out=leave_out_bad,
         data=home.data,
+        decimal=decimal,
     )
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries])
@@ -158,13 +161,12 @@ def _dataset(asked: Questions) -> Dataset:
         if not error.problems:
             raise
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
-        remedy = "" if asked.bad_left_out else "\n--leave-out-bad asks the others"
+        remedy = "" if asked.bad_left_out else without_bad(error.others, "asks")
         raise ArgumentError(f"nothing asked: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
-    for line in lines_of(made.left_out if made else ()):
-        err.print(f"left out: {line}")
     if made:
         report_import(dataset.name, made)
-    err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')}")
+    kinds = kinds_told(kinds_of(dataset.samples, dataset.benchmark.answer_form))
+    err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')} ({kinds})")
     return dataset
 
 

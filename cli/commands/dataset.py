@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,10 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from cli.arguments import Dataset, Drawing, Json, parse_pair
+from cli.arguments import Dataset, Decimal, Drawing, Json, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
-from cli.dataset_display import counted, lines_of, print_sample, print_samples, report_findings, report_import
+from cli.dataset_display import (
+    counted,
+    kinds_told,
+    lines_of,
+    print_sample,
+    print_samples,
+    report_findings,
+    report_import,
+    without_bad,
+)
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
@@ -198,6 +208,8 @@ def import_(
     leave_out_bad: Annotated[
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
     ] = False,
+    decimal: Decimal = None,
+    json: Json = False,
 ) -> None:
     """Import records in any layout that an installed benchmark reads, with their images, as a data set.
 
@@ -222,16 +234,20 @@ def import_(
         beside = settings_beside(reader, found.records if found.records.is_dir() else found.records.parent)
         made = import_dataset(
             reader, found.records, found.images, target, check_image=read_header, rendering=Rendering(_render, dpi),
-            columns=columns, settings={path.name: path for path in beside}, described=found if found.stem else None,
+            columns=columns, decimal=decimal, settings={path.name: path for path in beside},
+            described=found if found.stem else None,
             copy=copy, leave_out_bad=leave_out_bad,
         )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
-        raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}") from error
-    for line in lines_of(made.left_out):
-        err.print(f"left out: {line}", markup=False)
+        remedy = "" if leave_out_bad else without_bad(error.others, "imports")
+        raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
+    if json:
+        print_json({**asdict(made), "folder": str(made.folder), "benchmark": reader.name})
+        return
     out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
     report_import(name, made)
+    out.print(f"types: {kinds_told(made.kinds)}", markup=False)
 
 
 def _described(

@@ -33,6 +33,10 @@ _DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?
 _NUMBER = re.compile(
     rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
 )
+_LONGEST_BEFORE = 5
+_GOES_ON = re.compile(r"[.,]\d|[ \u00a0\u2009\u202f'’]\d{3}(?!\d)")
+_BEGINS_BEFORE = re.compile(r"\d[.,]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f'’]$")
+"""What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
 _NOTHING = Words("nothing")
 _REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
 _SAYS = re.compile(
@@ -148,7 +152,7 @@ def _read_number(value: str) -> Reading:
             parts = sentences(line)
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
-                    return _number_of(sentence, numbers)
+                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers))
     return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
 
 
@@ -175,6 +179,19 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
 def _before(sentence: str, number: re.Match[str]) -> str:
     """What stands before a number, as far as it can say of it."""
     return sentence[max(0, number.start() - _REACH_BEFORE) : number.start()]
+
+
+def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading) -> Reading:
+    """Return a reading, or that it is ambiguous where its number is part of one that is written otherwise: "0,5"."""
+    read = [number for number in numbers if _value(number[0]) == reading.value]
+    return AMBIGUOUS if read and all(_is_cut(sentence, number) for number in read) else reading
+
+
+def _is_cut(sentence: str, number: re.Match[str]) -> bool:
+    if not number[0][-1].isdigit():
+        return False
+    before = sentence[max(0, number.start() - _LONGEST_BEFORE) : number.start()]
+    return bool(_GOES_ON.match(sentence, number.end()) or _BEGINS_BEFORE.search(before))
 
 
 def _value(text: str) -> float:

@@ -55,6 +55,7 @@ def test_each_form_goes_through_a_real_job(service: Service, folder: Path, name:
     questions = 4 if name.endswith(".tsv") else 3
     assert len({line["request_id"] for line in verdicts}) == 2 * questions
     assert f"{2 * questions} of {2 * questions}  " in run.stderr
+    assert f"{questions} questions ({questions} choice)" in run.stderr
     assert {line["outcome"] for line in verdicts} <= {"right", "wrong"}
     with (out / "verdicts.csv").open(newline="") as file:
         assert [row["request_id"] for row in csv.DictReader(file)] == [line["request_id"] for line in verdicts]

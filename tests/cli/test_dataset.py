@@ -11,6 +11,7 @@ from PIL import Image
 from evaluation.benchmark import installed_benchmarks
 from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
+from tests.truth.reading import FILES
 
 
 def made(installation: Installation, name: str, *records: dict[str, Any]) -> Path:
@@ -191,6 +192,37 @@ def test_records_and_pictures_are_imported(installation: Installation) -> None:
     assert "4 samples and 1 images" in installation.ok(*arguments)
     assert (installation.home / "data" / "copy" / "images" / "plaza.png").is_file()
     assert installation.run(*arguments).returncode == 2
+
+
+def test_types_and_notes_are_told(installation: Installation) -> None:
+    """By an import, which says how files were read, and by a check; as JSON, too."""
+    arguments = ("--images", str(FILES / "pictures"), "--benchmark", "questions")
+    shown = installation.run("dataset", "import", str(FILES / "six_types.jsonl"), "six", *arguments)
+    types = "types: 1 choice, 1 choice of several, 1 yes/no, 1 number, 1 text, 1 open"
+    assert types in shown.stdout and types in installation.ok("dataset", "check", "six")
+    assert installation.json("dataset", "check", "six", "--json")["types"]["yes/no"] == 1
+    made = installation.json("dataset", "import", str(FILES / "vstar.parquet"), "vstar", *arguments, "--json")
+    assert made["kinds"] == {"choice": 2} and "options are read out of" in made["notes"][0]["message"]
+
+
+@pytest.mark.parametrize("rows", ["harbour.png;;yes\nharbour.png;Is it?;yes\n", "harbour.png;;yes\n"])
+def test_leaving_out_bad_rows_is_offered_where_others_are_left(
+    installation: Installation, tmp_path: Path, rows: str
+) -> None:
+    """With their number."""
+    (tmp_path / "some.csv").write_text(f"image;question;answer\n{rows}")
+    arguments = ("--images", str(FILES / "pictures"), "--benchmark", "questions")
+    refused = installation.run("dataset", "import", str(tmp_path / "some.csv"), f"some{len(rows)}", *arguments)
+    assert ("--leave-out-bad imports the other 1 question" in refused.stderr) == ("Is it?" in rows)
+
+
+def test_a_decimal_sign_can_be_told(installation: Installation) -> None:
+    """Where the file does not tell."""
+    arguments = ("--images", str(FILES / "pictures"), "--benchmark", "questions")
+    source = str(FILES / "dots_in_semicolons.csv")
+    refused = installation.run("dataset", "import", source, "dots", *arguments)
+    assert refused.returncode == 2 and "--decimal" in refused.stderr
+    assert "types: 2 number" in installation.ok("dataset", "import", source, "dots", *arguments, "--decimal", ",")
 
 
 def test_an_import_of_bad_records_says_each_thing_once(installation: Installation) -> None:

@@ -102,7 +102,7 @@ def test_another_prompt_is_another_data_set(tmp_path: Path) -> None:
         ('version = "1"\nprompt = "{question"', "a brace that is meant as such is written twice"),
         ('version = "1"\nprompt = "What?"', "prompt: has no {question}"),
         ('version = "1"\noption = 3', "option: must be a text"),
-        ('version = "1"\nform.chioce = "x"', "form: must be a table of texts for choice, yes_no"),
+        ('version = "1"\nform.chioce = "x"', "form: must be a table of texts for choice, choices, yes_no"),
         ('version = "1"\noptions_heading = "{x}"', "options_heading: there is no {x}; it has none"),
     ],
 )

@@ -35,6 +35,7 @@ def _questions() -> Iterator[Question]:
     letters = {"options": dict(zip("ABC", ("red", "green", "a blue band"), strict=True)), "answers": ("A",)}
     answers = {"yes_no": ("yes",), "number": ("3",), "text": ("a red roof",), "open": ()}
     yield Question.model_validate({"id": "choice", "kind": "choice", **told, **letters})
+    yield Question.model_validate({"id": "choices", "kind": "choices", **told, **letters})
     for kind, answer in answers.items():
         yield Question.model_validate({"id": kind, "kind": kind, **told, "answers": answer})
 

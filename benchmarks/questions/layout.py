@@ -1,0 +1,199 @@
+"""What only all rows of a file together tell of one of them: what numbers count from, and where options stand."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.questions.columns import Columns, text_of
+from benchmarks.questions.numbers import Convention, is_unsure, sign_within
+from benchmarks.questions.options import Lettered, lettered, options_of, options_within
+from benchmarks.questions.samples import Kind
+from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value, texts_of
+from evaluation.benchmark import Origin
+from evaluation.errors import ColumnError
+from evaluation.records import Record
+
+_LAYOUT = "\0layout"
+MAY_BE_CHOICES = (None, "choice", "choices", "yes_no")
+"""The types that a question with options may have; None where none is declared."""
+_WRAPPERS = ("questions", "samples", "records", "data", "annotations")
+_COUNTED = {"answer": 0, "answer_index": 0, "answer_from_1": 1}
+"""Fields that may hold an option's number, and what it counts from."""
+
+
+@dataclass
+class Layout:
+    """One file's rows, looked at together; `wrong` says what is wrong with a column, whatever row is read.
+
+    `within` tells that every row that may be a choice lists its options in its question's text, and `shared` is what
+    stands behind them in all of them alike: an instruction. `several` names the categories in which a question has
+    several true options.
+    """
+
+    within: bool = False
+    shared: str = ""
+    several: set[str] = field(default_factory=set)
+    wrong: str = ""
+
+
+def wrapper_of(record: Record) -> str | None:
+    """The name under which a record that is alone in its file holds a list of rows; None where it is one itself."""
+    named = (name for name in _WRAPPERS if _is_list_of_rows(record.value.get(name)))
+    return next(named, None) if record.alone else None
+
+
+def rows_of(record: Record) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a record: those of a list that it wraps, else itself."""
+    wrapper = wrapper_of(record)
+    yield from record.value[wrapper] if wrapper else [record.value]
+
+
+def _is_list_of_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def layout_of(record: Record, origin: Origin) -> Layout:
+    """Return the layout of a record's file, looked at once. Raises ColumnError naming a column and the remedy."""
+    if _LAYOUT not in origin.seen:
+        origin.seen[_LAYOUT] = _surveyed(record, origin)
+    layout: Layout = origin.seen[_LAYOUT]
+    if layout.wrong:
+        raise ColumnError(layout.wrong)
+    return layout
+
+
+def stands_alone(columns: Columns, kind: Kind | None, record: Record) -> bool:
+    """Whether a row of a declared type tells all of itself: its options, the right letters, a number without commas."""
+    value = only_value(next((inner for name in _COUNTED for _, inner in columns.all(name)), None))
+    text = text_of(value)
+    if kind in ("choice", "choices"):
+        has_options = any(True for _ in columns.all("options")) or {"a", "b"} <= columns.plain_names
+        return has_options and not text.isdecimal()
+    if kind == "number":
+        return not isinstance(value, str) or (record.decimal == "." and "," not in text)
+    return kind in ("text", "open")
+
+
+def _surveyed(record: Record, origin: Origin) -> Layout:
+    survey = _Survey(record)
+    for other in origin.again():
+        if isinstance(other.value, dict):
+            for row in rows_of(other):
+                survey.look_at(row, other)
+    layout = Layout(several=survey.several)
+    layout.wrong = next(survey.wrong(), "")
+    if survey.within and None not in survey.within:
+        layout.within = True
+        tails = {one.behind for one in survey.within if one}
+        heads = {one.before for one in survey.within if one}
+        layout.shared = tails.pop() if len(tails) == 1 and len(heads) > 1 else ""
+        told = f"; what stands behind them in all rows is left out: '{layout.shared}'" if layout.shared else ""
+        origin.note(
+            f"options are read out of the questions' texts, where all {len(survey.within)} rows list them{told}"
+        )
+    if layout.several:
+        names = ", ".join(sorted(filter(None, layout.several))) or "this file"
+        origin.note(
+            f"several letters are asked for in all choices of {names}, since some of them have several true ones"
+        )
+    return layout
+
+
+class _Survey:
+    """Notes what rows say, one by one."""
+
+    def __init__(self, record: Record) -> None:
+        self._convention = Convention(record.decimal, record.decimal_told)
+        self.within: list[Lettered | None] = []
+        self.several: set[str] = set()
+        self._numbers: dict[str, list[tuple[int, int, int]]] = {}
+        self._others: dict[str, tuple[int, str]] = {}
+        self._signs: dict[str, tuple[int, str]] = {}
+        self._unsure: tuple[int, str] | None = None
+        self._names: dict[str, str] = {}
+
+    def look_at(self, row: Mapping[str, Any], record: Record) -> None:
+        """Note one row; what is wrong with it alone is told where it is read."""
+        columns = Columns(row, record)
+        try:
+            options = options_of(columns)
+        except ValueError:
+            return
+        question, kind = text_of(columns.first("question")[1]), kind_of(columns)
+        if question and kind in MAY_BE_CHOICES:
+            self.within.append(None if options else options_within(question))
+            options = lettered(self.within[-1].options) if self.within[-1] else options
+        if options and kind in MAY_BE_CHOICES:
+            self._note_choice(columns, options, record)
+        elif kind in (None, "number"):
+            self._note_number(columns, record)
+
+    def _note_choice(self, columns: Columns, options: Mapping[str, str], record: Record) -> None:
+        for name in ("answer_from_1", "answer_index", "answer"):
+            own, value = columns.first(name)
+            if value is None:
+                continue
+            value = only_value(value)
+            self._names[name] = columns.called(own)
+            text = text_of(value)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
+                if int(text) <= len(options):
+                    self._numbers.setdefault(name, []).append((int(text), len(options), record.line))
+            elif len(letters_in(value, options)) > 1:
+                self.several.add(text_of(columns.first("category")[1]))
+            elif text:
+                self._others.setdefault(name, (record.line, text))
+            return
+
+    def _note_number(self, columns: Columns, record: Record) -> None:
+        name, value = columns.first("answer")
+        texts = [] if isinstance(value, int | float) else texts_of(value, typed=record.typed)
+        if len(texts) == 1:
+            self._names["number"] = columns.called(name)
+            if sign := sign_within(texts[0]):
+                self._signs.setdefault(sign, (record.line, texts[0]))
+            elif "," in texts[0] and is_unsure(texts[0]):
+                self._unsure = self._unsure or (record.line, texts[0])
+
+    def wrong(self) -> Iterator[str]:
+        """Say what is wrong with a column, whatever row is looked at."""
+        for name, numbers in self._numbers.items():
+            yield from self._wrong_count(name, numbers)
+        yield from self._wrong_signs()
+
+    def _wrong_count(self, name: str, numbers: list[tuple[int, int, int]]) -> Iterator[str]:
+        own, base = self._names[name], _COUNTED[name]
+        last = next(((number, line) for number, count, line in numbers if number == count), None)
+        zero = next((line for number, _, line in numbers if number == 0), None)
+        if base == 1 and zero is not None:
+            yield f"{own}: holds 0 (row at line {zero}), so it counts from 0; say `--map {own}=answer_index`"
+        if base == 0 and last and zero is None:
+            yield (
+                f"{own}: holds {last[0]} of {last[0]} options (row at line {last[1]}) and never 0, so it counts from "
+                f"1; say `--map {own}=answer_from_1`"
+            )
+        if base == 0 and not last and zero is None and name in self._others:
+            line, text = self._others[name]
+            yield (
+                f"{own}: holds numbers in some rows (line {numbers[0][2]}: {numbers[0][0]}) and texts or letters in "
+                f"others (line {line}: '{text[:40]}'), and never 0: what the numbers count from is not told; make one "
+                f"table of each, and say `--map {own}=answer_from_1` or `--map {own}=answer_index` of the numbers"
+            )
+
+    def _wrong_signs(self) -> Iterator[str]:
+        if self._convention.told or "," not in {*self._signs, "," if self._unsure else ""}:
+            return
+        own = self._names["number"]
+        line, text = self._signs.get(",") or self._unsure or (0, "")
+        if self._convention.decimal == "." and "," in self._signs:
+            yield (
+                f"{own}: '{text}' (row at line {line}) has a decimal comma, and in this file a point is the decimal "
+                "sign; say `--decimal ,` if all its numbers have commas, or `--decimal .` if this is a text"
+            )
+        elif self._convention.decimal == "," and "." in self._signs:
+            other = self._signs["."]
+            yield (
+                f"{own}: holds '{text}' (row at line {line}) and '{other[1]}' (row at line {other[0]}), with two "
+                "decimal signs; write all with one, and say `--decimal ,` or `--decimal .`"
+            )

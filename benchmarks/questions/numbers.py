@@ -1,0 +1,70 @@
+"""Reads numbers that are written as texts: with a point or a comma before the fraction, and marks between thousands."""
+
+import re
+from typing import NamedTuple
+
+_SIGN = r"[-+−]?"
+_GAP = r"[ \u00a0\u2009\u202f'’]"
+_PLAIN = re.compile(rf"{_SIGN}(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
+_COMMA = re.compile(rf"{_SIGN}\d*,\d+(?:[eE][-+]?\d+)?")
+_THOUSANDS = {
+    ",": re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:,\d{{3}})+(?:\.\d+)?(?:[eE][-+]?\d+)?"),
+    ".": re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d+)?(?:[eE][-+]?\d+)?"),
+}
+_SPACED = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+(?:[.,]\d+)?")
+_UNSURE = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}")
+"""One mark with three digits behind it, and not zero before: thousands to some, thousandths to others."""
+_LEADING = re.compile(rf"{_SIGN}(?:\d[\d.,]*|[.,]\d+)(?:{_GAP}\d{{3}}(?!\d)[\d.,]*)*(?:[eE][-+]?\d+)?(?<![.,])")
+_DIGIT_ALONE = re.compile(r"(?<![^\W\d_])\d")
+
+
+class Convention(NamedTuple):
+    """The decimal sign of a file's numbers, and whether somebody said so."""
+
+    decimal: str = "."
+    told: bool = False
+
+
+def sign_within(text: str) -> str:
+    """The decimal sign that a number can only have; nothing where both would do, or where it is no number."""
+    if _UNSURE.fullmatch(text):
+        return ""
+    if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text):
+        return "." if "." in text else ""
+    return "," if _COMMA.fullmatch(text) or (_THOUSANDS["."].fullmatch(text) and "," in text) else ""
+
+
+def is_unsure(text: str) -> bool:
+    """Whether a number is another one where the other sign is the decimal sign: "1,234"."""
+    return bool(_UNSURE.fullmatch(text))
+
+
+def number_in(text: str, convention: Convention) -> str | None:
+    """The number that a text is, as Python writes it; None where it is none in this convention.
+
+    Raises ValueError where it is one number in this convention and may be meant as another.
+    """
+    if convention.decimal == ".":
+        return _number(text) if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) else None
+    if "." in text and is_unsure(text) and not convention.told:
+        raise ValueError(
+            f"'{text}' is {_number(text, ',', '.')} where a comma is the decimal sign, as in a table of semicolons, "
+            f"and {_number(text)} where a point is; say which: `--decimal ,` or `--decimal .`"
+        )
+    if _COMMA.fullmatch(text) or _THOUSANDS["."].fullmatch(text) or (_SPACED.fullmatch(text) and "." not in text):
+        return _number(text, ",", ".")
+    plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _SPACED.fullmatch(text)
+    return _number(text) if plain else None
+
+
+def leading_number(text: str, convention: Convention) -> str | None:
+    """The number that a text begins with, before its unit; None where more follow. Raises as `number_in` does."""
+    match = _LEADING.match(text)
+    if match is None or _DIGIT_ALONE.search(text, match.end()):
+        return None
+    return number_in(match[0], convention)
+
+
+def _number(text: str, decimal: str = ".", thousands: str = ",") -> str:
+    bare = re.sub(_GAP, "", text).replace(thousands, "")
+    return bare.replace(decimal, ".").replace("−", "-")

@@ -1,0 +1,72 @@
+"""Holds truths against what a prompt asks for: a truth that no answer of the asked form can be is an error."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from evaluation.samples import Sample
+
+_SHOWN = 60
+_OPTION_LETTERS = frozenset("ABCDEFGHIJ")
+AnySample = TypeVar("AnySample", bound=Sample)
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """What a prompt asks a sample's answer to be: `kind` in a word, as an import counts them, and the truths of it.
+
+    `possible` lists all answers that the prompt names, such as letters; None where it names none. `longest` is how many
+    characters the asked answer has at most; None for any number. `lettered` tells that a bare letter is asked for in
+    words of the sample's own, so that a truth of one is none of an option that the prompt does not show.
+    """
+
+    kind: str
+    truths: tuple[str, ...] = ()
+    possible: frozenset[str] | None = None
+    longest: int | None = None
+    lettered: bool = False
+
+
+def form_of_options(sample: Sample) -> AnswerForm:
+    """The form of a plain sample: one of its options, by letter or text; else a text."""
+    truths = (sample.truth,) if sample.truth else ()
+    if sample.options:
+        return AnswerForm("choice", truths, frozenset([*sample.options, *sample.options.values()]))
+    return AnswerForm("text", truths)
+
+
+def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]) -> dict[str, int]:
+    """Count samples by the kind of answer that they ask for, the most frequent first."""
+    return dict(Counter(form_of(sample).kind for sample in samples).most_common())
+
+
+def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:
+    """Say of each truth that the prompt cannot lead to why it cannot."""
+    for truth in form.truths:
+        told = truth if len(truth) <= _SHOWN else f"{truth[:_SHOWN]}..."
+        if form.possible is not None and truth not in form.possible:
+            yield f"answer '{told}' is none of the answers that the prompt asks for: {', '.join(sorted(form.possible))}"
+        elif form.longest is not None and len(truth) > form.longest:
+            yield (
+                f"answer '{told}' has {len(truth)} characters, and the prompt asks for {form.longest} at most "
+                f"({form.kind}); ask it as an open question (type open), or name what is to be compared"
+            )
+
+
+def letters_without_options(
+    samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]
+) -> tuple[AnySample, str] | None:
+    """Say that all truths of samples without options are options' letters: the first such sample, and the sentence.
+
+    None where any of them is not, or where there is none.
+    """
+    forms = ((sample, form_of(sample)) for sample in samples if not sample.options)
+    free = [(sample, form) for sample, form in forms if form.possible is None and form.truths and not form.lettered]
+    if not free or not all(truth in _OPTION_LETTERS for _, form in free for truth in form.truths):
+        return None
+    letters = ", ".join(sorted({truth for _, form in free for truth in form.truths}))
+    return free[0][0], (
+        f"the answers of all {len(free)} questions without options are letters ({letters}), and no prompt can lead to "
+        "them: the options are not read"
+    )

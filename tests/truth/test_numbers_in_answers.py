@@ -1,0 +1,43 @@
+"""A number in an answer that can be read in two ways is ambiguous, and never another number."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.answers.scalars import read_number
+
+COMMAS = ["0,5 %", "0,5", "The result = 3,5", "about 12,75 m", "Final answer: 0,25", "It is 7,5 km long."]
+POINTS = ["1.234,5", "The result = 1.234.567", "= 1 234 567,5", "Final answer: 1.234,50 m", "It is 1'234'567 now."]
+
+
+@pytest.mark.parametrize("text", COMMAS + POINTS)
+def test_a_number_that_is_cut_by_its_own_marks_is_ambiguous(text: str) -> None:
+    """A decimal comma, points and gaps between thousands: the part before is another number."""
+    assert read_number(text).status == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12.5", 12.5),
+        ("The total is 3,000.25 m.", 3000.25),
+        ("1,234,567", 1234567),
+        ("There are 7.", 7),
+        ("There are 7, not 8.", 7),
+        ("seven", 7),
+    ],
+)
+def test_a_number_with_points_is_read(text: str, number: float) -> None:
+    """Commas between thousands, points before the fraction, marks of the sentence behind it."""
+    assert (read_number(text).value, read_number(text).status) == (number, "parsed")
+
+
+@given(
+    whole=st.integers(0, 99_999),
+    fraction=st.text("0123456789", min_size=1, max_size=2),
+    frame=st.sampled_from(["{}", "It is {}.", "Final answer: {}", "= {}", "{} m", "**{}**", "x = {} m, I think"]),
+)
+def test_a_decimal_comma_never_gives_another_number(whole: int, fraction: str, frame: str) -> None:
+    """However the answer is worded."""
+    reading = read_number(frame.format(f"{whole},{fraction}"))
+    assert reading.status == "ambiguous" or reading.value == float(f"{whole}.{fraction}")
