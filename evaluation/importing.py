@@ -84,8 +84,9 @@ def import_dataset(
     pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
     `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
     their names there; `described` is what a configuration says of the records. `follows_links` takes links out of the
-    folder, which the caller must have made. Nothing is made unless everything is good, or bad records may be left out; what is wrong with a file as a whole is never left out. Raises
-    DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
+    folder, which the caller must have made. Nothing is made unless everything is good, or bad records may be left out;
+    what is wrong with a file as a whole is never left out. Raises DatasetInvalidError naming every bad record,
+    FileExistsError where `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
