@@ -101,9 +101,9 @@ def check(
 
 def _remarks_on(image: Path) -> tuple[str, ...]:
     """What is to be said of a TIFF's other pages and of its levels; nothing without the extra `pixels`."""
-    from tiling.formats import container_of
+    from tiling.headers import read_stored_header
 
-    if find_spec("pyvips") is None or container_of(image) != "tiff":
+    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
         return ()
     from tiling.known import known_reading
 
