@@ -72,6 +72,10 @@ def renew_digest(path: Path) -> bool:
         return _DIGESTS.renew(file)
 
 
+WRITTEN_UNSEEN = "its content is another one, though no time of the file changed; `touch` it, so that services look again"
+"""What a person should know of a file whose digest was renewed."""
+
+
 def has_digest(path: Path, digest: str) -> bool:
     """Whether a file is what somebody recorded by this digest, be it of an earlier release. Raises as that does."""
     with OpenFile(path) as file, file.unchanging():

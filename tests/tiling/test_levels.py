@@ -56,11 +56,11 @@ WRONG: dict[str, Halve] = {
 
 
 def save_levels(path: Path, levels: list[Pixels], *, jpeg_quality: int = 0, **options: object) -> Path:
-    """Tiled pages one behind the other, of which no tag says what they are, unless `options` do."""
+    """Tiled pages one behind the other, all but the first reduced ones, unless `options` say otherwise."""
     coded = {"compression": "jpeg", "compressionargs": {"level": jpeg_quality}} if jpeg_quality else {}
     with tifffile.TiffWriter(path) as writer:
         for number, pixels in enumerate(levels):
-            of_level = options if number else {}
+            of_level = {"subfiletype": 1, **options} if number else {}
             writer.write(pixels, tile=(256, 256), photometric="rgb", metadata=None, **coded, **of_level)
     return path
 
@@ -122,7 +122,7 @@ def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(
     assert (len(known_reading(path).found) > 1) is (shrink == "mean")
 
 
-@pytest.mark.parametrize("options", [{}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
+@pytest.mark.parametrize("options", [{"subfiletype": 0}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
 def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: Path, options: dict[str, int]) -> None:
     """A sheet scanned at half the resolution, whatever its tag says of it."""
     first, other = written(WIDTH, HEIGHT, 0), written(WIDTH // 2, HEIGHT // 2, 1)
