@@ -72,7 +72,7 @@ def renew_digest(path: Path) -> bool:
         return _DIGESTS.renew(file)
 
 
-WRITTEN_UNSEEN = "its content is another one, though no time of the file changed; `touch` it, so that services look again"
+WRITTEN_UNSEEN = "its content is another one, though no time of the file changed; `touch` it: services then look again"
 """What a person should know of a file whose digest was renewed."""
 
 

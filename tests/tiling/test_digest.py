@@ -296,7 +296,7 @@ def test_what_is_mounted_is_told_to_each_process_once() -> None:
         "subprocess.run(['mount', '-t', 'tmpfs', 'none', '/mnt'], check=True); after = mounts();"
         "assert after != before and mounts() == after"
     )
-    made = subprocess.run(["unshare", "-rm", "true"], capture_output=True)
+    made = subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True)
     if made.returncode:
         pytest.skip("no namespace of mounts may be made here")
     subprocess.run(["unshare", "-rm", sys.executable, "-c", script], check=True)

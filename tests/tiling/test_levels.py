@@ -133,6 +133,34 @@ def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: P
     assert known_reading(path).remarks
 
 
+APERIO = "Aperio Image Library v11.2.1 \r\n1536x1280 [0,0 1536x1280] (256x256) JPEG/RGB Q=70|AppMag = 20|MPP = 0.5"
+
+
+@pytest.mark.parametrize(
+    ("of_first", "of_second", "is_level"),
+    [
+        ({}, {"subfiletype": 0}, False),
+        ({}, {"extratags": [(255, "H", 1, 1, True)], "subfiletype": 0}, False),
+        ({}, {"subfiletype": 1}, True),
+        ({}, {"extratags": [(255, "H", 1, 2, True)], "subfiletype": 0}, True),
+        ({"description": APERIO}, {"subfiletype": 0}, True),
+        ({"subifds": 1}, {"subfiletype": 0}, True),
+    ],
+    ids=["untold", "full", "reduced", "reduced of old", "Aperio's", "below the first"],
+)
+def test_a_page_is_a_level_where_it_says_so_or_its_format_does(
+    tmp_path: Path, of_first: dict[str, object], of_second: dict[str, object], *, is_level: bool
+) -> None:
+    """However alike it is: a sheet's second page may be the first one with a date, at half its size."""
+    pixels, path = written(1536, 1280), tmp_path / "a.tif"
+    with tifffile.TiffWriter(path) as writer:
+        for level, options in ((pixels, of_first), (averaged(pixels, 2), of_second)):
+            writer.write(level, tile=(256, 256), photometric="rgb", metadata=None, **options)
+    reading = known_reading(path)
+    assert (len(reading.found) == 2) is is_level
+    assert any("1 more image" in remark for remark in reading.remarks) is not is_level
+
+
 def test_a_blank_image_cannot_tell_and_is_believed(tmp_path: Path) -> None:
     """One colour is its own mean, and its own nearest neighbour."""
     blank = np.full((1280, 1536, 3), 200, np.uint8)
