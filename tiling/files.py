@@ -18,7 +18,7 @@ from typing import IO, Self
 from tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
 from tiling.versions import Version, may_be_several, mounts, seconds_until_settled, stamp_of, tells_versions, version_of
 
-_DESCRIPTORS = Path("/proc/self/fd")
+_DESCRIPTORS = "/proc/self/fd" if Path("/proc/self/fd").is_dir() else None
 _CLOSED = -1
 
 
@@ -32,8 +32,7 @@ class OpenFile(os.PathLike[str]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._named = path.parent.resolve() / path.name
-        self._is_by_name = may_be_several(path) or not _DESCRIPTORS.is_dir()
+        self._by_name = path.parent.resolve() / path.name if may_be_several(path) or not _DESCRIPTORS else None
         self._mounts = mounts()
         self.descriptor = _open(path)
         try:
@@ -45,7 +44,7 @@ class OpenFile(os.PathLike[str]):
     def __fspath__(self) -> str:
         if self.descriptor == _CLOSED:
             raise ValueError(f"{self.path}: the file is closed")
-        return str(self._named if self._is_by_name else _DESCRIPTORS / str(self.descriptor))
+        return str(self._by_name or f"{_DESCRIPTORS}/{self.descriptor}")
 
     def stream(self) -> IO[bytes]:
         """Open the same file once more, with a position of its own, under its own name."""
@@ -63,7 +62,7 @@ class OpenFile(os.PathLike[str]):
     @property
     def files(self) -> "tuple[OpenFile | Path, ...]":
         """This file, and those beside it that belong to its image, as its version names them."""
-        return (self, *(self._named.parent / stamp.name for stamp in self.version[1:]))
+        return (self, *(self.path.parent.resolve() / stamp.name for stamp in self.version[1:]))
 
     @property
     def is_unchanged(self) -> bool:
@@ -110,8 +109,8 @@ class OpenFile(os.PathLike[str]):
         self.close()
 
     def _look(self) -> Version:
-        if self._is_by_name:
-            return version_of(self._named)
+        if self._by_name:
+            return version_of(self._by_name)
         return (stamp_of(os.fstat(self.descriptor), self.path.name),)
 
 
