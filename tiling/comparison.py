@@ -27,7 +27,7 @@ _UNRELATED = 0.7  # of both variances; images that have nothing in common differ
 _DETAIL = 2.0  # of what means of unrelated pixels vary by; no filter differs more from the mean than by 1.2
 _NOISE = 16.0  # squared grey levels that lossy compression explains where there is nothing to see
 _LOSS = {False: 80.0, True: 180.0}  # and elsewhere, by whether the file is lossy as it is; it may have been before
-_SHADE = 16.0  # grey levels between mean colours
+_SHADE = 13.0  # grey levels between mean colours; sharp filters overshoot white, which is cut off
 _ELSE = "shows something else"
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _SAMPLES = tuple(product((0.0, 0.25, 0.5, 0.75), repeat=2))  # where in a pixel of a level the one that was kept lay

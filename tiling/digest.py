@@ -5,16 +5,16 @@ import os
 import re
 import tempfile
 import threading
-import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from blake3 import blake3
 from cachetools import LRUCache
 
-from tiling.errors import ImageChangedError
+from tiling.files import OpenFile, changed
 from tiling.helpers import helpers
-from tiling.versions import Version, files_of, seconds_until_settled, version_of
+from tiling.versions import Version, is_settled, tells_versions
 
 WHOLE_BYTES = 256 * 2**20
 """Up to so many bytes all are digested; the digests of larger images depend on it."""
@@ -41,17 +41,53 @@ def content_digest(path: Path) -> str:
     times and 16 samples; a copy has another. What was digested once is not read again while it stays the same
     (`keep_digests`).
 
-    Blocks. Raises ImageChangedError where the file does not stay the same meanwhile, and OSError.
+    Blocks. Raises ImageNotFoundError, ImageUnreadableError, ImageChangedError where the file does not stay the same
+    meanwhile, and OSError.
     """
-    return _DIGESTS.of(path)
+    with OpenFile(path) as file:
+        return digest_of(file)
+
+
+def digest_of(file: OpenFile) -> str:
+    """Name the content of an open file, likewise."""
+    return _DIGESTS.of(file)
+
+
+def require_content(file: OpenFile, digest: str) -> None:
+    """Raise ImageChangedError where an open file has another content; what changes from now on will show.
+
+    Blocks, if for a moment only where the content is known.
+    """
+    file.settle()
+    if digest_of(file) != digest:
+        raise changed(file.path)
+
+
+def renew_digest(path: Path) -> bool:
+    """Read anew what is digested whole and was once; returns whether the digest that was kept was of another content.
+
+    So it is where somebody wrote through a mapping and no time of the file changed. Blocks, and raises as above.
+    """
+    with OpenFile(path) as file:
+        return _DIGESTS.renew(file)
+
+
+WRITTEN_UNSEEN = "its content is another one, though no time of the file changed; `touch` it: services then look again"
+"""What a person should know of a file whose digest was renewed."""
 
 
 def has_digest(path: Path, digest: str) -> bool:
     """Whether a file is what somebody recorded by this digest, be it of an earlier release. Raises as that does."""
+    with OpenFile(path) as file, file.unchanging():
+        return is_named(file, digest)
+
+
+def is_named(file: OpenFile, digest: str) -> bool:
+    """The same of an open file."""
     if not is_of_samples(digest):
-        return content_digest(path) == digest
-    stat = path.stat()
-    return _DIGESTS.sampled((path,), f"{stat.st_size}:{stat.st_mtime_ns}") == digest
+        return digest_of(file) == digest
+    stamp = file.version[0]
+    return _DIGESTS.sampled([file], f"{stamp.size}:{stamp.modified_ns}") == digest
 
 
 def is_of_samples(digest: str) -> bool:
@@ -75,51 +111,53 @@ class _Digests:
     def __init__(self) -> None:
         self.folder: Path | None = None
         self.bytes_read = 0
-        self._known: LRUCache[tuple[Path, Version], str] = LRUCache(_KNOWN)
+        self._known: LRUCache[tuple[Path, Version, int], str] = LRUCache(_KNOWN)
         self._lock = threading.Lock()
         self._turns = [threading.Lock() for _ in range(_LOCKS)]
 
-    def of(self, path: Path) -> str:
-        with self._turns[hash(path) % _LOCKS]:
-            version = version_of(path)
-            if known := self._recall(path, version):
-                return known
-            if not _is_small(version):
-                time.sleep(seconds_until_settled(version))
-                version = version_of(path)
-            is_settled = seconds_until_settled(version) == 0
-            digest = self._make(path, version)
-            if version_of(path) != version:
-                raise ImageChangedError(f"{path}: the image was replaced while it was being read")
-            if is_settled:
-                self._remember(path, version, digest)
-            return digest
+    def of(self, file: OpenFile) -> str:
+        with self._turns[hash(file.path) % _LOCKS]:
+            if not _is_small(file.version):
+                file.settle()
+            return self._recall(file) or self._make(file)
 
-    def sampled(self, files: tuple[Path, ...], facts: str) -> str:
+    def renew(self, file: OpenFile) -> bool:
+        if not _is_small(file.version) or (known := self._recall(file)) is None:
+            return False
+        file.settle()
+        return self._make(file) != known
+
+    def sampled(self, files: Sequence[OpenFile | Path], facts: str) -> str:
         """Digest 16 blocks of 64 KiB, evenly spaced from first byte to last, and what else is known."""
         digest = hashlib.blake2b(facts.encode(), digest_size=_OF_SAMPLES // 2)
         samples = max(1, _SAMPLES // len(files))
-        for path in files:
-            step = max(_SAMPLE_BYTES, (path.stat().st_size - _SAMPLE_BYTES) / max(1, samples - 1))
-            with path.open("rb") as file:
+        for each in files:
+            with open(each, "rb") as file:  # noqa: PTH123 - a path of its own, or a descriptor's
+                step = max(_SAMPLE_BYTES, (os.fstat(file.fileno()).st_size - _SAMPLE_BYTES) / max(1, samples - 1))
                 for index in range(samples):
                     file.seek(round(index * step))
                     digest.update(block := file.read(_SAMPLE_BYTES))
                     self._count(len(block))
         return digest.hexdigest()
 
-    def _make(self, path: Path, version: Version) -> str:
-        if _is_small(version):
-            return self._whole(path, version)
-        facts = ":".join(str((s.name, s.inode, s.size, s.modified_ns, s.changed_ns)) for s in version)
-        return f"v{self.sampled(files_of(path), facts)}"
+    def _make(self, file: OpenFile) -> str:
+        settled = is_settled(file.version)
+        with file.unchanging():
+            digest = self._whole(file) if _is_small(file.version) else self._of_version(file)
+        if settled:
+            self._remember(file, digest)
+        return digest
 
-    def _whole(self, path: Path, version: Version) -> str:
-        pieces = [
-            (path.parent / stamp.name, start) for stamp in version for start in range(0, stamp.size, _PIECE_BYTES)
-        ]
+    def _of_version(self, file: OpenFile) -> str:
+        facts = ":".join(str((s.name, s.inode, s.size, s.modified_ns, s.changed_ns)) for s in file.version)
+        return f"v{self.sampled(file.files, facts)}"
+
+    def _whole(self, file: OpenFile) -> str:
+        version = file.version
+        parts = zip(file.files, version, strict=True)
+        pieces = [(part, start) for part, stamp in parts for start in range(0, stamp.size, _PIECE_BYTES)]
         if len(pieces) <= 1 and len(version) == 1:
-            return self._piece((path, 0)).hex()
+            return self._piece((file, 0)).hex()
         digests = helpers().map(self._piece, pieces)
         # In a mode of its own, so that no single piece has the digest of several.
         digest = blake3(derive_key_context=_OF_PIECES)
@@ -130,11 +168,11 @@ class _Digests:
                 digest.update(next(digests))
         return digest.hexdigest()
 
-    def _piece(self, piece: tuple[Path, int]) -> bytes:
+    def _piece(self, piece: tuple[OpenFile | Path, int]) -> bytes:
         """Digest a file from a place on; smaller blocks stay in a core's own cache."""
         path, start = piece
         digest, block, left = blake3(), memoryview(bytearray(_BLOCK_BYTES)), _PIECE_BYTES
-        with path.open("rb", buffering=0) as file:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
             file.seek(start)
             while left and (length := file.readinto(block[:left])):
                 digest.update(block[:length])
@@ -146,37 +184,39 @@ class _Digests:
         with self._lock:
             self.bytes_read += num_bytes
 
-    def _recall(self, path: Path, version: Version) -> str | None:
+    def _recall(self, file: OpenFile) -> str | None:
         with self._lock:
-            known = self._known.get((path, version))
-        if known is None and (place := self._place(path, version)):
+            known = self._known.get(file.key)
+        if known is None and (place := self._place(file)):
             with suppress(OSError, UnicodeDecodeError):
                 text = place.read_text("ascii")
                 if re.fullmatch(DIGEST, text):
                     os.utime(place)  # used just now
                     known = text
-                    self._learn(path, version, known)
+                    self._learn(file, known)
         return known
 
-    def _learn(self, path: Path, version: Version, digest: str) -> None:
+    def _learn(self, file: OpenFile, digest: str) -> None:
         with self._lock:
-            self._known[path, version] = digest
+            self._known[file.key] = digest
 
-    def _remember(self, path: Path, version: Version, digest: str) -> None:
-        self._learn(path, version, digest)
-        if place := self._place(path, version):
+    def _remember(self, file: OpenFile, digest: str) -> None:
+        self._learn(file, digest)
+        if place := self._place(file):
             with suppress(OSError):  # a disk that takes nothing costs the next process its time
                 place.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as file:
-                    file.write(digest)
-                Path(file.name).replace(place)
+                with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as partial:
+                    partial.write(digest)
+                Path(partial.name).replace(place)
 
-    def _place(self, path: Path, version: Version) -> Path | None:
-        if self.folder is None or sum(stamp.size for stamp in version) < _LEAST_KEPT_BYTES:
+    def _place(self, file: OpenFile) -> Path | None:
+        version = file.version
+        is_worth_it = sum(stamp.size for stamp in version) >= _LEAST_KEPT_BYTES
+        if self.folder is None or not is_worth_it or not tells_versions(version):
             return None
         # Without the device: its number is another one after the next start of a machine.
         stamps = [(*stamp[:1], *stamp[2:]) for stamp in version]
-        name = hashlib.blake2b(repr((_FORM, WHOLE_BYTES, str(path), stamps)).encode(), digest_size=16).hexdigest()
+        name = hashlib.blake2b(repr((_FORM, WHOLE_BYTES, str(file.path), stamps)).encode(), digest_size=16).hexdigest()
         return self.folder / name[:2] / f"{name}.digest"
 
 

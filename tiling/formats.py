@@ -1,9 +1,10 @@
 """Which kind of file this is, by its first bytes; names lie, so an extension decides only where bytes cannot."""
 
-from pathlib import Path
+import os
 from typing import Literal
 
-from tiling.errors import ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError
+from tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from tiling.files import OpenFile
 
 Container = Literal["jpeg", "png", "webp", "jp2", "tiff"]
 
@@ -15,12 +16,12 @@ OPENSLIDE_ONLY = frozenset({".mrxs", ".vms", ".vmu", ".dcm", ".zvi", ".czi"})
 """Extensions of slides that no other library reads. A `.mrxs` begins like the JPEG that it also is."""
 
 
-def container_of(path: Path) -> Container:
+def container_of(file: OpenFile) -> Container:
     """Recognise the container of an image file from its first bytes.
 
-    Raises ImageNotFoundError, ImageUnreadableError (empty, or no image) and ImageUnsupportedError.
+    Raises ImageUnreadableError (empty, or no image) and ImageUnsupportedError.
     """
-    head = _first_bytes(path)
+    path, head = file.path, _first_bytes(file)
     if not head:
         raise ImageUnreadableError(f"{path}: the file is empty")
     if path.suffix.lower() in OPENSLIDE_ONLY:
@@ -37,14 +38,11 @@ def container_of(path: Path) -> Container:
     raise ImageUnreadableError(f"{path}: the first bytes are those of no image format")
 
 
-def _first_bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise ImageNotFoundError(f"{path}: no such file")
+def _first_bytes(file: OpenFile) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(16)
+        return os.pread(file.descriptor, 16, 0)
     except OSError as error:
-        raise ImageUnreadableError(f"{path}: {error.strerror}") from error
+        raise ImageUnreadableError(f"{file.path}: {error.strerror}") from error
 
 
 def _recognise(head: bytes) -> Container | None:

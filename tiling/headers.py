@@ -12,6 +12,7 @@ from tifffile import TiffFile
 
 from tiling import jpeg, jpeg2000
 from tiling.errors import DECODER_FAULTS, decoder_faults
+from tiling.files import OpenFile
 from tiling.formats import Container, container_of
 from tiling.geometry import Size
 from tiling.limits import Layout, check_pixels
@@ -74,44 +75,48 @@ def read_header(path: Path) -> Header:
 
 def read_stored_header(path: Path) -> StoredHeader:
     """Read the header in the stored frame; raises as `read_header` does."""
-    container = container_of(path)
-    header, layout = _tiff(path) if container == "tiff" else _flat(path, container)
-    check_pixels(path, layout, header.size_s)
+    with OpenFile(path) as file:
+        return header_of(file)
+
+
+def header_of(file: OpenFile) -> StoredHeader:
+    """Read the header of an open file in the stored frame; raises as `read_header` does."""
+    container = container_of(file)
+    header, layout = _tiff(file) if container == "tiff" else _flat(file, container)
+    check_pixels(file.path, layout, header.size_s)
     return header
 
 
-def _tiff(path: Path) -> tuple[StoredHeader, Layout]:
-    with decoder_faults(path), TiffFile(path) as file:
-        found = tiff_layout(file, path)
+def _tiff(file: OpenFile) -> tuple[StoredHeader, Layout]:
+    with decoder_faults(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+        found = tiff_layout(tiff, file.path)
     layout: Layout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
 
 
-def _flat(path: Path, container: Container) -> tuple[StoredHeader, Layout]:
-    with decoder_faults(path):
-        told = _told_pixel_type(path, container)
+def _flat(file: OpenFile, container: Container) -> tuple[StoredHeader, Layout]:
+    with decoder_faults(file.path):
+        told = _told_pixel_type(file, container)
     if told:
-        check_pixel_type(path, told)
-    with decoder_faults(path), _PLUGINS[container](path) as image:
-        found = told or (_png_pixel_type(path) if container == "png" else _webp_pixel_type(image))
-        check_pixel_type(path, found, _PNG_EXACT_BITS if container == "png" else (8,))
-        exif = image.info.get("exif", b"") or (_exif_behind_pixels(path) if container == "png" else b"")
+        check_pixel_type(file.path, told)
+    with decoder_faults(file.path), file.stream() as stream, _PLUGINS[container](stream) as image:
+        found = told or (_png_pixel_type(file) if container == "png" else _webp_pixel_type(image))
+        check_pixel_type(file.path, found, _PNG_EXACT_BITS if container == "png" else (8,))
+        exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found)
         return header, _layout(image, container)
 
 
-def _told_pixel_type(path: Path, container: Container) -> PixelType | None:
+def _told_pixel_type(file: OpenFile, container: Container) -> PixelType | None:
     """What the file says itself, where Pillow refuses or hides the pixels of which there would be too much."""
     if container == "jpeg":
-        return jpeg.pixel_type_of(path)
-    return jpeg2000.pixel_type_of(path) if container == "jp2" else None
+        return jpeg.pixel_type_of(file)
+    return jpeg2000.pixel_type_of(file) if container == "jp2" else None
 
 
-def _png_pixel_type(path: Path) -> PixelType:
+def _png_pixel_type(file: OpenFile) -> PixelType:
     """As the file says it, of which Pillow tells the depth only in part. A colour that stands for alpha is no band."""
-    with path.open("rb") as file:
-        file.seek(_PNG_BITS_AT)
-        bits, kind = file.read(2)
+    bits, kind = os.pread(file.descriptor, 2, _PNG_BITS_AT)
     colours, bands = _PNG_COLOURS[kind]
     return PixelType(bits, colours, bands, has_alpha=bands > CHANNELS[colours])
 
@@ -130,11 +135,9 @@ def _orientation(data: bytes) -> int:
         return 1
 
 
-def _exif_behind_pixels(path: Path) -> bytes:
+def _exif_behind_pixels(file: OpenFile) -> bytes:
     """The eXIf chunk in the last 256 KiB of a PNG. Pillow's own `getexif` would decode the whole image to get there."""
-    with path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _PNG_TAIL_BYTES))
-        tail = file.read()
+    tail = os.pread(file.descriptor, _PNG_TAIL_BYTES, max(0, os.fstat(file.descriptor).st_size - _PNG_TAIL_BYTES))
     at = tail.rfind(b"eXIf")
     if at < 4:
         return b""

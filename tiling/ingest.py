@@ -5,11 +5,11 @@ import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
 from tiling.digest import content_digest
-from tiling.errors import ImageChangedError
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.known import known_reading
 from tiling.levels import LARGE_PIXELS, Reading
@@ -74,15 +74,28 @@ def has_levels(path: Path, reading: Reading) -> bool:
     return not reading.is_flat and path.suffix.lower() not in OPENSLIDE_ONLY
 
 
-def file_to_read(path: Path, digest: str, folder: Path, named: str | None = None) -> tuple[Path, Reading]:
-    """The file that views of the image at `path` are made of, and how: itself, or where it is flat its pyramid.
+class Original(NamedTuple):
+    """The file that views of an image are made of, and how it is read.
 
-    Either gives the same pixels. A file that is `named` by its digest never changes. Raises TilingError subclasses.
+    `digest` is that of the content that it must have while it is read; None of a file that never changes.
     """
-    pyramid, reading = pyramid_path(digest, folder), known_reading(path, named)
-    if has_levels(path, reading) or not pyramid.exists():
-        return path, reading
-    return pyramid, pyramid_reading(pyramid, reading)
+
+    path: Path
+    digest: str | None
+    reading: Reading
+
+
+def file_to_read(path: Path, digest: str, folder: Path | None, named: str | None = None) -> Original:
+    """What views of the image at `path` are made of: itself, or where it is flat its pyramid in `folder`, if any.
+
+    Either gives the same pixels. A file that is `named` by its digest never changes, nor does a pyramid. Raises
+    TilingError subclasses; ImageChangedError where the image's content is not that of `digest`.
+    """
+    reading = known_reading(path, named, digest=digest)
+    pyramid = pyramid_path(digest, folder) if folder else None
+    if pyramid is None or has_levels(path, reading) or not pyramid.exists():
+        return Original(path, None if named else digest, reading)
+    return Original(pyramid, None, pyramid_reading(pyramid, reading))
 
 
 def pyramid_reading(pyramid: Path, reading: Reading) -> Reading:
@@ -100,12 +113,15 @@ def ingest(path: Path, folder: Path) -> Path:
     return pyramid_path(content_digest(path), folder)
 
 
-def make_pyramid(path: Path, folder: Path, progress: Progress | None = None, *, wait: bool = True) -> bool:
+def make_pyramid(
+    path: Path, folder: Path, progress: Progress | None = None, *, digest: str | None = None, wait: bool = True
+) -> bool:
     """Do what `ingest` says; return whether this call made the pyramid, rather than found it.
 
-    Unless it is to `wait`, it leaves a pyramid that another process is making to that one.
+    It is of the image as it is now, or of the content of this digest alone. Unless it is to `wait`, it leaves a pyramid
+    that another process is making to that one.
     """
-    digest = content_digest(path)
+    digest = digest or content_digest(path)
     pyramid = pyramid_path(digest, folder)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -117,10 +133,8 @@ def make_pyramid(path: Path, folder: Path, progress: Progress | None = None, *, 
             return False
         partial = folder / f"{digest}.partial"
         try:
-            with open_source(path) as source:
+            with open_source(path, digest) as source, source.unchanging():
                 write_pyramid(source, partial, progress)
-            if content_digest(path) != digest:
-                raise ImageChangedError(f"{path}: the image was replaced while its pyramid was being made")
             _publish(partial, pyramid)
         finally:
             partial.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """What a JPEG's frame header says, without a codec."""
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
+from tiling.files import OpenFile
 from tiling.pixel_types import ColourKind, PixelType
 
 HEIGHT, WIDTH = 5, 7
@@ -48,18 +48,17 @@ class Frame(NamedTuple):
         return int.from_bytes(self.segment[at : at + 2])
 
 
-def find_frame(path: Path) -> Frame | None:
+def find_frame(file: OpenFile) -> Frame | None:
     """The first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
-    with path.open("rb") as file:
-        at = 2
-        while (segment := os.pread(file.fileno(), _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
-            if segment[1] in _FRAMES:
-                return Frame(at, segment)
-            at += 1 if segment[1] == _FILL else 2 + int.from_bytes(segment[2:4])
+    at = 2
+    while (segment := os.pread(file.descriptor, _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
+        if segment[1] in _FRAMES:
+            return Frame(at, segment)
+        at += 1 if segment[1] == _FILL else 2 + int.from_bytes(segment[2:4])
     return None
 
 
-def pixel_type_of(path: Path) -> PixelType | None:
+def pixel_type_of(file: OpenFile) -> PixelType | None:
     """What the frame says of its pixels; None where there is no frame to be found. Raises OSError."""
-    frame = find_frame(path)
+    frame = find_frame(file)
     return frame and PixelType(frame.bits, _COLOURS.get(frame.num_components, "grey"), frame.num_components)

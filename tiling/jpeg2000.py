@@ -2,10 +2,10 @@
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 from tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from tiling.files import OpenFile
 from tiling.pixel_types import CHANNELS, ColourKind, PixelType
 
 _CODESTREAM = b"\xff\x4f\xff\x51"
@@ -23,19 +23,19 @@ class _Palette(NamedTuple):
     bits: int
 
 
-def pixel_type_of(path: Path) -> PixelType:
+def pixel_type_of(image: OpenFile) -> PixelType:
     """Bits, bands, colours and alpha. Raises ImageUnreadableError, ImageUnsupportedError, OSError and struct.error."""
-    with path.open("rb") as file:
+    with image.stream() as file:
         end = file.seek(0, 2)
         boxes = {} if _begins_codestream(file, 0) else dict(reversed(list(_boxes(file, 0, end))))
         start, _ = boxes.get(b"jp2c", (0, end))
         header = _parts(file, *boxes[b"jp2h"]) if b"jp2h" in boxes else {}
         if not _begins_codestream(file, start):
-            raise ImageUnreadableError(f"{path}: holds no codestream of JPEG 2000")
+            raise ImageUnreadableError(f"{image.path}: holds no codestream of JPEG 2000")
         depths = _depths(file, start)
     alphas = _alphas(header)
     if _PREMULTIPLIED in alphas:
-        raise ImageUnsupportedError(f"{path}: premultiplied alpha in JPEG 2000 is not served; convert it to PNG")
+        raise ImageUnsupportedError(f"{image.path}: premultiplied alpha in JPEG 2000 is not served; convert it to PNG")
     palette = _palette(header)
     bands = palette.columns if palette else len(depths)
     bits = {palette.bits} if palette else {(depth & ~_SIGNED) + 1 for depth in depths}
@@ -74,7 +74,7 @@ def _palette(header: dict[bytes, bytes]) -> _Palette | None:
     return _Palette(columns, max((depth & ~_SIGNED) + 1 for depth in told[3 : 3 + columns]))
 
 
-def _depths(file: BinaryIO, start: int) -> list[int]:
+def _depths(file: IO[bytes], start: int) -> list[int]:
     """One byte a component: its bits less one, and the highest bit where it is signed."""
     file.seek(start + _COUNT_AT)
     count = min(struct.unpack(">H", file.read(2))[0], _MOST_COMPONENTS)
@@ -84,12 +84,12 @@ def _depths(file: BinaryIO, start: int) -> list[int]:
     return list(told[::3])
 
 
-def _begins_codestream(file: BinaryIO, at: int) -> bool:
+def _begins_codestream(file: IO[bytes], at: int) -> bool:
     file.seek(at)
     return file.read(4) == _CODESTREAM
 
 
-def _parts(file: BinaryIO, start: int, end: int) -> dict[bytes, bytes]:
+def _parts(file: IO[bytes], start: int, end: int) -> dict[bytes, bytes]:
     """The contents of the boxes in a box, of each type the first."""
     parts: dict[bytes, bytes] = {}
     for kind, (begin, after) in _boxes(file, start, end):
@@ -98,7 +98,7 @@ def _parts(file: BinaryIO, start: int, end: int) -> dict[bytes, bytes]:
     return parts
 
 
-def _boxes(file: BinaryIO, at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+def _boxes(file: IO[bytes], at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
     """Types of boxes, and where their contents begin and end; a length of 0 goes to the end."""
     for _ in range(_MOST_BOXES):
         if at + _HEAD_BYTES > end:

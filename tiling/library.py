@@ -2,9 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from tiling.cache import RasterCache
 from tiling.errors import ImageChangedError, TilingError
 from tiling.geometry import Size
 from tiling.ingest import Ledger, file_to_read, make_pyramid
-from tiling.known import changed, is_unchanged, known_identity, naming
+from tiling.known import known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.passes import Painted, Pass, plan_passes
 from tiling.pyramid import Progress
@@ -190,11 +189,9 @@ class Library:
     def _plan_work(self, path: Path, recipes: list[Recipe]) -> list[Work]:
         try:
             with naming(recipes[0].view.image, path, self._pyramids):
-                with self._of_one_version(path, recipes[0], is_read=True):
-                    named = self._root.stated_digest(recipes[0].view.image)
-                    file, reading = file_to_read(path, recipes[0].digest, self._pyramids, named)
-                    passes = plan_passes(file, reading, recipes)
-                return [partial(self._run, path, reading, each) for each in passes]
+                named = self._root.stated_digest(recipes[0].view.image)
+                of = file_to_read(path, recipes[0].digest, self._pyramids, named)
+                return [partial(self._run, path, of.reading, each) for each in plan_passes(*of, recipes)]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
                 self._cache.fail(recipe.key, error)
@@ -204,8 +201,6 @@ class Library:
         missing = {recipe.key for recipe in each.recipes}
 
         def deliver(painted: Painted) -> None:
-            if each.path == path and not self._is_unchanged(path, painted.recipe):
-                raise changed(path)
             with self._lock:
                 self._renders += 1
             missing.discard(painted.recipe.key)
@@ -220,8 +215,7 @@ class Library:
                     self._passes += 1
                 with naming(each.recipes[0].view.image, path, self._pyramids):
                     started = time.monotonic()
-                    with self._of_one_version(path, each.recipes[0], is_read=each.path == path):
-                        share = each.run(deliver, is_wanted)
+                    share = each.run(deliver, is_wanted)
                     self._on_pass(reading.format, each.decoded, time.monotonic() - started)
                     self._ledger.add(path, reading, each, share)
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
@@ -233,19 +227,6 @@ class Library:
             return
         for key in missing:
             self._cache.fail(key, error)
-
-    def _is_unchanged(self, path: Path, recipe: Recipe) -> bool:
-        return bool(self._root.stated_digest(recipe.view.image)) or is_unchanged(path, recipe.digest)
-
-    @contextmanager
-    def _of_one_version(self, path: Path, recipe: Recipe, *, is_read: bool) -> Iterator[None]:
-        """Let whatever fails over a file that is read, and is not the recipe's any more, fail for that."""
-        try:
-            yield
-        except Exception as error:
-            if is_read and not self._is_unchanged(path, recipe):
-                raise changed(path) from error
-            raise
 
 
 def _is_worth_keeping(source: Size, raster_pixels: int) -> bool:

@@ -7,7 +7,7 @@ halved on its way for those who read a coarser level, and a raster is handed out
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,9 +41,13 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True)
 class Pass:
-    """Recipes of the image at `path` that are made together of level `decoded` of its decoder."""
+    """Recipes of one image that are made together of level `decoded` of the decoder of `path`.
+
+    `digest` is that of the content that this file must have meanwhile; None of a file that never changes.
+    """
 
     path: Path
+    digest: str | None
     reading: Reading
     decoded: int
     drafts: tuple[Draft, ...]
@@ -57,9 +61,10 @@ class Pass:
         """Decode the file once, and hand out each raster as soon as it is complete; helpers resize meanwhile.
 
         Returns the share of the image that was decoded. Ends early when `is_wanted` says no. Raises TilingError
-        subclasses for what is damaged: what was handed out by then is right, and the rest is not made.
+        subclasses for what is damaged, ImageChangedError where the file does not keep its content: what was handed out
+        by then is right, and the rest is not made.
         """
-        with open_source(self.path) as source:
+        with open_source(self.path, self.digest) as source, source.unchanging():
             painting = _Painting(self, source)
             try:
                 for band in painting.bands():
@@ -73,9 +78,7 @@ class Pass:
 
     def alone(self, keys: Collection[str]) -> "list[Pass]":
         """A pass for each of the recipes with these keys."""
-        return [
-            Pass(self.path, self.reading, self.decoded, (draft,)) for draft in self.drafts if draft.recipe.key in keys
-        ]
+        return [replace(self, drafts=(draft,)) for draft in self.drafts if draft.recipe.key in keys]
 
 
 class _Painting:
@@ -136,23 +139,26 @@ class _Painting:
                 work.result()
         for draft, painter in self._open:
             if painter.is_done:
+                self._source.require_unchanged()
                 deliver(Painted(draft.recipe, draft.level, self._levels[draft.level].downsample, painter.pixels()))
         self._open = [(draft, painter) for draft, painter in self._open if not painter.is_done]
 
 
-def plan_passes(path: Path, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
-    """The passes that make these recipes of the image at `path`; those that are over sooner come first.
+def plan_passes(path: Path, digest: str | None, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
+    """The passes that make these recipes of the file at `path`; those that are over sooner come first.
+
+    `digest` is that of the content that it must have; None of a file that never changes.
 
     Of a flat image one, or one for each scale of its decoder that is needed, so that a view's pixels do not depend on
     its company; else one for each view.
     """
     drafts = tuple(Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
     if not reading.is_flat:
-        return [Pass(path, reading, draft.level, (draft,)) for draft in drafts]
+        return [Pass(path, digest, reading, draft.level, (draft,)) for draft in drafts]
     groups: dict[int, list[Draft]] = {}
     for draft in drafts:
         groups.setdefault(min(reading.num_decoded - 1, draft.level), []).append(draft)
-    passes = [Pass(path, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)]
+    passes = [Pass(path, digest, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)]
     return passes if reading.is_sequential else [part for each in passes for part in _worth_it(each)]
 
 

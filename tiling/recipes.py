@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiling.budgets.base import RasterPlan, VisualBudget
-from tiling.digest import content_digest
+from tiling.digest import digest_of
+from tiling.files import OpenFile
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size
-from tiling.headers import Header, read_header
+from tiling.headers import Header, header_of
 from tiling.views import View, plan_view
 
-_VERSION = 2  # counts changes that give other pixels for the same recipe
+_VERSION = 3  # counts changes that give other pixels for the same recipe
 KEY_DIGITS = 40
 """Of keys that name a content for sure; those of earlier releases, which did not, had 32."""
 
@@ -49,17 +50,24 @@ class Identity:
     digest: str
 
 
-def identify(path: Path, digest: str | None = None) -> Identity:
-    """Read an image's identity, but for a digest that is known; slides that only OpenSlide reads are opened with it.
+def identify(path: Path) -> Identity:
+    """Read an image's identity. Raises TilingError subclasses."""
+    with OpenFile(path) as file, file.unchanging():
+        return identity_of(file)
+
+
+def identity_of(file: OpenFile, digest: str | None = None) -> Identity:
+    """Read the identity of an open file, but for a digest that is known; some slides are opened with OpenSlide.
 
     Raises TilingError subclasses.
     """
-    if path.suffix.lower() in OPENSLIDE_ONLY and path.is_file():
-        from tiling.sources import open_source  # noqa: PLC0415 - headers need no OpenSlide, these slides do
+    if file.path.suffix.lower() in OPENSLIDE_ONLY:
+        from tiling.sources import source_of  # noqa: PLC0415 - headers need no OpenSlide, these slides do
 
-        with open_source(path) as source:
-            return Identity(Header(source.size, source.format), digest or content_digest(path))
-    return Identity(read_header(path), digest or content_digest(path))
+        source = source_of(file)
+        with source.decoder:
+            return Identity(Header(source.size, source.format), digest or digest_of(file))
+    return Identity(header_of(file).oriented, digest or digest_of(file))
 
 
 def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from tiling.budgets.base import VisualBudget
 from tiling.geometry import Region, Size
-from tiling.ingest import file_to_read
-from tiling.known import known_identity, known_reading
-from tiling.levels import Reading
+from tiling.ingest import Original, file_to_read
+from tiling.known import known_identity
 from tiling.passes import Painted, plan_passes
 from tiling.recipes import Recipe, plan_raster
 from tiling.sources.base import Pixels
@@ -42,14 +41,13 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
     Raises TilingError subclasses.
     """
     recipe = plan_raster(known_identity(path), view, budget, num_images)
-    file, reading = file_to_read(path, recipe.digest, pyramids) if pyramids else (path, known_reading(path))
-    return make_raster(paint(file, reading, recipe))
+    return make_raster(paint(file_to_read(path, recipe.digest, pyramids), recipe))
 
 
-def paint(file: Path, reading: Reading, recipe: Recipe) -> Painted:
+def paint(of: Original, recipe: Recipe) -> Painted:
     """Make one raster, of the file that is read so. Raises TilingError subclasses."""
     made: list[Painted] = []
-    for each in plan_passes(file, reading, [recipe]):
+    for each in plan_passes(*of, [recipe]):
         each.run(made.append)
     return made[0]
 

@@ -19,7 +19,7 @@ from tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_ty
 
 _MAX_PAGES = 64
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
-_OLD_PAGE = 3  # SubfileType, which was before
+_OLD_REDUCED, _OLD_PAGE = 2, 3  # SubfileType, which was before
 _MAX_STRIP_BYTES = 512 * 2**20
 _MAX_TILE_BYTES = 64 * 2**20  # each thread that decodes holds one; 4096 x 4096 RGB has 48 MiB
 _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs leaves unconverted
@@ -154,7 +154,11 @@ def _check_segments(page: TiffPage, path: Path) -> None:
 
 
 def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
-    """Level 0 and the smaller tiled pages of the same shape: in an SVS, page 1 is a thumbnail in strips."""
+    """Level 0 and the smaller tiled pages of the same shape that may be levels.
+
+    They say that they are reduced, or lie below the first page, or the slide's format puts them there: in an SVS,
+    where page 1 is a thumbnail in strips. Any other page is a sheet of its own, however alike, as for OpenSlide.
+    """
     yield first
     if not first.is_tiled:
         return
@@ -163,6 +167,7 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
         if (
             isinstance(page, TiffPage)
             and page.is_tiled
+            and (first.pages or file.is_svs or _is_reduced(page))
             and not (_is_one_of_many(page) or _kind(page) & _MASK)
             and _is_smaller_copy(page, last, first)
         ):
@@ -175,8 +180,12 @@ def _is_one_of_many(page: TiffPage) -> bool:
     return bool(_kind(page) & _PAGE) or page.tags.valueof(255) == _OLD_PAGE
 
 
+def _is_reduced(page: TiffPage) -> bool:
+    return bool(_kind(page) & _REDUCED) or page.tags.valueof(255) == _OLD_REDUCED
+
+
 def _kind(page: TiffPage) -> int:
-    """NewSubfileType, of which a level has the lowest bit, unless its writer said nothing."""
+    """NewSubfileType, 0 where its writer said nothing."""
     return int(page.tags.valueof(254) or 0)
 
 
@@ -188,7 +197,7 @@ def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:
         for page in islice(file.pages, 1, _MAX_PAGES)
         if isinstance(page, TiffPage)
         and page.offset not in known
-        and (_is_one_of_many(page) or not _kind(page) & (_REDUCED | _MASK))
+        and (_is_one_of_many(page) or not (_is_reduced(page) or _kind(page) & _MASK))
     )
 
 

@@ -1,7 +1,11 @@
 """Which version of an image lies on the disk, told by what the file system says of its files, without reading them."""
 
+import os
+import select
+import threading
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +13,9 @@ _TICK_NS = 20_000_000
 """Longer than any clock that file systems of this machine set times by stands still."""
 _COARSE_TICK_NS = 2_500_000_000
 """The same of file systems that count in seconds, or in pairs of them."""
+_SECOND_NS = 1_000_000_000
 _MOST_KEY_BYTES = 2**20
+_MOUNTS = Path("/proc/self/mountinfo")
 
 
 class Stamp(NamedTuple):
@@ -25,6 +31,11 @@ class Stamp(NamedTuple):
 
 Version = tuple[Stamp, ...]
 """The stamps of an image's files, the named one first."""
+
+
+def may_be_several(path: Path) -> bool:
+    """Whether an image of this name may have files beside it."""
+    return path.suffix.lower() in {".mrxs", ".dcm", ".vms", ".vmu"}
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
@@ -43,7 +54,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 def version_of(path: Path) -> Version:
     """Look at the files of an image. Raises OSError."""
-    return tuple(_stamp(file, path) for file in files_of(path))
+    return tuple(stamp_of(file.stat(), file.relative_to(path.parent).as_posix()) for file in files_of(path))
 
 
 def is_settled(version: Version) -> bool:
@@ -57,16 +68,54 @@ def seconds_until_settled(version: Version) -> float:
     return max(_unsettled_ns(now - stamp.changed_ns, stamp) for stamp in version) / 1e9
 
 
+def tells_versions(version: Version) -> bool:
+    """Whether no other file will ever have this version.
+
+    Not so where changes are counted in seconds: in an image of files (squashfs, ISO 9660), which keeps no time of
+    change, and of which another may be mounted in its place.
+    """
+    return all(stamp.changed_ns % _SECOND_NS for stamp in version)
+
+
+def mounts() -> int:
+    """A number that is another one whenever anything was mounted or unmounted since, in this process."""
+    return _mount_table(os.getpid()).count()
+
+
+class _MountTable:
+    """The kernel tells whoever holds the table open that it changed, once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 1
+        self._poll: select.poll | None = None
+        if _MOUNTS.exists():
+            self._file = _MOUNTS.open("rb")
+            self._poll = select.poll()
+            self._poll.register(self._file, select.POLLPRI)
+
+    def count(self) -> int:
+        with self._lock:
+            # Where there is no table, nothing is known of it.
+            self._count += self._poll is None or bool(self._poll.poll(0))
+            return self._count
+
+
+@cache
+def _mount_table(process: int) -> _MountTable:
+    """One for each process: of two that share an open file, the kernel tells one."""
+    return _MountTable()
+
+
 def _unsettled_ns(age: int, stamp: Stamp) -> int:
-    tick = _TICK_NS if stamp.changed_ns % 1_000_000_000 else _COARSE_TICK_NS
+    tick = _TICK_NS if stamp.changed_ns % _SECOND_NS else _COARSE_TICK_NS
     if age < -_COARSE_TICK_NS:  # by a file server's clock that goes wrong, which says nothing
         return 0
     return min(tick, max(0, tick - age))
 
 
-def _stamp(file: Path, image: Path) -> Stamp:
-    stat = file.stat()
-    name = file.relative_to(image.parent).as_posix()
+def stamp_of(stat: os.stat_result, name: str) -> Stamp:
+    """What was said of the file that an image calls so."""
     return Stamp(name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 

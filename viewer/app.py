@@ -20,7 +20,7 @@ from jobs.connection import connect
 from jobs.hosts import OwnNames
 from jobs.listening import asks_for_keys, protection
 from jobs.server import ensure_server
-from tiling.errors import ImageNotFoundError, PathEscapesError, TilingError
+from tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
 from viewer.doorman import Desk, Doorman, begin_session
 from viewer.errors import BusyError, ViewerError
 from viewer.iiif import PREFIX, Iiif
@@ -29,7 +29,7 @@ from viewer.page import page_routes
 from viewer.settings import ViewerSettings
 from viewer.studio import Studio
 
-_RETRY_SECONDS = 2
+_LATER = {"Retry-After": "2"}
 _METHODS = ["GET", "OPTIONS"]  # HEAD comes with GET
 
 log = logging.getLogger(__name__)
@@ -139,11 +139,13 @@ async def _metrics(request: Request) -> Response:
 
 
 async def _handle_known(request: Request, error: Exception) -> Response:
-    headers = {"Retry-After": str(_RETRY_SECONDS)} if isinstance(error, BusyError) else None
+    headers = _LATER if isinstance(error, BusyError) else None
     return PlainTextResponse(f"{error}\n", error.status if isinstance(error, ViewerError) else 500, headers)
 
 
 async def _handle_file(request: Request, error: Exception) -> Response:
+    if isinstance(error, ImageChangedError):
+        return PlainTextResponse(f"{error}; come again\n", 503, _LATER)
     missing = isinstance(error, ImageNotFoundError | PathEscapesError)
     return PlainTextResponse(f"{error}\n", 404 if missing else 422)
 

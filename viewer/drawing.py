@@ -62,10 +62,10 @@ def overview_of(picture: Picture, is_wanted: Callable[[], bool] = lambda: True) 
     """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
     level = overview_level(picture)
     recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
-    with open_source(picture.path) as source:
+    with open_source(picture.path, picture.digest) as source, source.unchanging():
         reading = quick_reading(picture.reading, source.decoder)
     made: list[Painted] = []
-    for each in plan_passes(picture.path, reading, [recipe]):
+    for each in plan_passes(picture.path, picture.digest, reading, [recipe]):
         each.run(made.append, is_wanted)
     if not made:
         raise BusyError(f"nobody waits for '{picture.name}' any more")

@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from jobs.listening import asks_for_keys
+from tiling.errors import ImageChangedError
 from tiling.geometry import Size
 from tiling.levels import half_size
 from viewer.drawing import TILE
@@ -31,6 +33,7 @@ _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
 _LINKED_DATA = f'application/ld+json;profile="{_CONTEXT}"'
 _ETAG = re.compile(r'(?:W/)?"([^"]*)"')
 _SMALLEST_SIZE = 128
+_LOOKS = 3  # at a picture that is replaced while it is read
 _CLIENT_GONE = 499  # nobody reads it; logs know it from other servers
 Value = TypeVar("Value")
 
@@ -51,6 +54,13 @@ class Iiif:
         identifier, *rest = raw.partition(f"{PREFIX}/")[2].split("/")
         if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
             raise NoSuchPictureError("no such address: an identifier's own slashes are to be written as %2F")
+        for _ in range(_LOOKS - 1):
+            with suppress(ImageChangedError):
+                return await self._look(request, identifier, rest)
+        return await self._look(request, identifier, rest)
+
+    async def _look(self, request: Request, identifier: str, rest: list[str]) -> Response:
+        """Answer of a picture as it is now. Raises ImageChangedError where it did not stay so."""
         picture = await asyncio.to_thread(self._studio.pictures.find, _decoded(identifier))
         address = f"{base_of(request, self._settings)}{PREFIX}/{identifier}"
         if not rest:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tiling.digest import DIGEST
 from tiling.errors import told
 from tiling.geometry import Size
-from tiling.ingest import file_to_read
+from tiling.ingest import Original, file_to_read
 from tiling.known import is_recorded, known_identity, naming
 from tiling.levels import LARGE_PIXELS, Reading
 from tiling.roots import ImageRoot
@@ -23,19 +23,23 @@ _OF_CONTENT = re.compile(rf"(.+)@({DIGEST})", re.DOTALL)
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as it is now: what lies at `path`, and `file`, which is read: itself, or the pyramid made of it.
+    """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
 
     `is_pinned`: its address names its content, so that answers never change.
     """
 
     name: str
     path: Path
-    file: Path
+    original: Original
     digest: str
     size: Size
     format: str
-    reading: Reading
     is_pinned: bool
+
+    @property
+    def reading(self) -> Reading:
+        """How it is read."""
+        return self.original.reading
 
     @property
     def needs_pyramid(self) -> bool:
@@ -63,19 +67,24 @@ class Pictures:
         path = self._root.locate(name)
         with self.naming(name, path):
             found = known_identity(path)
-            if pinned and found.digest != pinned[2] and not is_recorded(path, pinned[2]):
+            if pinned and found.digest != pinned[2] and not is_recorded(path, pinned[2], found.digest):
                 raise NoSuchPictureError(f"'{told(name)}' has changed: its content is no longer {pinned[2]}")
-            file, reading = file_to_read(path, found.digest, self.pyramids)
+            original = file_to_read(path, found.digest, self.pyramids)
             header = found.header
-            return Picture(name, path, file, found.digest, header.size, header.format, reading, pinned is not None)
+            return Picture(name, path, original, found.digest, header.size, header.format, pinned is not None)
 
     @contextmanager
     def opened(self, picture: Picture) -> Iterator[Source]:
-        """Lend the open file of a picture, which nobody else uses meanwhile; one that failed is closed."""
-        key = picture.file, picture.digest
-        source = self._take(key) or open_source(picture.file)
+        """Lend the open file of a picture, which nobody else uses meanwhile; one that failed is closed.
+
+        Raises ImageChangedError at the end where the file did not keep the picture's content: what was read is nothing.
+        """
+        file, digest, _ = picture.original
+        key = file, picture.digest
+        source = self._take(key) or open_source(file, digest)
         try:
-            yield source
+            with source.unchanging():
+                yield source
         except BaseException:
             source.close()
             raise
@@ -95,9 +104,14 @@ class Pictures:
             source.close()
 
     def _take(self, key: tuple[Path, str]) -> Source | None:
-        with self._lock:
-            number = next((number for number, (kept, _) in reversed(self._idle.items()) if kept == key), None)
-            return None if number is None else self._idle.pop(number)[1]
+        """An idle source of a file that is still what it was when it was opened."""
+        while True:
+            with self._lock:
+                number = next((number for number, (kept, _) in reversed(self._idle.items()) if kept == key), None)
+                source = None if number is None else self._idle.pop(number)[1]
+            if source is None or source.is_unchanged:
+                return source
+            source.close()
 
     def _put(self, key: tuple[Path, str], source: Source) -> None:
         with self._lock:

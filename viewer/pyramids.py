@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cachetools import TTLCache
 
-from tiling.errors import TilingError
+from tiling.errors import ImageChangedError, TilingError
 from tiling.helpers import give_way
 from tiling.ingest import make_pyramid, pyramid_path
 from viewer.errors import BusyError
@@ -83,7 +83,7 @@ class Pyramids:
         del self._underway[picture.digest]
         self._shares.pop(picture.digest, None)
         error = None if making.cancelled() else making.exception()
-        if isinstance(error, TilingError):
+        if isinstance(error, TilingError) and not isinstance(error, ImageChangedError):
             self._damaged[picture.digest] = error
         if error and not self._stopping.is_set():
             log.warning("no pyramid of %s: %s", picture.name, error)
@@ -96,6 +96,6 @@ class Pyramids:
 
         pyramid = pyramid_path(picture.digest, self._folder)
         while not pyramid.exists():  # another process may be making it, and may give it up
-            self.made += make_pyramid(picture.path, self._folder, progress, wait=False)
+            self.made += make_pyramid(picture.path, self._folder, progress, digest=picture.digest, wait=False)
             if not pyramid.exists() and self._stopping.wait(_LOOK_SECONDS):
                 raise _StoppedError

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tiling.ingest import pyramid_reading
+from tiling.ingest import Original, pyramid_reading
 from tiling.rendering import paint
 from tiling.sources import Level
 from tiling.sources.base import Pixels
@@ -30,7 +30,7 @@ from viewer.settings import ViewerSettings
 from viewer.sharing import Crew, Shared
 from viewer.wishes import Wish
 
-_VERSION = 2  # counts changes that give other bytes for the same wish
+_VERSION = 3  # counts changes that give other bytes for the same wish
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Studio:
     def tag(self, picture: Picture, wish: Wish) -> str:
         """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
         wished = wish.canonical, wish.is_raster
-        parts = _VERSION, picture.digest, *wished, self._settings.jpeg_quality, picture.file == picture.path
+        parts = _VERSION, picture.digest, *wished, self._settings.jpeg_quality, picture.original.path == picture.path
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
     async def make(self, picture: Picture, wish: Wish) -> Answer:
@@ -102,14 +102,15 @@ class Studio:
         def make() -> Answer:
             with self.pictures.naming(picture.name, picture.path):
                 recipe = recipe_of(picture, wish.region, wish.size)
-                return self._answer(paint(picture.file, picture.reading, recipe).pixels, wish)
+                return self._answer(paint(picture.original, recipe).pixels, wish)
 
         return await self.crew.do(make)
 
     async def _with_pyramid(self, picture: Picture) -> Picture:
         with self.pictures.naming(picture.name, picture.path):
             file = await self.pyramids.wait_for(picture)
-            return replace(picture, file=file, reading=await asyncio.to_thread(pyramid_reading, file, picture.reading))
+            reading = await asyncio.to_thread(pyramid_reading, file, picture.reading)
+            return replace(picture, original=Original(file, None, reading))
 
     async def _overview(self, picture: Picture) -> Overview:
         is_wanted = threading.Event()

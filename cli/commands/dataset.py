@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,8 +96,10 @@ def check(
     gigavqa dataset check demo --json | jq .errors
     """
     from evaluation.inspection import inspect_dataset
+    from tiling.digest import keep_digests
     from tiling.headers import read_header
 
+    keep_digests(Home.from_environment().digests)
     path = dataset_folder(dataset)
     root = ImageRoot(path)
     with _decoding() if pixels else nullcontext(read_header) as read:
@@ -104,20 +107,25 @@ def check(
             path,
             lambda image: read(root.locate(image)).size,
             checklists=checklists,
-            remarks_on=lambda image: _remarks_on(root.locate(image)),
+            remarks_on=cache(lambda image: _remarks_on(root.locate(image), pixels=pixels)),
         )
     report_findings(path, found, strict=strict, json=json)
 
 
-def _remarks_on(image: Path) -> tuple[str, ...]:
-    """What is to be said of a TIFF's other pages and of its levels; nothing without the extra `pixels`."""
-    from tiling.formats import container_of
+def _remarks_on(image: Path, *, pixels: bool) -> tuple[str, ...]:
+    """What is to be said of a TIFF's other pages and of its levels, and with `pixels` of writes that nobody noticed.
 
-    if find_spec("pyvips") is None or container_of(image) != "tiff":
-        return ()
+    Nothing of levels without the extra `pixels`.
+    """
+    from tiling.digest import WRITTEN_UNSEEN, renew_digest
+    from tiling.headers import read_stored_header
+
+    unseen = (WRITTEN_UNSEEN,) if pixels and renew_digest(image) else ()
+    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
+        return unseen
     from tiling.known import known_reading
 
-    return known_reading(image).remarks
+    return unseen + known_reading(image).remarks
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from cli.arguments import Json
 from cli.console import err, out, print_json
 from cli.lookup import image_path
 from jobs.home import Home
-from tiling.digest import content_digest, keep_digests
+from tiling.digest import WRITTEN_UNSEEN, content_digest, keep_digests, renew_digest
 
 if TYPE_CHECKING:
     from tiling import pyramid
@@ -50,6 +50,8 @@ def ingest(
     keep_digests(home.digests)
     folder = output or home.pyramids
     for name, path in [(name, image_path(name)) for name in images]:
+        if renew_digest(path):
+            err.print(f"{name}: {WRITTEN_UNSEEN}", markup=False)
         reading = known_reading(path)
         for remark in reading.remarks:
             err.print(f"{name}: {remark}", markup=False)

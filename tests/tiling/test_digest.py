@@ -3,17 +3,21 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.waiting import wait_until
 from tiling import digest as digests
-from tiling.digest import DIGEST, content_digest, digested_bytes, has_digest
+from tiling import files, versions
+from tiling.digest import DIGEST, content_digest, digested_bytes, has_digest, renew_digest
 from tiling.errors import ImageChangedError
-from tiling.versions import is_settled, version_of
+from tiling.versions import Stamp, is_settled, version_of
 
 MIB = 2**20
 TIME = 10**18
@@ -253,3 +257,59 @@ def test_every_form_of_a_digest_is_one(great: Path) -> None:
     small = content_digest(Path(__file__))
     for digest in (content_digest(great), small, "0" * 32):
         assert re.fullmatch(DIGEST, digest)
+
+
+@pytest.fixture
+def image_of_files(file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file as in a squashfs: it has no time of change, and its inode is what it is in any other one."""
+
+    def stamped(stat: os.stat_result, name: str) -> Stamp:
+        seconds = stat.st_mtime_ns // 10**9 * 10**9
+        return Stamp(name, 1, 1, stat.st_size, seconds, seconds)
+
+    for module in (versions, files):
+        monkeypatch.setattr(module, "stamp_of", stamped)
+    return file
+
+
+def test_of_an_image_of_files_a_digest_is_known_until_something_is_mounted(
+    image_of_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be another image then, of files with the same numbers and times; the next process knows nothing of it."""
+    monkeypatch.setattr(digests._DIGESTS, "folder", tmp_path / "digests")
+    before = content_digest(image_of_files)
+    read = digested_bytes()
+    assert content_digest(image_of_files) == before
+    assert digested_bytes() == read
+    change(image_of_files, MIB)
+    versions._mount_table(os.getpid())._count += 1
+    assert content_digest(image_of_files) != before
+    assert not list((tmp_path / "digests").rglob("*.digest"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mountinfo").exists(), reason="no table of mounts: another system than Linux")
+def test_what_is_mounted_is_told_to_each_process_once() -> None:
+    """In a namespace of its own, so that nobody else sees it; where none may be made there is nothing to be seen."""
+    script = (
+        "import os, subprocess; from tiling.versions import mounts; before = mounts(); assert mounts() == before;"
+        "child = os.fork() or os._exit(mounts() and 0);"
+        "subprocess.run(['mount', '-t', 'tmpfs', 'none', '/mnt'], check=True); after = mounts();"
+        "assert after != before and mounts() == after"
+    )
+    made = subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True)
+    if made.returncode:
+        pytest.skip("no namespace of mounts may be made here")
+    subprocess.run(["unshare", "-rm", sys.executable, "-c", script], check=True)
+
+
+def test_a_write_that_no_time_tells_is_found_by_reading_anew(file: Path) -> None:
+    """Through a mapping, to a page that was dirty already; a kernel that wrote it out between told of it itself."""
+    mapped = np.memmap(file, np.uint8, "r+")
+    mapped[MIB] ^= 1
+    settle(file)
+    before = content_digest(file)
+    mapped[MIB] ^= 1
+    renew_digest(file)
+    assert content_digest(file) != before
+    assert content_digest(file) == content_digest(Path(shutil.copy(file, file.with_suffix(".copy"))))
+    assert not renew_digest(file)

@@ -162,7 +162,7 @@ class TestPaying:
         with open_source(path) as source:
             reading = reading_of(source)
         recipe = plan_raster(identify(path), View(image="x", region=region), SMALL_BUDGET)
-        (made,) = plan_passes(path, reading, [recipe])
+        (made,) = plan_passes(path, None, reading, [recipe])
         share = made.run(lambda painted: None)
         for number in range(1, 30):
             ledger.add(path, reading, made, share)

@@ -56,11 +56,11 @@ WRONG: dict[str, Halve] = {
 
 
 def save_levels(path: Path, levels: list[Pixels], *, jpeg_quality: int = 0, **options: object) -> Path:
-    """Tiled pages one behind the other, of which no tag says what they are, unless `options` do."""
+    """Tiled pages one behind the other, all but the first reduced ones, unless `options` say otherwise."""
     coded = {"compression": "jpeg", "compressionargs": {"level": jpeg_quality}} if jpeg_quality else {}
     with tifffile.TiffWriter(path) as writer:
         for number, pixels in enumerate(levels):
-            of_level = options if number else {}
+            of_level = {"subfiletype": 1, **options} if number else {}
             writer.write(pixels, tile=(256, 256), photometric="rgb", metadata=None, **coded, **of_level)
     return path
 
@@ -122,7 +122,7 @@ def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(
     assert (len(known_reading(path).found) > 1) is (shrink == "mean")
 
 
-@pytest.mark.parametrize("options", [{}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
+@pytest.mark.parametrize("options", [{"subfiletype": 0}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
 def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: Path, options: dict[str, int]) -> None:
     """A sheet scanned at half the resolution, whatever its tag says of it."""
     first, other = written(WIDTH, HEIGHT, 0), written(WIDTH // 2, HEIGHT // 2, 1)
@@ -131,6 +131,34 @@ def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: P
     size = raster.pixels.shape[1::-1]
     assert psnr(raster.pixels, np.asarray(Image.fromarray(first).resize(size, Image.Resampling.BICUBIC))) > 45
     assert known_reading(path).remarks
+
+
+APERIO = "Aperio Image Library v11.2.1 \r\n1536x1280 [0,0 1536x1280] (256x256) JPEG/RGB Q=70|AppMag = 20|MPP = 0.5"
+
+
+@pytest.mark.parametrize(
+    ("of_first", "of_second", "is_level"),
+    [
+        ({}, {"subfiletype": 0}, False),
+        ({}, {"extratags": [(255, "H", 1, 1, True)], "subfiletype": 0}, False),
+        ({}, {"subfiletype": 1}, True),
+        ({}, {"extratags": [(255, "H", 1, 2, True)], "subfiletype": 0}, True),
+        ({"description": APERIO}, {"subfiletype": 0}, True),
+        ({"subifds": 1}, {"subfiletype": 0}, True),
+    ],
+    ids=["untold", "full", "reduced", "reduced of old", "Aperio's", "below the first"],
+)
+def test_a_page_is_a_level_where_it_says_so_or_its_format_does(
+    tmp_path: Path, of_first: dict[str, object], of_second: dict[str, object], *, is_level: bool
+) -> None:
+    """However alike it is: a sheet's second page may be the first one with a date, at half its size."""
+    pixels, path = written(1536, 1280), tmp_path / "a.tif"
+    with tifffile.TiffWriter(path) as writer:
+        for level, options in ((pixels, of_first), (averaged(pixels, 2), of_second)):
+            writer.write(level, tile=(256, 256), photometric="rgb", metadata=None, **options)
+    reading = known_reading(path)
+    assert (len(reading.found) == 2) is is_level
+    assert any("1 more image" in remark for remark in reading.remarks) is not is_level
 
 
 def test_a_blank_image_cannot_tell_and_is_believed(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from PIL import Image
 import tiling.levels
 from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
+from tiling.files import OpenFile
 from tiling.geometry import Region
 from tiling.ingest import ingest, make_pyramid
 from tiling.jpeg import find_frame
@@ -173,7 +174,8 @@ def save_jpeg(pixels: Pixels, path: Path, options: dict[str, object], beside: in
     padded = np.pad(pixels, [*whole, (0, 0)], constant_values=beside) if beside is not None else pixels
     Image.fromarray(padded).save(path, quality=95, **options)
     content = bytearray(path.read_bytes())
-    frame = find_frame(path)
+    with OpenFile(path) as file:
+        frame = find_frame(file)
     assert frame is not None
     content[frame.at + 5 : frame.at + 9] = height.to_bytes(2) + width.to_bytes(2)
     path.write_bytes(content)

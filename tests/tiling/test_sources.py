@@ -11,6 +11,7 @@ from PIL import Image
 from tests.tiling.pictures import Pixels, psnr, read_all, save_pyramid, size_of, textured
 from tests.tiling.test_damaged_files import SVS_DESCRIPTION, save_svs
 from tiling.errors import ImageUnreadableError
+from tiling.files import OpenFile
 from tiling.geometry import Region, Size
 from tiling.headers import read_header
 from tiling.sources import Level, open_source
@@ -145,7 +146,7 @@ class TestOpenSlide:
         """Levels, sizes and regions mean the same to both."""
         path = save_pyramid(textured(704, 512), tmp_path / "pyramid.tif")
         region = Region(33, 21, 250, 200)
-        with open_source(path) as source, SlideDecoder(path) as slide:
+        with open_source(path) as source, OpenFile(path) as file, SlideDecoder(file) as slide:
             assert source.levels == slide.levels
             for level in range(2):
                 expected = source.read(level, region)
@@ -169,7 +170,11 @@ class TestOpenSlide:
         with path.open("r+b") as stream:
             stream.seek(offset)
             stream.write(b"\x11" * count)
-        with SlideDecoder(path) as slide, pytest.raises(ImageUnreadableError, match="pyramid"):
+        with (
+            OpenFile(path) as opened,
+            SlideDecoder(opened) as slide,
+            pytest.raises(ImageUnreadableError, match="pyramid"),
+        ):
             list(slide.bands(0, Region(0, 0, 100, 100)))
 
 

@@ -6,10 +6,10 @@ which the image fills only a part. With sides of whole blocks in its header ther
 
 import os
 import threading
-from pathlib import Path
 
 import pyvips
 
+from tiling.files import OpenFile
 from tiling.jpeg import HEIGHT, WIDTH, Frame, find_frame
 
 BLOCK = 8
@@ -21,26 +21,26 @@ _MOST = 65_500  # pixels on a side, for libjpeg
 _CHUNK_BYTES = 2**18
 
 
-def find_plain_frame(path: Path) -> Frame | None:
+def find_plain_frame(file: OpenFile) -> Frame | None:
     """Where in a JPEG its frame begins, if with sides of whole blocks its pixels are decoded as with its own.
 
     None for what is rare enough to be decoded in full: arithmetic codes, CMYK, chroma at no whole fraction, and the
     last sides that a decoder takes.
     """
-    frame = find_frame(path)
+    frame = find_frame(file)
     return frame if frame and _is_plain(frame) else None
 
 
-def whole_blocks(path: Path, frame: Frame) -> pyvips.Source:
+def whole_blocks(file: OpenFile, frame: Frame) -> pyvips.Source:
     """The file with sides of whole blocks in its frame, to be read once from its begin.
 
     A thread passes it on in chunks, and ends when nobody reads it any more. Raises OSError.
     """
-    file = os.open(path, os.O_RDONLY)
+    descriptor = os.dup(file.descriptor)
     reader, writer = os.pipe()
     source = pyvips.Source.new_from_descriptor(reader)  # which has a descriptor of its own
     os.close(reader)
-    threading.Thread(target=_pass_on, args=(file, writer, frame), daemon=True).start()
+    threading.Thread(target=_pass_on, args=(descriptor, writer, frame), daemon=True).start()
     return source
 
 

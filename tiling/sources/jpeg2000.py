@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from PIL import Image, Jpeg2KImagePlugin
 
 from tiling.errors import decoder_faults
+from tiling.files import OpenFile
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
 from tiling.sources.colours import Alpha, Colours, to_rgb
@@ -27,8 +27,8 @@ class Jpeg2000Decoder(Decoder):
 
     is_sequential = True
 
-    def __init__(self, path: Path, size_s: Size) -> None:
-        self._path = path
+    def __init__(self, file: OpenFile, size_s: Size) -> None:
+        self._file = file
         self.levels = describe_levels([size_s])
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
@@ -45,9 +45,9 @@ class Jpeg2000Decoder(Decoder):
         """Nothing is held between regions."""
 
     def _decode(self) -> Image.Image:
-        with decoder_faults(self._path):
-            loaded = Jpeg2KImagePlugin.Jpeg2KImageFile(self._path)
-            loaded.load()  # which closes the file
+        with decoder_faults(self._file.path), self._file.stream() as stream:
+            loaded = Jpeg2KImagePlugin.Jpeg2KImageFile(stream)
+            loaded.load()
         return loaded if loaded.mode in _COLOURS else loaded.convert("RGBA" if "A" in loaded.mode else "RGB")
 
 

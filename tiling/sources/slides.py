@@ -1,14 +1,15 @@
 """Vendor whole-slide formats through OpenSlide."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import openslide
 from PIL import Image
 
 from tiling.errors import ImageUnreadableError, decoder_faults
+from tiling.files import OpenFile
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
 
@@ -24,10 +25,10 @@ class SlideDecoder(Decoder):
 
     is_lossy = True
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with decoder_faults(path), _slide_faults(path):
-            self._slide = openslide.OpenSlide(path)
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
+        with _slide_faults(file):
+            self._slide = openslide.OpenSlide(os.fspath(file))
             properties = self._slide.properties
             self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
             self.levels = describe_levels([Size(*size) for size in self._slide.level_dimensions])
@@ -48,7 +49,7 @@ class SlideDecoder(Decoder):
         self._slide.close()
 
     def _read(self, location: tuple[int, int], level: int, size: tuple[int, int]) -> Pixels:
-        with decoder_faults(self._path), _slide_faults(self._path):
+        with _slide_faults(self._file):
             tile = self._slide.read_region(location, level, size)
         background = Image.new("RGB", size, self._background)
         background.paste(tile, mask=tile.getchannel("A"))
@@ -56,8 +57,9 @@ class SlideDecoder(Decoder):
 
 
 @contextmanager
-def _slide_faults(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except openslide.OpenSlideError as error:
-        raise ImageUnreadableError(f"{path}: {error}") from error
+def _slide_faults(file: OpenFile) -> Iterator[None]:
+    with decoder_faults(file.path):
+        try:
+            yield
+        except openslide.OpenSlideError as error:
+            raise ImageUnreadableError(f"{file.path}: {file.renamed(str(error))}") from error

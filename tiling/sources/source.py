@@ -1,6 +1,7 @@
 """One image file, whatever library reads it, in the oriented frame."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -8,10 +9,12 @@ from typing import Self
 import numpy as np
 from tifffile import TiffFile
 
-from tiling.errors import RegionError, decoder_faults
+from tiling.digest import require_content
+from tiling.errors import ImageNotFoundError, RegionError, decoder_faults
+from tiling.files import OpenFile, changed
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size
-from tiling.headers import StoredHeader, read_stored_header
+from tiling.headers import StoredHeader, header_of
 from tiling.limits import check_pixels
 from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
 from tiling.sources.base import Decoder, Level, Pixels
@@ -25,11 +28,13 @@ from tiling.tiff import tiff_layout
 class Source:
     """An open image: size, format, levels, microns per pixel, and the pixels of regions. Not thread-safe.
 
-    `decoder` offers the same in the stored frame, in bands of rows.
+    `decoder` offers the same in the stored frame, in bands of rows. Takes over the open `file`.
     """
 
-    def __init__(self, path: Path, format: str, decoder: Decoder, orientation: int) -> None:
-        self.path = path
+    def __init__(self, file: OpenFile, format: str, decoder: Decoder, orientation: int) -> None:
+        self.file = file
+        self.must_stay = False
+        """Whether the file was opened for a content that it must keep."""
         self.format = format
         self.orientation = orientation
         self.decoder = decoder
@@ -59,12 +64,33 @@ class Source:
         size = self.levels[level].size
         x, y, width, height = region_l
         if min(x, y) < 0 or min(width, height) < 1 or x + width > size.width or y + height > size.height:
-            raise RegionError(f"{self.path}: region {region_l} is not inside level {level}, {size.width}x{size.height}")
+            path, there = self.file.path, f"level {level}, {size.width}x{size.height}"
+            raise RegionError(f"{path}: region {region_l} is not inside {there}")
         return region_s_from_oriented(region_l, self.decoder.levels[level].size, self.orientation)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file has the content for which it was opened, if it was for one."""
+        return not self.must_stay or self.file.is_unchanged
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Let ImageChangedError be raised where the file does not keep the content for which it was opened."""
+        if not self.must_stay:
+            yield
+            return
+        with self.file.unchanging():
+            yield
+
+    def require_unchanged(self) -> None:
+        """Raise ImageChangedError where it has not kept it by now."""
+        if not self.is_unchanged:
+            raise changed(self.file.path)
 
     def close(self) -> None:
         """Release the file."""
         self.decoder.close()
+        self.file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -75,37 +101,57 @@ class Source:
         self.close()
 
 
-def open_source(path: Path) -> Source:
-    """Open an image with the library that reads it best.
+def open_source(path: Path, digest: str | None = None) -> Source:
+    """Open an image with the library that reads it best; one that may change, for the content of this digest.
 
-    Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError and ImageTooLargeError.
+    What is read of such a source shows that content if `unchanging` says so afterwards. Raises ImageNotFoundError,
+    ImageUnreadableError, ImageUnsupportedError and ImageTooLargeError; of a file of another content, or of none,
+    ImageChangedError.
     """
-    if path.suffix.lower() in OPENSLIDE_ONLY and path.is_file():
-        return _open_slide(path)
-    header = read_stored_header(path)
-    if header.container == "tiff":
-        return _open_tiff(path, header)
-    return Source(path, header.format, _flat_decoder(path, header), header.orientation)
-
-
-def _flat_decoder(path: Path, header: StoredHeader) -> Decoder:
-    if header.container == "jp2" and not can_decode("jp2"):
-        return Jpeg2000Decoder(path, header.size_s)
-    return VipsDecoder(path, header.container, header.size_s)
-
-
-def _open_tiff(path: Path, header: StoredHeader) -> Source:
-    with decoder_faults(path), ExitStack() as on_error:
-        file = on_error.enter_context(TiffFile(path))
-        layout = tiff_layout(file, path)
-        if layout.read_by_openslide:
-            return Source(path, header.format, SlideDecoder(path), orientation=1)
-        decoder = TiffDecoder(path, file, layout)
+    try:
+        file = OpenFile(path)
+    except ImageNotFoundError as error:
+        raise (changed(path) if digest else error) from error
+    with ExitStack() as on_error:
+        on_error.callback(file.close)
+        if digest:
+            require_content(file, digest)
+            with file.unchanging():
+                source = source_of(file)
+            source.must_stay = True
+        else:
+            source = source_of(file)
         on_error.pop_all()
-        return Source(path, header.format, decoder, header.orientation)
+        return source
 
 
-def _open_slide(path: Path) -> Source:
-    decoder = SlideDecoder(path)
-    check_pixels(path, "tiff_tiles", decoder.levels[0].size)
-    return Source(path, decoder.vendor, decoder, orientation=1)
+def source_of(file: OpenFile) -> Source:
+    """Choose the library that reads an open file best. Raises as `open_source` does."""
+    if file.path.suffix.lower() in OPENSLIDE_ONLY:
+        return _open_slide(file)
+    header = header_of(file)
+    if header.container == "tiff":
+        return _open_tiff(file, header)
+    return Source(file, header.format, _flat_decoder(file, header), header.orientation)
+
+
+def _flat_decoder(file: OpenFile, header: StoredHeader) -> Decoder:
+    if header.container == "jp2" and not can_decode("jp2"):
+        return Jpeg2000Decoder(file, header.size_s)
+    return VipsDecoder(file, header.container, header.size_s)
+
+
+def _open_tiff(file: OpenFile, header: StoredHeader) -> Source:
+    with decoder_faults(file.path), ExitStack() as on_error:
+        tiff = on_error.enter_context(TiffFile(on_error.enter_context(file.stream())))
+        layout = tiff_layout(tiff, file.path)
+        if layout.read_by_openslide:
+            return Source(file, header.format, SlideDecoder(file), orientation=1)
+        decoder = TiffDecoder(file, tiff, layout, on_error.pop_all())
+        return Source(file, header.format, decoder, header.orientation)
+
+
+def _open_slide(file: OpenFile) -> Source:
+    decoder = SlideDecoder(file)
+    check_pixels(file.path, "tiff_tiles", decoder.levels[0].size)
+    return Source(file, decoder.vendor, decoder, orientation=1)

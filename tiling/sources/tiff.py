@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
+from contextlib import ExitStack
 from itertools import pairwise, product
 from math import prod
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
 from tiling.errors import ImageUnreadableError, decoder_faults
+from tiling.files import OpenFile
 from tiling.geometry import Region
 from tiling.helpers import helpers
 from tiling.sources.base import Decoder, Pixels, describe_levels
@@ -27,11 +28,12 @@ _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
 
 class TiffDecoder(Decoder):
-    """Reads the tiles or strips of the levels in a TIFF's layout. Takes over the open file."""
+    """Reads the tiles or strips of the levels in a TIFF's layout. Takes over what holds the TIFF open; not the file."""
 
-    def __init__(self, path: Path, file: TiffFile, layout: TiffLayout) -> None:
-        self._path = path
-        self._file = file
+    def __init__(self, file: OpenFile, tiff: TiffFile, layout: TiffLayout, held: ExitStack) -> None:
+        self._path = file.path
+        self._byteorder = tiff.byteorder
+        self._held = held
         self._pages = layout.pages
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
@@ -44,7 +46,7 @@ class TiffDecoder(Decoder):
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
         self._changes_of: dict[int, list[float]] = {}
-        self._descriptor = os.open(path, os.O_RDONLY)
+        self._descriptor = file.descriptor
         self._num_bytes = os.fstat(self._descriptor).st_size
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
@@ -80,7 +82,7 @@ class TiffDecoder(Decoder):
 
     def _changes(self, page: TiffPage) -> list[float]:
         """How much neighbouring samples of each tile differ at the mean, of tiles that are not encoded."""
-        dtype = np.dtype(page.dtype).newbyteorder(self._file.byteorder)
+        dtype = np.dtype(page.dtype).newbyteorder(self._byteorder)
         step, pixel_bytes = page.samplesperpixel, page.samplesperpixel * dtype.itemsize
         most = max(_MOST_SCANNED_BYTES // len(page.dataoffsets), _LEAST_SCANNED_BYTES)
         changes = []
@@ -93,13 +95,12 @@ class TiffDecoder(Decoder):
         return changes
 
     def close(self) -> None:
-        """Release the file."""
-        os.close(self._descriptor)
-        self._file.close()
+        """Release the TIFF."""
+        self._held.close()
 
     def _plain_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
         """Rows of an uncompressed page, which may be one strip of any size."""
-        dtype = np.dtype(page.dtype).newbyteorder(self._file.byteorder)
+        dtype = np.dtype(page.dtype).newbyteorder(self._byteorder)
         row_samples = page.imagewidth * page.samplesperpixel
         for top in range(region.y, region.y + region.height, _BAND_ROWS):
             rows = min(_BAND_ROWS, region.y + region.height - top)

@@ -1,13 +1,14 @@
 """Flat images through libvips: JPEG (whose decoder also yields 1/2 and 1/4), PNG, WebP, JPEG 2000."""
 
+import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyvips
 
 from tiling.errors import ImageUnreadableError
+from tiling.files import OpenFile
 from tiling.formats import Container
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Level, Pixels
@@ -32,10 +33,10 @@ class VipsDecoder(Decoder):
 
     is_sequential = True
 
-    def __init__(self, path: Path, container: Container, size_s: Size) -> None:
-        self._path = path
+    def __init__(self, file: OpenFile, container: Container, size_s: Size) -> None:
+        self._file = file
         self._container = container
-        self._frame = find_plain_frame(path) if container == "jpeg" else None
+        self._frame = find_plain_frame(file) if container == "jpeg" else None
         self.is_scaling = self._frame is not None
         scales = [scale for scale in _SCALES if 2 * scale <= min(size_s) and self.is_scaling]
         self.levels = tuple(
@@ -47,7 +48,7 @@ class VipsDecoder(Decoder):
         try:
             yield from _bands(self._open(level), region_l)
         except pyvips.Error as error:
-            raise ImageUnreadableError(f"{self._path}: {_message(error)}") from error
+            raise ImageUnreadableError(f"{self._file.path}: {self._file.renamed(_message(error))}") from error
 
     def _is_cut(self, level: int) -> bool:
         """Whether the last pixels of a scaled level are partly beside the image."""
@@ -58,17 +59,17 @@ class VipsDecoder(Decoder):
 
     def _open(self, level: int) -> pyvips.Image:
         load: Callable[..., pyvips.Image] = getattr(pyvips.Image, _LOADERS[self._container])
-        size, scale = self.levels[level].size, _SCALES[level]
+        path, size, scale = self._file.path, self.levels[level].size, _SCALES[level]
         options: dict[str, Any] = {"access": "sequential", "fail_on": "warning"}
         if self._frame is not None and self._is_cut(level):
-            image = pyvips.Image.jpegload_source(whole_blocks(self._path, self._frame), shrink=scale, **options)
+            image = pyvips.Image.jpegload_source(whole_blocks(self._file, self._frame), shrink=scale, **options)
             size = Size(*(_up(side, BLOCK) * BLOCK // scale for side in self.levels[0].size))
         else:
-            image = load(str(self._path), **options, **({"shrink": scale} if level else {}))
+            image = load(os.fspath(self._file), **options, **({"shrink": scale} if level else {}))
         if (image.width, image.height) != size:
-            raise ImageUnreadableError(f"{self._path}: libvips decodes {image.width}x{image.height}, not {size}")
+            raise ImageUnreadableError(f"{path}: libvips decodes {image.width}x{image.height}, not {size}")
         if image.format != "uchar":
-            raise ImageUnreadableError(f"{self._path}: libvips decodes samples of type {image.format}, not of 8 bits")
+            raise ImageUnreadableError(f"{path}: libvips decodes samples of type {image.format}, not of 8 bits")
         return image
 
 

@@ -1,0 +1,132 @@
+"""An image's file, held open: whatever is read of it is of what was opened, and of one version of that.
+
+A name may stand for one file when pixels are planned, for another while they are read, and for the first again when
+somebody looks whether it is still there. So the file is opened once, everybody who decodes it reads through that
+descriptor, and its version is told by it (docs/decisions/2026-11-22-replaced-pictures.md).
+"""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
+from tiling.versions import Version, may_be_several, mounts, seconds_until_settled, stamp_of, tells_versions, version_of
+
+_DESCRIPTORS = "/proc/self/fd" if Path("/proc/self/fd").is_dir() else None
+_CLOSED = -1
+
+
+class OpenFile(os.PathLike[str]):
+    """The file of an image, or a slide's named one, open for reading. Thread-safe but for `close`.
+
+    As a path it is the descriptor's own, by which libraries open the same file once more, whatever became of its name.
+    Slides of several files are read by their names, in the folder that `path` led to, and so is all where descriptors
+    have no paths. Raises ImageNotFoundError and ImageUnreadableError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._by_name = path.parent.resolve() / path.name if may_be_several(path) or not _DESCRIPTORS else None
+        self._mounts = mounts()
+        self.descriptor = _open(path)
+        try:
+            self.version: Version = self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def __fspath__(self) -> str:
+        if self.descriptor == _CLOSED:
+            raise ValueError(f"{self.path}: the file is closed")
+        return str(self._by_name or f"{_DESCRIPTORS}/{self.descriptor}")
+
+    def stream(self) -> IO[bytes]:
+        """Open the same file once more, with a position of its own, under its own name."""
+        return open(self.path, "rb", opener=lambda _, flags: os.open(self, flags))
+
+    def renamed(self, told: str) -> str:
+        """What a library told of the file, by the name that people know."""
+        return told.replace(os.fspath(self), str(self.path))
+
+    @property
+    def key(self) -> tuple[Path, Version, int]:
+        """What names this version for as long as this process runs."""
+        return self.path, self.version, 0 if tells_versions(self.version) else self._mounts
+
+    @property
+    def files(self) -> "tuple[OpenFile | Path, ...]":
+        """This file, and those beside it that belong to its image, as its version names them."""
+        return (self, *(self.path.parent.resolve() / stamp.name for stamp in self.version[1:]))
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened, or settled."""
+        try:
+            return self._look() == self.version
+        except OSError:
+            return False
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Let ImageChangedError be raised where the file does not stay the same, whatever else goes wrong by that."""
+        try:
+            yield
+        except (TilingError, OSError) as error:
+            if not self.is_unchanged:
+                raise changed(self.path) from error
+            raise
+        self.require_unchanged()
+
+    def require_unchanged(self) -> None:
+        """Raise ImageChangedError where the file is not what it was."""
+        if not self.is_unchanged:
+            raise changed(self.path)
+
+    def settle(self) -> None:
+        """Wait until every further change will show, and begin from there."""
+        if pause := seconds_until_settled(self.version):
+            time.sleep(pause)
+            self.version = self._look()
+
+    def close(self) -> None:
+        """Release the file, be it for the second time."""
+        descriptor, self.descriptor = self.descriptor, _CLOSED
+        if descriptor != _CLOSED:
+            os.close(descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _look(self) -> Version:
+        if self._by_name:
+            return version_of(self._by_name)
+        return (stamp_of(os.fstat(self.descriptor), self.path.name),)
+
+
+def changed(path: Path) -> ImageChangedError:
+    """What is said of a file that did not stay the same."""
+    return ImageChangedError(f"{path}: the image was replaced while it was being read")
+
+
+def _open(path: Path) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would let whoever opens it wait
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ImageNotFoundError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ImageUnreadableError(f"{path}: {error.strerror}") from error
+    return descriptor
