@@ -100,7 +100,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("half a pair of escapes", json.dumps(sample(0, "x") | {"question": "a\ud83d"}).encode(), "half a character"),
     ("arrays without end", b"[" * 100_000, "samples/cctv.jsonl:1: is nested too deeply"),
     ("a number of 5000 digits", b'{"id": ' + b"1" * 5000 + b"}", "samples/cctv.jsonl:1: cannot be read"),
-    ("another encoding", '{"question": "Größe"}'.encode("latin-1"), "is not UTF-8 text"),
+    ("another encoding", '{"question": "大小"}'.encode("gb18030"), "is not UTF-8 text"),
     ("nothing", b"\n", "samples: holds no record"),
     ("options as a text", json.dumps(sample(0, "x") | {"options": "A,B"}).encode(),
      "cctv-0000: options: must be an object of letters and texts, or a list of texts, not 'A,B'"),

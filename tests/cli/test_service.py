@@ -300,9 +300,13 @@ def test_a_job_is_deleted_when_it_is_confirmed(service: Service) -> None:
 
 
 def test_workers_are_listed_with_what_they_hold(service: Service) -> None:
-    """The one worker is ready, with its model in the engine."""
-    (worker,) = service.installation.json("workers", "--json")
-    assert (worker["state"], worker["loaded"], worker["running"]) == ("ready", MODEL, 0)
+    """The one worker is ready, with its model in the engine, and soon holds nothing of what others asked before."""
+
+    def is_idle() -> bool:
+        (worker,) = service.installation.json("workers", "--json")
+        return (worker["state"], worker["loaded"], worker["running"]) == ("ready", MODEL, 0)
+
+    wait_until(is_idle, what="a ready worker without requests")
     assert MODEL in service.installation.ok("workers")
 
 

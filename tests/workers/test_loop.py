@@ -132,7 +132,7 @@ async def test_a_picture_that_goes_on_changing_is_worth_a_retry(
 ) -> None:
     """It is never the one that it was planned as; the requests about others are answered."""
     monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0))
-    monkeypatch.setattr("tiling.library.is_unchanged", lambda path, _: path.name != "1.png")
+    monkeypatch.setattr("tiling.files.OpenFile.is_unchanged", property(lambda file: file.path.name != "1.png"))
     failures = await failures_of(
         redis, data, tmp_path, make_request("changing", image(1)), make_request("good", image(0))
     )
