@@ -5,7 +5,6 @@ say is filled in first, and is told apart afterwards from what was recorded.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ class _Reader:
         self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
-        self._repeats: Counter[tuple[str | int | None, ...]] = Counter()
+        self._repeats: dict[tuple[str | int | None, ...], dict[str, int]] = {}
 
     def read(self, file: Path) -> Iterator[Reply]:
         """Yield the replies of one file."""
@@ -116,7 +115,8 @@ class _Reader:
         if translated := self._translated(line):
             # Its program writes a sample once a run, so that a second line is a copy, and another file another run.
             line = {"job_id": str(file), **translated}
-        return self._own(line, f"{file.name}:{number}")
+        # By its path: files of one name in two folders hold different lines.
+        return self._own(line, f"{file}:{number}")
 
     def _own(self, line: dict[str, Any], place: str) -> Reply:
         said = {name: value for name, value in line.items() if value is not None and name != "version"}
@@ -133,10 +133,10 @@ class _Reader:
         )
 
     def _next_repeat(self, reply: Reply) -> int:
-        """Lines without a number of their repeat are counted by sample and cell."""
-        key = (reply.model, reply.protocol, reply.condition, reply.max_rounds, reply.sample_id)
-        self._repeats[key] += 1
-        return self._repeats[key] - 1
+        """Requests without a number of their repeat are counted by sample and cell, copies of one once."""
+        key = (reply.job_id, reply.model, reply.protocol, reply.condition, reply.max_rounds, reply.sample_id)
+        requests = self._repeats.setdefault(key, {})
+        return requests.setdefault(reply.labels.request_id, len(requests))
 
 
 def _completed(said: dict[str, Any], place: str) -> dict[str, Any]:

@@ -14,6 +14,10 @@ _NEAR = 0.99
 """Share of a model's context from which on it is taken for full: servers keep some tokens for themselves."""
 
 
+Rank = tuple[bool, bool, float]
+"""Orders copies of a reply: whether it failed, whether it is empty, when it was created."""
+
+
 class Provenance(NamedTuple):
     """What made a reply; hashable, so that equal ones are counted and not kept."""
 
@@ -78,9 +82,23 @@ class Reply(NamedTuple):
         return self._replace(cut_off=False, overflowed=True, capped=0)
 
     @property
+    def failed(self) -> bool:
+        """Whether nothing answers the final question, and that says nothing about the model."""
+        return self.text is None and not self.is_unanswered
+
+    @property
     def identity(self) -> tuple[str, str]:
         """Tells a second copy of a reply from another repeat."""
         return self.job_id, self.labels.request_id
+
+    @property
+    def rank(self) -> "Rank":
+        """Which copy of a reply counts: that of the least rank; of equal ones that which stands first in the files.
+
+        What a retry asks again goes behind: a failure, and an answer without a token. Then the earlier one goes first.
+        What a copy says, and what became of it, decides nothing.
+        """
+        return self.failed, self.empty, self.created
 
     @property
     def sample_id(self) -> str:

@@ -10,7 +10,7 @@ from evaluation.judgements import Panel
 from evaluation.outcomes import SampleOutcome, reply_outcomes
 from evaluation.prompts import Prompts
 from evaluation.recorded import read_replies
-from evaluation.replies import Reply
+from evaluation.replies import Rank, Reply
 from evaluation.report import Report, report_on_replies
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
@@ -58,7 +58,7 @@ def page_of_files(
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
     dataset = load_judged(samples, judges)
     shown = choose_samples(dataset, most=most_samples(report))
-    replies = (reply for reply in _replies(dataset, responses) if reply.sample_id in shown)
+    replies = (reply for reply in _counted(dataset, responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)
 
 
@@ -69,13 +69,17 @@ def outcomes_of_files(
 
     The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
     """
-    counted: dict[tuple[str | int | None, ...], tuple[bool, bool, float, int]] = {}
+    return reply_outcomes(dataset, _counted(dataset, responses), catalogue)
+
+
+def _counted(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
+    """Yield the replies of files in their order, of copies of one that which counts; the files are read twice."""
+    first: dict[tuple[str | int | None, ...], tuple[Rank, int]] = {}
     for number, reply in enumerate(_replies(dataset, responses)):
-        rank = (reply.text is None and not reply.is_unanswered, reply.empty, reply.created, number)
-        counted[_key(reply)] = min(counted.get(_key(reply), rank), rank)
-    replies = (one for at, one in enumerate(_replies(dataset, responses)) if counted[_key(one)][-1] == at)
-    return reply_outcomes(dataset, replies, catalogue)
+        place = reply.rank, number
+        first[_key(reply)] = min(first.get(_key(reply), place), place)
+    return (one for at, one in enumerate(_replies(dataset, responses)) if first[_key(one)][1] == at)
 
 
 def _key(reply: Reply) -> tuple[str | int | None, ...]:
-    return reply.model, reply.protocol, reply.condition, reply.max_rounds, *reply.identity
+    return reply.model, reply.protocol, reply.condition, reply.max_rounds or 0, *reply.identity

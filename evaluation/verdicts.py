@@ -15,7 +15,7 @@ from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.matching import Box
 from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
-from evaluation.replies import Provenance, Reply
+from evaluation.replies import Provenance, Rank, Reply
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
 from jobs.models import JUDGE, Cell
@@ -125,11 +125,7 @@ class CellKey(NamedTuple):
 
 
 class Tallied(NamedTuple):
-    """What is kept of a reply and its verdict.
-
-    Ordered, so that of two copies the same one counts in whatever order they come: an answer before a failure and
-    before an empty one, for which a retry asked again, then the earlier one. `score` is NaN where there is none.
-    """
+    """What is kept of a reply and its verdict; `score` is NaN where there is none."""
 
     failure: str
     empty: bool
@@ -144,6 +140,11 @@ class Tallied(NamedTuple):
     capped: bool = False
     repeat: int = 0
     kept: tuple[Any, ...] = ()
+
+
+def _rank(verdict: Tallied) -> Rank:
+    """`Reply.rank` of the reply that was judged."""
+    return bool(verdict.failure), verdict.empty, verdict.created
 
 
 @dataclass
@@ -195,13 +196,20 @@ class CellTally:
     """Their answers by job and repeat."""
     duplicates: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
+    _copies: dict[tuple[str, str], set[Tallied]] = field(default_factory=dict)
+    """The different verdicts on replies of which there are several copies."""
 
     def add(self, identity: tuple[str, str], verdict: Tallied) -> bool:
-        """Count a verdict once; tell whether it is no copy of the one that counted so far."""
-        known = self.verdicts.get(identity)
-        self.duplicates += known is not None
-        self.verdicts[identity] = verdict if known is None else min(known, verdict)
-        return known != verdict
+        """Count a verdict once, that of the copy which ranks first; tell whether no copy said the same before."""
+        known = self.verdicts.setdefault(identity, verdict)
+        if known is verdict:
+            return True
+        self.duplicates += 1
+        copies = self._copies.setdefault(identity, {known})
+        is_new = verdict not in copies
+        copies.add(verdict)
+        self.verdicts[identity] = min(known, verdict, key=_rank)
+        return is_new
 
     @property
     def all(self) -> Iterator[Tallied]:
@@ -259,7 +267,7 @@ class Judges:
 
     def judge(self, reply: Reply, position: int) -> Verdict | None:
         """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
-        if reply.text is None and not reply.is_unanswered:
+        if reply.failed:
             return None
         self.judged += 1
         if reply.protocol == JUDGE:
@@ -321,21 +329,21 @@ class Tally:
     def add(self, reply: Reply) -> None:
         """Judge a reply and count it; a copy of one that was counted counts nothing."""
         key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
-        cell = self.cells[key]
+        cell, position = self.cells[key], self.judges.position(reply.sample_id)
+        if position is None:
+            cell.unknown[reply.sample_id] += 1
+        elif cell.add(reply.identity, self._judged(reply, position)):
+            self.work.add(reply.spent, reply.rasters, reply.created)
+            for raster in reply.rasters:
+                self.digests[position, raster.view.image].add(raster.digest)
+        else:
+            return
         if (trait := self._trait(reply)) is not None:
             self.traits[key][trait] += 1
         self.num_rasters[key][len(reply.rasters)] += 1
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)
-        position = self.judges.position(reply.sample_id)
-        if position is None:
-            cell.unknown[reply.sample_id] += 1
-        else:
-            if cell.add(reply.identity, self._judged(reply, position)):
-                self.work.add(reply.spent, reply.rasters, reply.created)
-            for raster in reply.rasters:
-                self.digests[position, raster.view.image].add(raster.digest)
 
     def _judged(self, reply: Reply, position: int) -> Tallied:
         reply = self.judges.within(reply)

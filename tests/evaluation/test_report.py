@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import random
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -265,8 +266,9 @@ def test_latex_has_the_tables_with_texts_that_are_no_commands() -> None:
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 1000))
 def test_the_order_of_responses_changes_nothing(seed: int) -> None:
-    """Shuffled responses, failures and second copies among them, give the same report."""
-    responses = [*FULL, *TEXT_ONLY, response("c1", None), response("r1", "D"), response("zzz", "A")]
+    """Shuffled responses, failures and later copies among them, give the same report."""
+    later = [response("r1", letter, created_at=datetime(2026, 11, day, tzinfo=UTC)) for day, letter in ((22, "D"), (23, "C"))]
+    responses = [*FULL, *TEXT_ONLY, response("c1", None), *later, later[0], response("zzz", "A")]
     shuffled = random.Random(seed).sample(responses, len(responses))
 
     assert report_of(shuffled) == report_of(responses)
