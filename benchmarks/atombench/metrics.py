@@ -1,7 +1,7 @@
 """The metrics of ATOM-Bench (section 4, equations 1 to 4) as functions of sums over pictures, with their intervals.
 
 All are fractions; those that the paper penalizes may lie below 0. A metric is taken within each repeat, then averaged.
-Intervals draw whole pictures with all their questions, except those of raw shares, which are Wilson's.
+Intervals draw whole pictures with all their questions; those of raw shares are nowhere shorter than Wilson's.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from statistics import fmean
 import numpy as np
 
 from benchmarks.atombench.sums import DEFAULT_RULE, TAU, THRESHOLDS, Table
-from evaluation.metrics.clusters import clustered
+from evaluation.metrics.clusters import clustered, clustered_share
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.metrics.intervals import Floats, wilson
+from evaluation.metrics.intervals import Floats
 
 Formula = Callable[[Table], Floats]
 """Takes sums by name and gives a value for each draw, NaN where there is none."""
@@ -115,12 +115,12 @@ def estimate(tables: Sequence[Table], formula: Formula, *counted: str) -> Estima
 
 
 def raw_share(tables: Sequence[Table], part: str, whole: str, *, wrong: bool = False) -> Estimate:
-    """Estimate a share of right answers, or of those that are not, with Wilson's interval."""
-    shares = [float(table[part].sum() / table[whole].sum()) for table in tables if table[whole].sum()]
-    if not shares:
+    """Estimate a share of right answers, or of those that are not; `part` and `whole` name sums."""
+    if not tables:
         return NOTHING
-    rate = fmean(shares)
-    return wilson(1 - rate if wrong else rate, _count(tables, (whole,)))
+    parts = (table[whole] - table[part] if wrong else table[part] for table in tables)
+    sums = [np.column_stack([found, table[whole]]) for found, table in zip(parts, tables, strict=True)]
+    return clustered_share(sums, _count(tables, (whole,)))
 
 
 def _count(tables: Sequence[Table], counted: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from benchmarks.mmcr.beside import DOCUMENTS, ERRORS, Labels, read_documents, re
 from benchmarks.mmcr.checks import check_question, compare, require_evidence
 from benchmarks.mmcr.judging import Kept, QuestionJudge
 from benchmarks.mmcr.matching import MATCHER
+from benchmarks.mmcr.metrics import METRICS
 from benchmarks.mmcr.reading import FIELDS, Documents, question_fields, record_of
 from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import Question
@@ -41,7 +42,7 @@ class MMCR(Benchmark[Question]):
     protocols: Mapping[str, str] = protocols()
     grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
     options = Options
-    versions: Mapping[str, str] = {"matcher": MATCHER}
+    versions: Mapping[str, str] = {"matcher": MATCHER, "metrics": METRICS}
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS
     labels = (ERRORS,)

@@ -17,13 +17,16 @@ from benchmarks.mmcr.asking import ROTATIONS
 from benchmarks.mmcr.judging import Kept
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS, LETTERS, SOURCES
-from evaluation.metrics.clusters import clustered, ratio
+from evaluation.metrics.clusters import clustered, clustered_share, ratio
 from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
+from evaluation.metrics.intervals import Floats, Indices, wilson
 from evaluation.verdicts import CellTally, Verdicts
 
 Reader = Literal["matched", "careful"]
 """Whose letters count: the matcher's, or the careful reader's."""
+METRICS = "mmcr-metrics/2"
+"""Version of what is counted: 2 leaves replies to questions without a known answer out of statuses, letters and readers
+too, and takes the intervals of shares over documents."""
 Codes = NDArray[np.int8]
 _UNMATCHED, _MISSING = -1, -2
 _CODES = {letter: code for code, letter in enumerate(LETTERS)} | {"": _UNMATCHED}
@@ -85,7 +88,10 @@ class Questions:
 
 
 class Asked:
-    """The replies of one model to one family under one condition; arrays are repeats x samples x rotations."""
+    """The replies of one model to one family under one condition; arrays are repeats x samples x rotations.
+
+    Those to questions whose answer is not known are left out of all that is counted.
+    """
 
     def __init__(self, verdicts: Verdicts, questions: Questions, model: str, family: str, condition: str) -> None:
         self.model, self.family, self.condition = model, family, condition
@@ -100,7 +106,7 @@ class Asked:
                 self._fill(self._keys.index(key), k, found.by_sample)
 
     def _fill(self, repeat: int, rotation: int, kept: Mapping[int, tuple[str, ...]]) -> None:
-        for sample, letters in kept.items():
+        for sample, letters in ((at, found) for at, found in kept.items() if self.questions.scored[at]):
             for name, letter in zip(Kept._fields, letters, strict=True):
                 self._codes[name][repeat, sample, rotation] = _CODES[letter]
 
@@ -198,7 +204,12 @@ class Asked:
     @property
     def statuses(self) -> Counter[str]:
         """How answers were found, over all rotations."""
-        return sum((statuses_of(cell) for cell in self.cells), Counter())
+        return sum((self.statuses_of(k) for k in ROTATIONS), Counter())
+
+    def statuses_of(self, k: int) -> Counter[str]:
+        """How answers to rotation k were found."""
+        answered = self.cells[k].answered
+        return Counter(verdict.status for verdict in answered if self.questions.scored[verdict.sample])
 
     @property
     def errors(self) -> list["ErrorCase"]:
@@ -233,11 +244,6 @@ class ErrorCase:
     is_matching: bool
 
 
-def statuses_of(cell: CellTally) -> Counter[str]:
-    """How answers of a cell were found."""
-    return Counter(verdict.status for verdict in cell.answered)
-
-
 def _texts(question: Question) -> list[int]:
     """A number for the wording of each option: that of the first option with the same wording."""
     wordings = list((question.options or {}).values())
@@ -252,15 +258,12 @@ def _mean(values: Floats) -> Floats:
     return means
 
 
-def accuracy(values: Floats, at: Indices | None = None) -> Estimate:
-    """The mean of values of samples, with Wilson's interval; nothing where none is known."""
-    return proportion(values if at is None else values[at])
-
-
-def accuracy_by_documents(values: Floats, questions: Questions) -> Estimate:
-    """The same mean, with the interval of a bootstrap over documents."""
+def accuracy(values: Floats, questions: Questions, at: Indices | None = None) -> Estimate:
+    """The mean of values of samples, nothing where none is known; questions about one document are one cluster."""
+    if at is not None:
+        values = np.where(np.isin(np.arange(len(values)), at), values, np.nan)
     known = ~np.isnan(values)
-    return clustered([questions.by_document(values, known.astype(float))], ratio(0, 1), int(known.sum()))
+    return clustered_share([questions.by_document(values, known.astype(float))], int(known.sum()))
 
 
 def source_gap(values: Floats, questions: Questions) -> Estimate:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.mmcr.asking import ROTATIONS
-from benchmarks.mmcr.metrics import Asked, accuracy, share, shares, statuses_of
+from benchmarks.mmcr.metrics import Asked, accuracy, share, shares
 from benchmarks.mmcr.sheet import Sheet, column, family_title, keys_of
 from benchmarks.mmcr.taxonomy import LETTERS
 from evaluation.metrics.estimates import NOTHING, Estimate
@@ -59,11 +59,11 @@ def _reading_row(sheet: Sheet, asked: Asked) -> Row:
         title=f"{sheet.title(asked)} · {family_title(asked.family)}",
         keys=keys_of(asked) | {"protocol": asked.family},
         values=(
-            accuracy(asked.circular()),
-            accuracy(asked.over_rotations()),
-            accuracy(asked.plain()),
+            accuracy(asked.circular(), sheet.questions),
+            accuracy(asked.over_rotations(), sheet.questions),
+            accuracy(asked.plain(), sheet.questions),
             asked.spread or None,
-            accuracy(asked.consistent()),
+            accuracy(asked.consistent(), sheet.questions),
             NOTHING if excess is None else Estimate(value=excess, count=asked.positions.total()),
             share(replies - statuses["option"] - statuses["text"], replies),
             share(statuses["refused"], replies),
@@ -106,10 +106,9 @@ def rotations(sheet: Sheet) -> Table:
 
 def _rotation_rows(sheet: Sheet, asked: Asked, names: Sequence[str]) -> Iterator[Row]:
     for k in ROTATIONS:
-        if asked.cells[k].answered:
-            statuses = statuses_of(asked.cells[k])
+        if statuses := asked.statuses_of(k):
             values: tuple[Value, ...] = (
-                accuracy(asked.rotation(k)),
+                accuracy(asked.rotation(k), sheet.questions),
                 *shares(asked.positions_of(k), LETTERS),
                 *(statuses[name] for name in names),
             )
@@ -146,10 +145,10 @@ def matchers(sheet: Sheet) -> Table:
                 title=f"{sheet.title(asked)} · {family_title(asked.family)}",
                 keys={"model": asked.model, "condition": asked.condition, "protocol": asked.family},
                 values=(
-                    accuracy(asked.circular()),
-                    accuracy(asked.plain()),
-                    accuracy(asked.circular("careful")),
-                    accuracy(asked.plain("careful")),
+                    accuracy(asked.circular(), sheet.questions),
+                    accuracy(asked.plain(), sheet.questions),
+                    accuracy(asked.circular("careful"), sheet.questions),
+                    accuracy(asked.plain("careful"), sheet.questions),
                     *(asked.agreement()[key] for key in counts),
                 ),
             )

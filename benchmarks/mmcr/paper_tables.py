@@ -7,7 +7,6 @@ from benchmarks.mmcr.metrics import (
     Asked,
     Reader,
     accuracy,
-    accuracy_by_documents,
     paired_gap,
     share,
     shares,
@@ -44,13 +43,6 @@ def main(sheet: Sheet, reader: Reader = "matched") -> Table:
                     strong=True,
                     note="right in every rotation of options",
                 ),
-                column(
-                    "documents",
-                    "all, by documents",
-                    "circular_accuracy_by_documents",
-                    label="circular, by documents",
-                    note="the same number, with the interval of a bootstrap over documents",
-                ),
                 column("cross", "cross-source", "circular_accuracy", keys={"source": "cross"}),
                 column("single", "single-source", "circular_accuracy", keys={"source": "single"}),
                 column("gap", "cross − single", "cross_source_gap", "difference"),
@@ -79,12 +71,11 @@ def _main_row(sheet: Sheet, asked: Asked, reader: Reader) -> Row:
         title=sheet.title(asked),
         keys=keys_of(asked, reader),
         values=(
-            accuracy(circular),
-            accuracy_by_documents(circular, questions),
-            *(accuracy(circular, at) for at in questions.sources.values()),
+            accuracy(circular, questions),
+            *(accuracy(circular, questions, at) for at in questions.sources.values()),
             source_gap(circular, questions),
-            accuracy(asked.plain(reader)),
-            *(accuracy(circular, at) for at in questions.types.values()),
+            accuracy(asked.plain(reader), questions),
+            *(accuracy(circular, questions, at) for at in questions.types.values()),
         ),
     )
 
@@ -171,7 +162,9 @@ def _three(prefix: str, metric: str, of: str, keys: Mapping[str, str] | None = N
 
 
 def _compared(sheet: Sheet, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
-    return accuracy(without, at), accuracy(with_, at), paired_gap(with_, without, sheet.questions, at)
+    questions = sheet.questions
+    rates = (accuracy(values, questions, at) for values in (without, with_))
+    return *rates, paired_gap(with_, without, questions, at)
 
 
 def subjects(sheet: Sheet, reader: Reader = "matched") -> Table:
@@ -181,7 +174,7 @@ def subjects(sheet: Sheet, reader: Reader = "matched") -> Table:
         Row(
             title=sheet.title(asked),
             keys=keys_of(asked, reader),
-            values=tuple(accuracy(asked.circular(reader), at) for at in sheet.questions.subjects.values()),
+            values=tuple(accuracy(asked.circular(reader), sheet.questions, at) for at in sheet.questions.subjects.values()),
         )
         for asked in sheet.family("N")
     )

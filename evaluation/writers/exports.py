@@ -20,30 +20,38 @@ _SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 def render_csv(report: Report) -> str:
-    """Write every number of a report; rates are fractions, and empty where nothing could be counted.
+    """Write every value of a report; rates are fractions, and empty where nothing could be counted.
 
     The columns are table, the keys of rows and columns (model, protocol, condition, rounds where any cell has some,
-    then names of groups), metric, value, low, high, count.
+    then names of groups), metric, value, low, high, count, and text, which holds what is shown in words and is no
+    single number. A count has neither ends nor what it rests on.
     """
     lines = list(_lines(report))
     others = dict.fromkeys(key for keys, _ in lines for key in keys if key not in (*_FIRST_KEYS, "table", "metric"))
     names = ("table", *_FIRST_KEYS, *sorted(others, key=lambda key: key != _ROUNDS), "metric")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, "value", "low", "high", "count"])
-    for keys, estimate in lines:
-        numbers = (_number(end) for end in (estimate.value, estimate.low, estimate.high))
-        writer.writerow([*(guarded(visible(keys.get(name, ""))) for name in names), *numbers, estimate.count])
+    writer.writerow([*names, "value", "low", "high", "count", "text"])
+    for keys, value in lines:
+        writer.writerow([*(guarded(visible(keys.get(name, ""))) for name in names), *_fields(value)])
     return out.getvalue()
 
 
-def _lines(report: Report) -> Iterator[tuple[dict[str, str], Estimate]]:
+def _lines(report: Report) -> Iterator[tuple[dict[str, str], Value]]:
     for table in report.tables:
         columns = table.columns
         for row in table.rows:
             for column, value in zip(columns, row.values, strict=True):
-                if isinstance(value, Estimate):
-                    yield {"table": table.name, **row.keys, **column.keys}, value
+                yield {"table": table.name, "metric": column.key, **row.keys, **column.keys}, value
+
+
+def _fields(value: Value) -> tuple[str | int, ...]:
+    """Value, low, high, count and text."""
+    if isinstance(value, Estimate):
+        return (*(_number(one) for one in (value.value, value.low, value.high)), value.count, "")
+    if isinstance(value, str):
+        return "", "", "", "", guarded(visible(value))
+    return "" if value is None else value, "", "", "", ""
 
 
 def guarded(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.metrics.clusters import clustered, ratio
+from evaluation.metrics.clusters import clustered, clustered_share, ratio
 from evaluation.metrics.intervals import Floats, wilson
 
 RATE = ratio(0, 1)
@@ -61,3 +61,13 @@ def test_the_same_clusters_are_drawn_for_every_number() -> None:
     first, second = ratio(0, 2), ratio(1, 2)
     difference = clustered([both], lambda drawn: first(drawn) - second(drawn), count=6)
     assert (difference.value, difference.low, difference.high) == (0.0, None, None)
+
+
+def test_a_share_is_nowhere_surer_than_of_independent_samples() -> None:
+    """Whatever its clusters: all right, all alike, or two of them; and wider where whole clusters are right."""
+    for clusters in (sums(*[(5, 5)] * 8), sums((3, 5), (3, 5)), sums((5, 5), (0, 5)), sums(*[(1, 2)] * 20)):
+        right, asked = clusters.sum(axis=0)
+        found, alone = clustered_share([clusters], int(asked)), wilson(right / asked, int(asked))
+        assert found.value == alone.value
+        assert (found.low or 0) <= (alone.low or 0) and (found.high or 0) >= (alone.high or 0)
+    assert (clustered_share([sums(*[(5, 5)] * 8, *[(0, 5)] * 8)], 80).low or 0) < (wilson(0.5, 80).low or 0)

@@ -244,6 +244,22 @@ def test_csv_has_one_number_a_line() -> None:
     assert (macro["model"], macro["value"], macro["count"]) == (MODEL, "0.833333", "4")
 
 
+def test_csv_holds_every_value_of_every_table() -> None:
+    """Rates, counts and words alike, each on a line with its column's keys."""
+    report = report_of(FULL + TEXT_ONLY)
+    told = [value for table in report.tables for row in table.rows for value in row.values]
+    lines = list(csv.DictReader(io.StringIO(render_csv(report))))
+
+    assert len(lines) == len(told)
+    for line, value in zip(lines, told, strict=True):
+        if isinstance(value, int):
+            assert (line["value"], line["count"], line["text"]) == (str(value), "", "")
+        elif isinstance(value, str):
+            assert (line["value"], line["text"]) == ("", value)
+    assert any(isinstance(value, int) for value in told)
+    assert all(line["metric"] for line in lines)
+
+
 def test_markdown_prints_percentages_with_intervals_and_counts() -> None:
     """As the paper prints them, one decimal."""
     text = render_markdown(report_of(FULL + TEXT_ONLY))

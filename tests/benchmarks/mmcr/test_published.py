@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.mmcr.metrics import accuracy, share
+from benchmarks.mmcr.metrics import Questions, accuracy, share
+from tests.benchmarks.mmcr.examples import question
 
 QUESTIONS = 276
 AGREE = [
@@ -18,7 +19,8 @@ AGREE = [
 @pytest.mark.parametrize(("what", "right", "of", "printed"), AGREE)
 def test_printed_accuracies_are_shares_of_their_questions(what: str, right: int, of: int, printed: float) -> None:
     """Each is the only count of right answers that rounds to what is printed."""
-    value = accuracy(np.repeat([1.0, 0.0], [right, of - right])).value
+    questions = Questions([question(f"q{at}") for at in range(of)])
+    value = accuracy(np.repeat([1.0, 0.0], [right, of - right]), questions).value
     assert value is not None and round(100 * value, 2) == printed, what
     assert [count for count in range(of + 1) if round(100 * count / of, 2) == printed] == [right]
 
