@@ -1,6 +1,7 @@
 """The metrics of ATOM-Bench (section 4, equations 1 to 4) as functions of sums over pictures, with their intervals.
 
-All are fractions; those that the paper penalizes may lie below 0. A metric is taken within each repeat, then averaged.
+All are fractions; those that the paper penalizes may lie below 0. A metric is taken within each repeat, then averaged
+over those that have it; Avg and ECS are of these averages, as of the columns of their row.
 Intervals draw whole pictures with all their questions; those of raw shares are nowhere shorter than Wilson's.
 """
 
@@ -11,12 +12,15 @@ from statistics import fmean
 import numpy as np
 
 from benchmarks.atombench.sums import DEFAULT_RULE, TAU, THRESHOLDS, Table
-from evaluation.metrics.clusters import clustered, clustered_share
+from evaluation.metrics.clusters import Metric, clustered_means, clustered_share
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.metrics.intervals import Floats
 
 Formula = Callable[[Table], Floats]
 """Takes sums by name and gives a value for each draw, NaN where there is none."""
+METRICS = "atombench-metrics/2"
+"""Version of what is counted: 2 takes Avg and ECS of the row's columns, golden evidence within each repeat in every row,
+RRS's number of pairs from those that have a difficulty, and intervals of raw shares over images."""
 FEWEST_MODELS = 3
 """Models that a correlation needs."""
 
@@ -35,11 +39,6 @@ def clue_accuracy(sums: Table) -> Floats:
 def conclusion_accuracy(sums: Table) -> Floats:
     """CoLQ_Acc: mean points of conclusion questions asked directly."""
     return _over(sums["conclusion points"], sums["conclusion"])
-
-
-def spread(sums: Table) -> Floats:
-    """ECS, the evidence-conclusion spread: CoLQ_Acc less CLQ_Acc."""
-    return conclusion_accuracy(sums) - clue_accuracy(sums)
 
 
 def reasoning_consistency(rule: str = DEFAULT_RULE, threshold: int = TAU) -> Formula:
@@ -68,13 +67,22 @@ def correction(sums: Table) -> Floats:
 
 
 def average(sums: Table) -> Floats:
-    """Avg: mean of CLQ_Acc, CoLQ_Acc, RCS, 1 - HI and RRS. It is not stated; all printed rows follow it."""
-    parts = (clue_accuracy(sums), conclusion_accuracy(sums), reasoning_consistency()(sums), hallucination()(sums))
-    return average_of(*parts, resistance(sums))
+    """Avg of one repeat."""
+    return average_of(*(part(sums) for part in AVERAGED))
+
+
+AVERAGED: tuple[Formula, ...] = (
+    clue_accuracy,
+    conclusion_accuracy,
+    reasoning_consistency(),
+    hallucination(),
+    resistance,
+)
+"""What Avg is taken of."""
 
 
 def average_of(*parts: Floats) -> Floats:
-    """Avg of CLQ_Acc, CoLQ_Acc, RCS, HI and RRS, as fractions."""
+    """Avg of CLQ_Acc, CoLQ_Acc, RCS, HI and RRS: HI counts as 1 - HI. Not stated; all printed rows follow it."""
     clues, conclusions, consistency, hallucinated, resists = parts
     return (clues + conclusions + consistency + (1 - hallucinated) + resists) / 5
 
@@ -101,17 +109,25 @@ class _Noting(dict[str, Floats]):
 
 def estimate(tables: Sequence[Table], formula: Formula, *counted: str) -> Estimate:
     """Estimate a metric from the sums of every repeat; the number rests on what `counted` sums, in one repeat."""
+    return estimate_of_means(tables, (formula,), lambda mean: mean, *counted)
+
+
+def estimate_of_means(
+    tables: Sequence[Table], formulas: Sequence[Formula], joined: Callable[..., Floats], *counted: str
+) -> Estimate:
+    """Estimate what is `joined` of metrics that are each averaged over the repeats, as the columns of a row are."""
     if not tables:
         return NOTHING
     noted = _Noting(tables[0])
-    formula(noted)
+    for formula in formulas:
+        formula(noted)
     names = tuple(noted.taken)
     matrices = [np.column_stack([table[name] for name in names]) for table in tables]
 
-    def metric(sums: Floats) -> Floats:
-        return formula(dict(zip(names, sums.T, strict=True)))
+    def of_columns(formula: Formula) -> Metric:
+        return lambda sums: formula(dict(zip(names, sums.T, strict=True)))
 
-    return clustered(matrices, metric, _count(tables, counted))
+    return clustered_means(matrices, [*map(of_columns, formulas)], joined, _count(tables, counted))
 
 
 def raw_share(tables: Sequence[Table], part: str, whole: str, *, wrong: bool = False) -> Estimate:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from benchmarks.atombench import metrics
 from benchmarks.atombench.sums import DEFAULT_RULE, TAU, Pictures, Table, sums_of, sums_where
 from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS
-from benchmarks.atombench.trials import KINDS, Trial, chats_of, trials_of
+from benchmarks.atombench.trials import Trial, chats_of, trials_of
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.verdicts import Verdicts
 
@@ -100,7 +102,8 @@ class Standing:
     @cached_property
     def spread(self) -> Estimate:
         """ECS."""
-        return self._of(metrics.spread, "clue", "conclusion")
+        parts = metrics.conclusion_accuracy, metrics.clue_accuracy
+        return metrics.estimate_of_means(self.tables, parts, np.subtract, "clue", "conclusion")
 
     @cached_property
     def consistency(self) -> Estimate:
@@ -115,12 +118,12 @@ class Standing:
     @cached_property
     def resistance(self) -> Estimate:
         """RRS."""
-        return self._of(metrics.resistance, *KINDS)
+        return self._of(metrics.resistance, "weighed")
 
     @cached_property
     def average(self) -> Estimate:
         """Avg."""
-        return self._of(metrics.average, DEFAULT_RULE)
+        return metrics.estimate_of_means(self.tables, metrics.AVERAGED, metrics.average_of, DEFAULT_RULE)
 
     @cached_property
     def correction(self) -> Estimate:

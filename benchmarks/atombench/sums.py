@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.atombench.judging import Outcome, points_of
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import WEIGHTS
-from benchmarks.atombench.trials import KINDS, Trial
+from benchmarks.atombench.trials import KINDS, Pair, Trial
 from evaluation.metrics.intervals import Floats, Indices
 
 TAU = 75
@@ -69,7 +69,7 @@ def sums_of(trial: Trial, pictures: Pictures) -> Table:
     conclusions = {at: outcome for at, outcome in trial.first.items() if not pictures.is_clue[at]}
     table = {**_of_level("clue", clues, pictures), **_of_level("conclusion", conclusions, pictures)}
     table |= _of_support(table, conclusions, pictures)
-    return {**table, **_of_pairs(trial, pictures)}
+    return {**table, **sums_of_pairs(trial.pairs, pictures)}
 
 
 def sums_where(trial: Trial, pictures: Pictures, label: str, name: object) -> Table:
@@ -130,13 +130,14 @@ def _instances(
     }
 
 
-def _of_pairs(trial: Trial, pictures: Pictures) -> dict[str, Floats]:
-    """Pairs of each kind; and weighed by difficulty, their number and that of those that end right."""
-    questions, pairs = _positions(trial.pairs), trial.pairs.values()
-    weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in trial.pairs]
+def sums_of_pairs(found: Mapping[int, Pair], pictures: Pictures) -> dict[str, Floats]:
+    """Add up pairs: those of each kind, those that have a difficulty, and by its weight all and those that end right."""
+    questions, pairs = _positions(found), found.values()
+    weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in found]
     right = (weight * (pair.final == "right") for weight, pair in zip(weights, pairs, strict=True))
     return {
         **{kind: pictures.summed(questions, (pair.kind == kind for pair in pairs)) for kind in KINDS},
+        "weighed": pictures.summed(questions, (weight > 0 for weight in weights)),
         "weight": pictures.summed(questions, weights),
         "weight right": pictures.summed(questions, right),
     }

@@ -1,19 +1,18 @@
 """Tables 2 to 4 of the paper, and ours beside them: the rules, the pairs by difficulty, other conditions, repeats."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import stdev
 
 from benchmarks.atombench import metrics
 from benchmarks.atombench.standing import GROUPS, Standing
-from benchmarks.atombench.sums import DEFAULT_RULE, RULES
-from benchmarks.atombench.sums import Table as Sums
-from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES, TITLES, WEIGHTS
-from benchmarks.atombench.trials import KINDS, Trial, all_pairs, num_alone
+from benchmarks.atombench.sums import DEFAULT_RULE, RULES, sums_of_pairs
+from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES, TITLES
+from benchmarks.atombench.trials import KINDS, Trial, num_alone
 from evaluation.metrics.estimates import NOTHING, Estimate
 from evaluation.tables import Column, Group, Row, Table, Unit, Value
 
 _SEVERAL = 2
+_ALL, _UNLABELLED = "all", "no difficulty"
 _RULE_NOTES = {
     "any": "right if at least one of an image's conclusion questions is",
     "each": "every conclusion question by itself, with its image's clues",
@@ -179,8 +178,9 @@ def golden(standings: Sequence[Standing]) -> Table:
     return Table(
         name="golden_evidence",
         title="What golden evidence does to an answer",
-        caption="Pairs of first and final answers over all repeats: right, right (steadfast); wrong, right "
-        "(corrected); wrong, wrong (rigid); right, wrong (confused). RRS depends on the final answer alone. AG asks "
+        caption="Pairs of first and final answers, counted over all repeats; RRS and the share corrected are taken within each "
+        "repeat and averaged. Right, right (steadfast); wrong, right "
+        "(corrected); wrong, wrong (rigid); right, wrong (confused). RRS weighs pairs that have a difficulty, and depends on the final answer alone. AG asks "
         "anew; AGC, which is not in the paper, in the chat of the first answer.",
         groups=(
             Group(title="Pairs", columns=tuple(counts)),
@@ -199,36 +199,34 @@ def golden(standings: Sequence[Standing]) -> Table:
 
 
 def _golden_rows(one: Standing) -> Iterator[Row]:
-    for protocol, trials, tables in (("AG", one.trials, one.tables), ("AGC", one.chats, one.chat_tables)):
+    for protocol, trials in (("AG", one.trials), ("AGC", one.chats)):
         if any(trial.pairs for trial in trials) or num_alone(trials):
-            yield from _pairs_by_difficulty(one, protocol, trials, tables)
+            yield from _pairs_by_difficulty(one, protocol, trials)
 
 
-def _pairs_by_difficulty(
-    one: Standing, protocol: str, trials: Sequence[Trial], tables: Sequence[Sums]
-) -> Iterator[Row]:
-    samples = one.pictures.samples
-    for difficulty in (*DIFFICULTIES, "all"):
-        chosen = [(at, pair) for at, pair in all_pairs(trials) if difficulty in (samples[at].difficulty, "all")]
-        counts = Counter(pair.kind for _, pair in chosen)
-        weights = [WEIGHTS.get(str(samples[at].difficulty), 0) for at, _ in chosen]
-        whole = difficulty == "all"
-        right = sum(weight * (pair.final == "right") for weight, (_, pair) in zip(weights, chosen, strict=True))
-        resists = Estimate(value=2 * right / sum(weights) - 1, count=len(chosen)) if sum(weights) else NOTHING
-        wrong = counts["corrected"] + counts["rigid"]
-        corrected = Estimate(value=counts["corrected"] / wrong, count=wrong) if wrong else NOTHING
+def _pairs_by_difficulty(one: Standing, protocol: str, trials: Sequence[Trial]) -> Iterator[Row]:
+    """A row for each difficulty, for pairs without one where there are any, and for all of them together."""
+    difficulty_of = [sample.difficulty for sample in one.pictures.samples]
+    for difficulty, title in (*((name, name) for name in DIFFICULTIES), (None, _UNLABELLED), (_ALL, _ALL)):
+        whole = difficulty == _ALL
+        chosen = [
+            {at: pair for at, pair in trial.pairs.items() if whole or difficulty_of[at] == difficulty}
+            for trial in trials
+        ]
+        if difficulty is None and not any(chosen):
+            continue
+        sums = [sums_of_pairs(pairs, one.pictures) for pairs in chosen]
         yield _row(
             one,
             (
-                *(counts[kind] for kind in KINDS),
-                sum(weights),
-                metrics.estimate(tables, metrics.resistance, *KINDS) if whole else resists,
-                metrics.estimate(tables, metrics.correction, "corrected", "rigid") if whole else corrected,
+                *(int(sum(table[name].sum() for table in sums)) for name in (*KINDS, "weight")),
+                metrics.estimate(sums, metrics.resistance, "weighed"),
+                metrics.estimate(sums, metrics.correction, "corrected", "rigid"),
                 num_alone(trials) if whole else None,
             ),
-            f"{one.title} · {protocol} · {difficulty}",
+            f"{one.title} · {protocol} · {title}",
             protocol=protocol,
-            difficulty=difficulty,
+            difficulty=title,
         ).model_copy(update={"summary": whole})
 
 

@@ -28,12 +28,22 @@ def clustered(repeats: Sequence[Floats], metric: Metric, count: int) -> Estimate
     ends are percentiles of the draws that have a value; there are none where all draws agree, which would be an
     interval without width. Source: Efron and Tibshirani 1993, chapters 13 and 17.
     """
+    return clustered_means(repeats, (metric,), lambda mean: mean, count)
+
+
+def clustered_means(
+    repeats: Sequence[Floats], metrics: Sequence[Metric], joined: Callable[..., Floats], count: int
+) -> Estimate:
+    """Estimate what is `joined` of metrics, each of which is averaged by itself over the repeats that have it."""
     if not repeats:
         return NOTHING
-    value = _mean_of([metric(sums.sum(axis=0, keepdims=True)) for sums in repeats])[0]
+    drawn = [_weights(len(sums)) @ sums for sums in repeats]
+    whole = [sums.sum(axis=0, keepdims=True) for sums in repeats]
+    value, draws = (joined(*(_mean_of([metric(one) for one in sums]) for metric in metrics)) for sums in (whole, drawn))
+    value = value[0]
     if np.isnan(value):
         return NOTHING
-    low, high = _ends(_mean_of([metric(_weights(len(sums)) @ sums) for sums in repeats]))
+    low, high = _ends(draws)
     # Where the metric is skewed its draws may all lie on one side of it.
     ends = {} if low == high else {"low": min(low, float(value)), "high": max(high, float(value))}
     return Estimate(value=float(value), count=count, **ends)
