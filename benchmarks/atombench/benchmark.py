@@ -1,6 +1,7 @@
 """ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.atombench.answers import READER_VERSION
@@ -13,6 +14,7 @@ from benchmarks.atombench.report import report
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import DOMAINS
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
+from evaluation.departures import read_departures
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -37,6 +39,7 @@ class AtomBench(Benchmark[Sample]):
     fields = FIELDS
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
     options = Options
+    departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"atombench": READER_VERSION}
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
