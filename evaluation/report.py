@@ -50,9 +50,8 @@ class Maker(_Part):
     @property
     def settings(self) -> tuple[tuple[str, str | None], ...]:
         """What else there is to say of how it was asked, by name."""
-        template = f"({self.template})" if self.template else None
         shown = (("thumbnail", self.thumbnail), ("budget", self.budget), ("detail", self.detail))
-        return (*shown, ("template", template), ("also sent", self.sent))
+        return (*shown, ("template", self.template), ("also sent", self.sent))
 
 
 class JobFacts(_Part):
