@@ -19,6 +19,9 @@ _ELSEWHERE = "remote:"
 _UNPLANNED = frozenset({"device"})
 """Arguments of image processors that say where they work, and nothing of what they make."""
 
+LEAST_ANSWER = 1024
+"""Tokens that a prompt must leave of the context for an answer, or `max_tokens` where that is less."""
+
 MOST_PICTURES = 64
 """Pictures of a prompt at most: what engines are started with, and jobs are checked against."""
 
@@ -33,7 +36,9 @@ class Decoding(BaseModel):
     top_k: int = Field(default=20, ge=-1, le=1_000_000, description="-1 or 0 considers all tokens")
     repetition_penalty: float = Field(default=1.0, gt=0, le=2)
     presence_penalty: float = Field(default=0.0, ge=-2, le=2, exclude_if=lambda penalty: penalty == 0)
-    max_tokens: PositiveInt = Field(default=32768, description="output tokens per turn")
+    max_tokens: PositiveInt = Field(
+        default=32768, description="output tokens per turn; where the prompt leaves less of the context, that"
+    )
 
 
 class Prices(BaseModel):

@@ -14,7 +14,6 @@ from catalogue.families.registry import BY_MODEL_TYPE
 from catalogue.names import did_you_mean
 
 _MAX_CONTEXT = 131072  # tokens; checkpoints declare up to a million, whose KV cache few machines hold
-_MAX_ANSWER = 32768
 
 
 def resolve_model(name: str, catalogue: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
@@ -53,7 +52,6 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
     processing = checkpoint.read_processing() if family.has_processing else {}
     try:
         budget, context = family.budget(config, processing), min(_context(config), _MAX_CONTEXT)
-        answer = min(_MAX_ANSWER, max(1, (context - budget.max_visual_tokens) // 2))
         return CatalogueEntry(
             id=_model_id(weights),
             title=Path(weights).name,
@@ -63,7 +61,6 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
             max_model_len=context,
             box_convention=family.box_convention,
             visual_budget=budget,
-            decoding={"max_tokens": answer},
             chat_template=dict(family.chat_template),
             notes=_notes(family),
         )

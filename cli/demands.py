@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import LEAST_ANSWER, CatalogueEntry
 from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Size, fit_longest_side, grid_region
 
@@ -12,7 +12,7 @@ _QUARTERS = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 @dataclass(frozen=True)
 class Demands:
-    """Visual tokens of the full picture, and by condition those of all its pictures plus those of an answer.
+    """Visual tokens of the full picture, and by condition those of all its pictures plus those of the least answer.
 
     V3 and V4 count the picture's four quarters as local evidence: what a sample has of it, its benchmark says. None
     where the family refuses a picture, or the picture has no quarters.
@@ -33,7 +33,7 @@ def demands_of(entry: CatalogueEntry, size: Size) -> Demands:
         "V4": quarters and [size, *quarters],
     }
     visual = {condition: _visual_tokens(entry, sizes) for condition, sizes in shown.items()}
-    answer = entry.decoding.max_tokens
+    answer = min(entry.decoding.max_tokens, LEAST_ANSWER)
     context = {condition: None if tokens is None else tokens + answer for condition, tokens in visual.items()}
     return Demands(visual["V2"], context)
 

@@ -137,6 +137,11 @@ def summary(job: Job) -> Iterator[str]:
         yield f"slowest   {usage.slowest_image}, rendered after {say_seconds(usage.slowest_seconds)}"
 
 
+def warning_lines(job: Job) -> Iterator[str]:
+    """What to know of how a job asks."""
+    return (f"warning: {text}" for text in job.warnings)
+
+
 def failure_lines(job: Job) -> Iterator[str]:
     """What failed, by type, and for each kind what helps; `retry` alone is named only where it can help."""
     kinds = sorted(job.failures.items(), key=lambda kind: -kind[1])

@@ -19,6 +19,7 @@ from pydantic import BaseModel, JsonValue
 
 from catalogue.names import did_you_mean
 from evaluation.answer_forms import AnswerForm, form_of_options, letters_without_options, out_of_reach
+from evaluation.departures import Departure
 from evaluation.errors import (
     AnnotationInvalidError,
     BenchmarkUnknownError,
@@ -191,6 +192,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    departures: Sequence[Departure] = ()
+    """In which it is asked otherwise than its paper prints; a report tells them."""
     decoding: Mapping[str, float | int] = {}
     """What its papers decode by, over a model's own decoding; a job's own sampling goes before."""
     beside: Sequence[str] = ()
@@ -315,6 +318,10 @@ class Benchmark(ABC, Generic[AnySample]):
 
     def prepare(self, samples: Sequence[AnySample], options: Any, seed: int) -> Any:
         """Make what asking all samples of a job shares, from the whole data set; `ask` finds it as `scene.shared`."""
+
+    def remark(self, details: Mapping[str, JsonValue]) -> str:
+        """Say what a client should know of a chat with these details ('' of most); a submission counts those alike."""
+        return ""
 
     def trait(self, reply: Reply) -> Hashable:
         """What of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""

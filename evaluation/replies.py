@@ -1,7 +1,11 @@
 """What scoring needs of a response, whatever it was read from: the text of the final turn, or why there is none."""
 
+import json
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Literal, NamedTuple
+
+from pydantic import JsonValue
 
 from evaluation.work import Spent
 from jobs.flaws import fault_of, flaw_of, flaws_of
@@ -30,6 +34,10 @@ class Provenance(NamedTuple):
     sampling: tuple[tuple[str, float | int | None], ...] = ()
     thumbnail: str | None = None
     not_sent: tuple[str, ...] = ()
+    budget: str | None = None
+    template: str | None = None
+    detail: str | None = None
+    sent: str | None = None
 
 
 class Reply(NamedTuple):
@@ -191,7 +199,8 @@ def _provenance(response: Response) -> Provenance:
     engine, sampling = response.engine, response.sampling
     sizings = (raster.view.sizing for raster in response.rasters)
     thumbnails = [sizing for sizing in sizings if sizing.startswith("longest:")]
-    not_sent = engine.remote.not_sent if engine and engine.remote else ()
+    remote = engine.remote if engine else None
+    not_sent = remote.not_sent if remote else ()
     return Provenance(
         engine=engine.name or None if engine else None,
         version=engine.version or None if engine else None,
@@ -202,7 +211,15 @@ def _provenance(response: Response) -> Provenance:
         sampling=tuple(pair for pair in zip(_SAMPLED, _sampled(sampling), strict=True) if pair[0] not in not_sent),
         thumbnail=thumbnails[0] if thumbnails else None,
         not_sent=not_sent,
+        budget=engine.budget if engine else None,
+        template=_pairs(engine.chat_template if engine else None),
+        detail=remote.detail if remote else None,
+        sent=_pairs(remote.extra if remote else None),
     )
+
+
+def _pairs(told: Mapping[str, JsonValue] | None) -> str | None:
+    return ", ".join(f"{name} {json.dumps(value)}" for name, value in sorted(told.items())) if told else None
 
 
 _SAMPLED = tuple(sorted(set(Sampling.model_fields) - {"seed"}))

@@ -13,6 +13,7 @@ from evaluation.benchmark import cells_of
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.datasets import Dataset
+from evaluation.departures import Departure
 from evaluation.errors import JudgesMixedError
 from evaluation.judge_tables import judge_caveats, judgements
 from evaluation.metrics.accuracy import Strata
@@ -41,6 +42,16 @@ class Maker(_Part):
     thumbnail: str | None = Field(description="sizing rule of downsampled views")
     sampling: dict[str, float | int | None]
     not_sent: tuple[str, ...] = Field(default=(), description="parameters that the server would refuse, or ignores")
+    budget: str | None = Field(default=None, description="the visual budget: how its family shows it pictures")
+    template: str | None = Field(default=None, description="arguments of the chat template, such as whether it thinks")
+    detail: str | None = Field(default=None, description="what a server elsewhere was told of each picture")
+    sent: str | None = Field(default=None, description="what else a server elsewhere was sent with every request")
+
+    @property
+    def settings(self) -> tuple[tuple[str, str | None], ...]:
+        """What else there is to say of how it was asked, by name."""
+        shown = (("thumbnail", self.thumbnail), ("budget", self.budget), ("detail", self.detail))
+        return (*shown, ("template", self.template), ("also sent", self.sent))
 
 
 class JobFacts(_Part):
@@ -98,6 +109,7 @@ class Report(_Part):
     cells: tuple[CellScore, ...]
     caveats: tuple[Caveat, ...]
     provenance: tuple[Maker, ...]
+    departures: tuple[Departure, ...] = Field(default=(), description="what is asked otherwise than the paper prints")
     jobs: tuple[JobFacts, ...] = Field(default=(), description="where the responses come from; none of files")
     work: Work = Work()
 
@@ -163,6 +175,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
             *findings.caveats,
         ),
         provenance=_provenance(tally),
+        departures=tuple(benchmark.departures),
         work=tally.work.total,
     )
 
@@ -226,6 +239,10 @@ def _provenance(tally: Tally) -> tuple[Maker, ...]:
             thumbnail=made.thumbnail,
             sampling=dict(made.sampling),
             not_sent=made.not_sent,
+            budget=made.budget,
+            template=made.template,
+            detail=made.detail,
+            sent=made.sent,
         )
         for model, counts in sorted(tally.provenance.items())
         for made, responses in sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))

@@ -19,7 +19,7 @@ from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.verdicts import CellKey, CellTally, Round, Tallied, Tally
 
-_FORM = 5
+_FORM = 6
 """Version of how a tally is written."""
 
 

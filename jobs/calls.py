@@ -202,9 +202,9 @@ class Calls:
         status = await self._run("ask", job_id, bundle.num_requests, limit, *told, *bundle, interactive)
         return str(status.decode())
 
-    async def start(self, job_id: str, num_bundles: int) -> None:
+    async def start(self, job_id: str, num_bundles: int, warnings: Sequence[str]) -> None:
         """Put a job in progress that has its room, and all of whose bundles are appended."""
-        await self._run("start", job_id, num_bundles)
+        await self._run("start", job_id, num_bundles, to_json(list(warnings)))
 
     async def reopen(
         self,

@@ -201,6 +201,7 @@ class Job(Contract):
     in_progress_at: datetime | None = None
     finished_at: datetime | None = None
     errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
+    warnings: tuple[str, ...] = Field(default=(), description="what to know of how it asks, found when it was checked")
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
     retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
     usage: JobUsage = JobUsage()
@@ -433,6 +434,11 @@ class RemoteInfo(Contract):
     not_sent: tuple[str, ...] = Field(
         default=(), description="parameters of the sampling that the server refuses or does not know"
     )
+    extra: dict[str, JsonValue] = Field(
+        default={},
+        exclude_if=_is_empty,
+        description="what else was sent, such as a reasoning effort",
+    )
 
 
 class EngineInfo(Contract):
@@ -443,6 +449,12 @@ class EngineInfo(Contract):
     model_revision: str | None = None
     device: str = "cpu"
     simulated: bool = False
+    budget: str | None = Field(default=None, exclude_if=_is_none, description="how it was shown pictures")
+    chat_template: dict[str, JsonValue] | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="arguments of the chat template, such as whether the model thinks, where a chat said no other",
+    )
     remote: RemoteInfo | None = Field(default=None, exclude_if=_is_none)
 
 

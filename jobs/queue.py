@@ -147,9 +147,10 @@ class JobQueue:
         )
         await self._check_reserved(status, job_id, num_requests)
 
-    async def append(self, job_id: str, bundles: Iterable[Bundle]) -> Job:
+    async def append(self, job_id: str, bundles: Iterable[Bundle], warnings: Sequence[str] = ()) -> Job:
         """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
 
+        The job keeps the `warnings` of its check.
         `bundles` is read in threads, and a few of them are in memory at a time. A job that was cancelled or failed
         meanwhile is returned as it is, and one that the server lost a part of meanwhile is still `validating`: repeat.
         Raises JobNotFoundError.
@@ -160,7 +161,7 @@ class JobQueue:
             if await self._calls.append(job_id, chunk) != "validating":
                 break
             num_bundles += len(chunk)
-        await self._calls.start(job_id, num_bundles)
+        await self._calls.start(job_id, num_bundles, warnings)
         return await self._registry.get(job_id)
 
     async def reopen(

@@ -357,6 +357,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
         **_state({name.decode(): value for name, value in row.items()}),
         dataset_digest=row.get(b"dataset_digest", b"").decode() or None,
         errors=tuple(json.loads(row.get(b"errors", b"[]"))),
+        warnings=tuple(json.loads(row.get(b"warnings", b"[]"))),
         failures={name: int(number) for name, number in _prefixed(row, "failure:").items() if int(number)},
         retryable=int(row.get(b"retryable", 0)),
         usage=JobUsage.model_validate(_prefixed(row, "sum:")),

@@ -41,10 +41,10 @@ class Ledger:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lost: dict[Path, float] = {}
-        self._due: dict[Path, None] = {}
+        self._due: dict[Path, str | None] = {}
 
-    def add(self, path: Path, reading: Reading, made: Pass, share: float) -> None:
-        """Count a pass over the image at `path` that decoded this share of it."""
+    def add(self, path: Path, reading: Reading, made: Pass, share: float, named: str | None = None) -> None:
+        """Count a pass over the image at `path` that decoded this share of it; `named` as `file_to_read` has it."""
         area = reading.levels[0].size.area
         if not reading.is_flat or area < LARGE_PIXELS:
             return
@@ -54,16 +54,16 @@ class Ledger:
         with self._lock:
             self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _FROM_PYRAMID)
             if self._lost[path] >= area * (sum(rates) + _WRITING):
-                self._due[path] = None
+                self._due[path] = named
 
-    def due(self) -> Path | None:
-        """An image whose pyramid is due, which is told once."""
+    def due(self) -> tuple[Path, str | None] | None:
+        """An image whose pyramid is due, and what it is named by if by its digest; told once."""
         with self._lock:
-            path = next(iter(self._due), None)
-            if path is not None:
-                del self._due[path]
-                self._lost.pop(path, None)
-        return path
+            found = next(iter(self._due.items()), None)
+            if found is not None:
+                del self._due[found[0]]
+                self._lost.pop(found[0], None)
+        return found
 
 
 def has_levels(path: Path, reading: Reading) -> bool:
@@ -114,14 +114,20 @@ def ingest(path: Path, folder: Path) -> Path:
 
 
 def make_pyramid(
-    path: Path, folder: Path, progress: Progress | None = None, *, digest: str | None = None, wait: bool = True
+    path: Path,
+    folder: Path,
+    progress: Progress | None = None,
+    *,
+    digest: str | None = None,
+    named: str | None = None,
+    wait: bool = True,
 ) -> bool:
     """Do what `ingest` says; return whether this call made the pyramid, rather than found it.
 
-    It is of the image as it is now, or of the content of this digest alone. Unless it is to `wait`, it leaves a pyramid
-    that another process is making to that one.
+    It is of the image as it is now, or of the content of this digest alone; a file that is `named` by its digest never
+    changes. Unless it is to `wait`, it leaves a pyramid that another process is making to that one.
     """
-    digest = digest or content_digest(path)
+    digest = named or digest or content_digest(path)
     pyramid = pyramid_path(digest, folder)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -133,7 +139,7 @@ def make_pyramid(
             return False
         partial = folder / f"{digest}.partial"
         try:
-            with open_source(path, digest) as source, source.unchanging():
+            with open_source(path, None if named else digest) as source, source.unchanging():
                 write_pyramid(source, partial, progress)
             _publish(partial, pyramid)
         finally:

@@ -147,11 +147,12 @@ class Library:
 
         Blocks until it is made; `progress` may raise to give it up. What another process is making is left to it.
         """
-        path = self._ledger.due()
-        if path is None:
+        due = self._ledger.due()
+        if due is None:
             return False
+        path, named = due
         try:
-            made = make_pyramid(path, self._pyramids, progress, wait=False)
+            made = make_pyramid(path, self._pyramids, progress, named=named, wait=False)
         except TilingError:  # damaged where no view has looked so far; those that do will say so
             made = False
         with self._lock:
@@ -191,13 +192,13 @@ class Library:
             with naming(recipes[0].view.image, path, self._pyramids):
                 named = self._root.stated_digest(recipes[0].view.image)
                 of = file_to_read(path, recipes[0].digest, self._pyramids, named)
-                return [partial(self._run, path, of.reading, each) for each in plan_passes(*of, recipes)]
+                return [partial(self._run, path, of.reading, each, named) for each in plan_passes(*of, recipes)]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
                 self._cache.fail(recipe.key, error)
             return []
 
-    def _run(self, path: Path, reading: Reading, each: Pass, is_wanted: Wanted) -> None:
+    def _run(self, path: Path, reading: Reading, each: Pass, named: str | None, is_wanted: Wanted) -> None:
         missing = {recipe.key for recipe in each.recipes}
 
         def deliver(painted: Painted) -> None:
@@ -217,13 +218,13 @@ class Library:
                     started = time.monotonic()
                     share = each.run(deliver, is_wanted)
                     self._on_pass(reading.format, each.decoded, time.monotonic() - started)
-                    self._ledger.add(path, reading, each, share)
+                    self._ledger.add(path, reading, each, share, named)
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
             error = raised
         is_damaged = isinstance(error, TilingError) and not isinstance(error, ImageChangedError)
         if is_damaged and len(missing) > 1 and not reading.is_sequential:
             for one in each.alone(missing):  # damage in one tile is nothing to those who do not look at it
-                self._run(path, reading, one, is_wanted)
+                self._run(path, reading, one, named, is_wanted)
             return
         for key in missing:
             self._cache.fail(key, error)

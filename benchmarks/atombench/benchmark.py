@@ -1,6 +1,7 @@
 """ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.atombench.answers import READER_VERSION
@@ -8,11 +9,13 @@ from benchmarks.atombench.asking import DECODING, PROTOCOLS, TELLS_EVIDENCE, Opt
 from benchmarks.atombench.checks import check_sample, compare
 from benchmarks.atombench.evidence import GoldenEvidence, golden_clues, told
 from benchmarks.atombench.judging import SampleJudge
+from benchmarks.atombench.metrics import METRICS
 from benchmarks.atombench.reading import FIELDS, record_of, sample_fields
 from benchmarks.atombench.report import report
 from benchmarks.atombench.samples import Sample
 from benchmarks.atombench.taxonomy import DOMAINS
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
+from evaluation.departures import read_departures
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -37,7 +40,8 @@ class AtomBench(Benchmark[Sample]):
     fields = FIELDS
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
     options = Options
-    versions: Mapping[str, str] = {"atombench": READER_VERSION}
+    departures = read_departures(Path(__file__).parent)
+    versions: Mapping[str, str] = {"atombench": READER_VERSION, "metrics": METRICS}
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the questions of a record: one, or all of an image."""

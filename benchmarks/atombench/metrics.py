@@ -19,8 +19,11 @@ from evaluation.metrics.intervals import Floats
 Formula = Callable[[Table], Floats]
 """Takes sums by name and gives a value for each draw, NaN where there is none."""
 METRICS = "atombench-metrics/2"
-"""Version of what is counted: 2 takes Avg and ECS of the row's columns, golden evidence within each repeat in every row,
-RRS's number of pairs from those that have a difficulty, and intervals of raw shares over images."""
+"""Version of what is counted.
+
+2 takes Avg and ECS of the row's columns, golden evidence within each repeat in every row, RRS's number of pairs from
+those that have a difficulty, and intervals of raw shares over images.
+"""
 FEWEST_MODELS = 3
 """Models that a correlation needs."""
 

@@ -131,7 +131,7 @@ def _instances(
 
 
 def sums_of_pairs(found: Mapping[int, Pair], pictures: Pictures) -> dict[str, Floats]:
-    """Add up pairs: those of each kind, those that have a difficulty, and by its weight all and those that end right."""
+    """Add up pairs: those of each kind, those with a difficulty, and by its weight all and those that end right."""
     questions, pairs = _positions(found), found.values()
     weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in found]
     right = (weight * (pair.final == "right") for weight, pair in zip(weights, pairs, strict=True))

@@ -178,9 +178,9 @@ def golden(standings: Sequence[Standing]) -> Table:
     return Table(
         name="golden_evidence",
         title="What golden evidence does to an answer",
-        caption="Pairs of first and final answers, counted over all repeats; RRS and the share corrected are taken within each "
-        "repeat and averaged. Right, right (steadfast); wrong, right "
-        "(corrected); wrong, wrong (rigid); right, wrong (confused). RRS weighs pairs that have a difficulty, and depends on the final answer alone. AG asks "
+        caption="Pairs of first and final answers, counted over all repeats: right, right (steadfast); wrong, right "
+        "(corrected); wrong, wrong (rigid); right, wrong (confused). RRS and the share corrected are taken within each "
+        "repeat and averaged. RRS weighs pairs that have a difficulty, and depends on the final answer alone. AG asks "
         "anew; AGC, which is not in the paper, in the chat of the first answer.",
         groups=(
             Group(title="Pairs", columns=tuple(counts)),

@@ -1,6 +1,6 @@
 """Which answers belong together: those of one repeat, first and final ones joined by question, job and repeat."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -106,8 +106,3 @@ def _first(at: int, own: Outcomes, repeat: int, direct: Mapping[_RoundKey, Outco
 def num_alone(trials: Sequence[Trial]) -> int:
     """How many final answers have no first one."""
     return sum(len(trial.alone) for trial in trials)
-
-
-def all_pairs(trials: Sequence[Trial]) -> Iterator[tuple[int, Pair]]:
-    """Every pair of all repeats, with the question's position."""
-    return ((at, pair) for trial in trials for at, pair in trial.pairs.items())

@@ -5,6 +5,7 @@ whose, and what is settled where they are silent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.mmcr.asking import ROTATIONS, Options, Protocol, ask, protocols
@@ -18,6 +19,7 @@ from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS
 from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
+from evaluation.departures import read_departures
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
@@ -42,6 +44,7 @@ class MMCR(Benchmark[Question]):
     protocols: Mapping[str, str] = protocols()
     grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
     options = Options
+    departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"matcher": MATCHER, "metrics": METRICS}
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS

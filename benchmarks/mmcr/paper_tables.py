@@ -174,7 +174,9 @@ def subjects(sheet: Sheet, reader: Reader = "matched") -> Table:
         Row(
             title=sheet.title(asked),
             keys=keys_of(asked, reader),
-            values=tuple(accuracy(asked.circular(reader), sheet.questions, at) for at in sheet.questions.subjects.values()),
+            values=tuple(
+                accuracy(asked.circular(reader), sheet.questions, at) for at in sheet.questions.subjects.values()
+            ),
         )
         for asked in sheet.family("N")
     )

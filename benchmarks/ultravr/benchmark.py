@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
 from benchmarks.ultravr.checks import check_sample
-from benchmarks.ultravr.conditions import annotated_rois, anomalous_cell, show
+from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
 from benchmarks.ultravr.judging import SampleJudge, StepMark
 from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
@@ -20,6 +21,7 @@ from benchmarks.ultravr.taxonomy import CATEGORIES
 from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.departures import read_departures
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -56,6 +58,7 @@ class UltraVR(Benchmark[Sample]):
     grouping = Grouping(
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
     )
+    departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
     fields = FIELDS
 
@@ -139,6 +142,10 @@ class UltraVR(Benchmark[Sample]):
     def judge(self, sample: Sample) -> Judge:
         """Make a sample ready to judge replies to it and to its steps."""
         return SampleJudge(sample)
+
+    def remark(self, details: Mapping[str, JsonValue]) -> str:
+        """Say where a sheet does not hold every option."""
+        return OPTIONS_OUTSIDE if details.get("ruled_out") else ""
 
     def trait(self, reply: Reply) -> tuple[str, int] | None:
         """How many examples were told, of protocols that tell any, or else how many options the text rules out."""

@@ -21,6 +21,11 @@ from tiling.errors import RegionError
 from tiling.geometry import Region, Size
 from tiling.views import View
 
+OPTIONS_OUTSIDE = (
+    "the AD prompt says where the sheet lies, and some of its options lie outside it: they can be ruled out without "
+    "looking"
+)
+
 
 @dataclass(frozen=True)
 class Showing:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE
 from benchmarks.ultravr.process import process_contents
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
@@ -72,11 +73,7 @@ def _on_sheets(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
     for key, traits in sorted(tally.traits.items()):
         if number := sum(count for (name, _), count in traits.items() if name == "ruled_out"):
-            text = (
-                f"{key}: AD prompts of {number} responses say where the sheet lies, and some of their options lie "
-                "outside it: they can be ruled out without looking"
-            )
-            yield Caveat(scope="cell", text=text)
+            yield Caveat(scope="cell", text=f"{key}: {number} responses: {OPTIONS_OUTSIDE}")
 
 
 @dataclass(frozen=True)

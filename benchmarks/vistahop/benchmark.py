@@ -35,6 +35,7 @@ from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
+from evaluation.departures import read_departures
 from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -71,6 +72,7 @@ class VistaHop(Benchmark[Sample]):
     conditions = ("V0", "V2")
     grouping = Grouping(("level",))
     options = Options
+    departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
     decoding: Mapping[str, float | int] = {
         "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,

@@ -10,6 +10,7 @@ from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, leaving, obstacles, require_success, say_next
+from cli.progress import warning_lines
 from gigavqa.places import DEFAULT_URL
 from jobs.models import Job
 
@@ -129,12 +130,14 @@ def _watched(gateway: Client, job: Job) -> Job:
     err.print(f"job {job.id}")
     with leaving(job):
         job = follow(gateway, job)
+    for line in warning_lines(job):
+        err.print(line)
     say_next(job)
     return job
 
 
 def _told(gateway: Client, job: Job) -> Job:
-    for line in obstacles(job.spec.models, gateway.workers()):
+    for line in (*warning_lines(job), *obstacles(job.spec.models, gateway.workers())):
         err.print(line)
     return job
 

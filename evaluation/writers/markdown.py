@@ -89,12 +89,15 @@ def _provenance(report: Report) -> Iterator[str]:
         *(_source(source) for source in report.provenance),
     ]
     yield "\n".join(lines)
+    if report.departures:
+        yield "## Departures from the paper"
+        yield "\n".join(_plain(f"- {departure}") for departure in report.departures)
 
 
 def _source(source: Maker) -> str:
     engine = f"{source.engine or 'unknown engine'} {source.version or ''}".strip()
     sampling = ", ".join(f"{name} {value}" for name, value in source.sampling.items()) or "sampling unknown"
-    shown = f"thumbnail {source.thumbnail}" if source.thumbnail else None
+    shown = (f"{name} {value}" for name, value in source.settings if value)
     sampling += f"; not sent: {', '.join(source.not_sent)}" if source.not_sent else ""
     facts = [
         f"{source.responses} responses",
@@ -102,7 +105,7 @@ def _source(source: Maker) -> str:
         source.device,
         source.model_revision,
         source.prompt_version,
-        shown,
+        *shown,
     ]
     return _plain(f"- {source.model}: {', '.join(fact for fact in facts if fact)}; {sampling}")
 

@@ -5,6 +5,7 @@ Blocking, without Redis.
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -107,6 +108,8 @@ class CheckedDraft:
     sizes: Mapping[str, Size]
     kept: Sequence[ImageRequest] = ()
     """All requests, where they are few enough to be kept since they were checked."""
+    warnings: Sequence[str] = ()
+    """What a client should know of how the job asks."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """What workers' operators must have named, each with the first sample whose chat may search there."""
 
@@ -175,13 +178,16 @@ class Admission:
         """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
         sizes, repeats = self._sizes(draft.expansion), draft.expansion.spec.repeats
         contexts = Contexts(draft.catalogue, sizes.__getitem__, repeats)
+        remark = draft.dataset.benchmark.remark
         keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
         kept: list[ImageRequest] = []
         sources: dict[str, str] = {}
+        remarks: Counter[str] = Counter()
         findings: list[Finding] = []
         try:
             for image, request in draft.expansion.requests(sizes.__getitem__, repeats=1):
                 contexts.admits(request)
+                remarks[remark(request.details)] += repeats
                 for source in _sources_of(request):
                     sources.setdefault(source, request.sample_id)
                 if keeps:
@@ -191,7 +197,8 @@ class Admission:
         findings += contexts.findings()
         if findings:
             raise _invalid(findings)
-        return CheckedDraft(draft, sizes, kept, sources)
+        told = (f"{number} of {draft.num_requests} requests: {text}" for text, number in remarks.items() if text)
+        return CheckedDraft(draft, sizes, kept, (*contexts.remarks(), *told), sources)
 
     def _sizes(self, expansion: Expansion | Judging) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of

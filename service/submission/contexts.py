@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from catalogue.entry import MOST_PICTURES, CatalogueEntry
+from catalogue.entry import LEAST_ANSWER, MOST_PICTURES, CatalogueEntry
 from jobs.models import InferenceRequest
 from service.errors import Finding
 from tiling.errors import TilingError
@@ -23,8 +23,13 @@ class _Length:
     text: int
 
     @property
+    def prompt(self) -> int:
+        return self.visual + self.text
+
+    @property
     def total(self) -> int:
-        return self.visual + self.text + self.request.sampling.max_tokens
+        """With the least answer that it must leave room for."""
+        return self.prompt + min(self.request.sampling.max_tokens, LEAST_ANSWER)
 
 
 class Contexts:
@@ -32,10 +37,11 @@ class Contexts:
 
     The count is a lower bound, exact for pictures, so that nothing is refused wrongly. It is taken where a chat is
     longest, at its last turn: visual tokens of all views, one token for each word of all texts (tokenizers split words
-    and hardly ever join them), one for each earlier answer of the model's own, and `max_tokens` of that turn. Earlier
-    answers may have had as many tokens, but need not: a chat that really outgrows its context fails at that turn, and
-    keeps the answers before it. One cause makes one finding, however many requests it concerns. Each request that is
-    looked at stands for `repeats` of its kind.
+    and hardly ever join them), one for each earlier answer of the model's own, and LEAST_ANSWER of that turn, or its
+    `max_tokens` where they are fewer: engines bound an answer by what the prompt leaves of the context, and `remarks`
+    tell where that is less than `max_tokens`. Earlier answers may have had many tokens, but need not: a chat that
+    really outgrows its context fails at that turn, and keeps the answers before it. One cause makes one finding,
+    however many requests it concerns. Each request that is looked at stands for `repeats` of its kind.
     """
 
     def __init__(
@@ -47,6 +53,8 @@ class Contexts:
         self._tokens: dict[tuple[str, View, int], int] = {}
         self._refused: dict[str, Finding] = {}
         self._longest: dict[str, _Length] = {}
+        self._tightest: dict[str, _Length] = {}
+        self._bound: Counter[str] = Counter()
         self._wrong: Counter[str] = Counter()
 
     def admits(self, request: InferenceRequest) -> bool:
@@ -64,10 +72,13 @@ class Contexts:
             self._refuse(request, f"{request.model}: {error}")
             return False
         length = _Length(request, visual, _least_text_tokens(request))
-        if length.total <= self._catalogue[request.model].max_model_len:
+        context = self._catalogue[request.model].max_model_len
+        if length.total <= context:
+            if length.prompt + request.sampling.max_tokens > context:
+                self._bound[request.model] += self._repeats
+                _keep_longest(self._tightest, length)
             return True
-        if request.model not in self._longest or length.total > self._longest[request.model].total:
-            self._longest[request.model] = length
+        _keep_longest(self._longest, length)
         self._wrong[request.model] += self._repeats
         return False
 
@@ -82,15 +93,27 @@ class Contexts:
         for model, length in self._longest.items():
             yield self._too_long(length, self._wrong[model])
 
+    def remarks(self) -> Iterator[str]:
+        """Say for each model how many of the admitted requests leave an answer less than `max_tokens`."""
+        for model, number in self._bound.items():
+            length = self._tightest[model]
+            asked = length.request.sampling.max_tokens
+            room = self._catalogue[model].max_model_len - length.prompt
+            yield (
+                f"{model}: {number} prompts leave less of the context than max_tokens {asked}, and bound their answers "
+                f"by it: the longest, of '{length.request.sample_id}', by {room} tokens at most"
+            )
+
     def _too_long(self, length: _Length, requests: int) -> Finding:
         request, context = length.request, self._catalogue[length.request.model].max_model_len
-        room = context - length.visual - length.text
+        room = context - length.prompt
         others = f"; it is the longest of {requests} requests that do" if requests > 1 else ""
         remedy = f"max_tokens {room} or less fits" if room > 0 else _no_room(request)
+        answer = min(request.sampling.max_tokens, LEAST_ANSWER)
         detail = (
             f"{request.model}, {request.protocol}-{request.condition}: {length.visual} visual tokens of "
-            f"{len(request.views)} pictures, {length.text} tokens of text at least, and max_tokens "
-            f"{request.sampling.max_tokens} exceed the context of {context} tokens{others}; {remedy}"
+            f"{len(request.views)} pictures, {length.text} tokens of text at least, and {answer} of the answer "
+            f"exceed the context of {context} tokens{others}; {remedy}"
         )
         return Finding(detail=detail, sample=request.sample_id, requests=requests)
 
@@ -102,6 +125,12 @@ class Contexts:
                 self._tokens.clear()
             self._tokens[key] = plan_view(self._size_of(view.image), view, budget, num_images).plan.visual_tokens
         return self._tokens[key]
+
+
+def _keep_longest(kept: dict[str, _Length], length: _Length) -> None:
+    model = length.request.model
+    if model not in kept or length.prompt > kept[model].prompt:
+        kept[model] = length
 
 
 def _too_many(request: InferenceRequest) -> str:

@@ -181,7 +181,7 @@ class Submissions:
         self._in_hand.add(job.id)
         try:
             await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.digest)
-            return await self._queue.append(job.id, self._bundles(job, checked.requests()))
+            return await self._queue.append(job.id, self._bundles(job, checked.requests()), checked.warnings)
         except QueueFullError as error:
             # Refused is refused: the key must be free for the client's next try.
             await self._registry.fail(job.id, [str(error)])
@@ -220,7 +220,7 @@ class Submissions:
             return _Full(job_id, draft.num_requests, error.retry_after)
         checked = await self._check(draft)
         async with self._appending:
-            await self._queue.append(job_id, self._bundles(job, checked.requests()))
+            await self._queue.append(job_id, self._bundles(job, checked.requests()), checked.warnings)
         return None
 
     async def _wait_for_room(self, full: "_Full") -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import random
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from evaluation.cells import CellScore
 from evaluation.report import Report, build_report
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
+from evaluation.writers.page.page import render_html
 from jobs.models import EngineInfo, JobSpec, RemoteInfo, Response, Sampling
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
@@ -229,6 +231,31 @@ def test_provenance_tells_apart_what_was_sampled_by_and_what_was_not_sent() -> N
     assert "not sent: temperature, seed" in render_markdown(report)
 
 
+def test_provenance_says_how_the_model_was_asked() -> None:
+    """Whether it thinks, its visual budget, the detail of pictures and what else was sent."""
+    remote = RemoteInfo(endpoint="https://api.example/v1", model="m", dialect="vllm", pictures="png", detail="high",
+                        extra={"reasoning_effort": "low"})  # fmt: skip
+    template = {"enable_thinking": True}
+    engine = EngineInfo(name="remote", version="1", budget="qwen max_pixels 99", chat_template=template, remote=remote)
+    report = report_of([response("c1", "B", engine=engine)])
+    told = 'budget qwen max_pixels 99, detail high, template enable_thinking true, also sent reasoning_effort "low"'
+    assert told in render_markdown(report)
+    assert told in unescape(render_html(report, [], lambda key: None))
+
+
+def test_departures_from_the_paper_stand_beside_provenance() -> None:
+    """Each item with what is printed and what is asked, in Markdown, JSON and on the page."""
+    report = report_of(FULL)
+    assert {"AD under V3 and V4", "output limit", "thinking"} <= {one.item for one in report.departures}
+    assert [one["item"] for one in json.loads(render_json(report))["departures"]] == [
+        one.item for one in report.departures
+    ]
+    page = unescape(render_html(report, [], lambda key: None))
+    for one in report.departures:
+        assert f"- {one.item}: printed {one.printed}; here {one.asked}" in unescape(render_markdown(report))
+        assert f"printed: {one.printed}<br>here: {one.asked}" in page
+
+
 def test_json_round_trips() -> None:
     """The JSON form holds the whole report."""
     report = report_of(FULL + TEXT_ONLY)
@@ -283,7 +310,9 @@ def test_latex_has_the_tables_with_texts_that_are_no_commands() -> None:
 @given(seed=st.integers(0, 1000))
 def test_the_order_of_responses_changes_nothing(seed: int) -> None:
     """Shuffled responses, failures and later copies among them, give the same report."""
-    later = [response("r1", letter, created_at=datetime(2026, 11, day, tzinfo=UTC)) for day, letter in ((22, "D"), (23, "C"))]
+    later = [
+        response("r1", letter, created_at=datetime(2026, 11, day, tzinfo=UTC)) for day, letter in ((22, "D"), (23, "C"))
+    ]
     responses = [*FULL, *TEXT_ONLY, response("c1", None), *later, later[0], response("zzz", "A")]
     shuffled = random.Random(seed).sample(responses, len(responses))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from redis import Redis as SyncRedis
@@ -211,10 +211,10 @@ async def test_responses_may_come_before_the_last_bundle_is_in(redis: Redis, mon
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
     start = Calls.start
 
-    async def start_after_answers(self: Calls, job_id: str, num_bundles: int) -> None:
+    async def start_after_answers(self: Calls, job_id: str, num_bundles: int, warnings: Sequence[str]) -> None:
         for lease in await queue.claim([MODEL], "w", 10, 0):
             await results.record(answer(job.id, lease.bundle.requests[0]), lease)
-        await start(self, job_id, num_bundles)
+        await start(self, job_id, num_bundles, warnings)
 
     monkeypatch.setattr(Calls, "start", start_after_answers)
     assert (await queue.enqueue(job.id, make_bundles(job.id, 2), None)).status is JobStatus.COMPLETED

@@ -15,7 +15,7 @@ from service.operations.datasets import Datasets
 from service.settings import Settings
 from service.submission.admission import Admission, CheckedDraft, Images, bundle_requests
 from tests.jobs.examples import NOW
-from tests.service.datasets import NAME
+from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL
 
 
@@ -80,13 +80,11 @@ def test_bundles_of_another_order_are_others(admission: Admission, monkeypatch: 
     assert not {bundle.id for bundle in before} & {bundle.id for bundle in after}
 
 
-def test_every_repeat_counts_among_what_is_too_long(admission: Admission) -> None:
+def test_every_repeat_counts_among_what_is_too_long(settings: Settings, admission: Admission) -> None:
     """One chat is looked at for all its repeats, and the finding tells of all of them."""
+    write_dataset(settings.data, [record(number, question="word " * 8000) for number in range(4)])
     with pytest.raises(SubmissionInvalidError) as refused:
-        checked(
-            admission,
-            spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}], sampling={"max_tokens": 8000}),
-        )
+        checked(admission, spec_of(5, plan=None, cells=[{"protocol": "S0", "condition": "V2"}]))
     assert [finding.requests for finding in refused.value.findings] == [4 * 5]
 
 

@@ -203,13 +203,21 @@ def test_what_cannot_be_asked_is_named(gateway: RunningGateway, changes: dict[st
 
 
 def test_requests_beyond_the_context_are_named_with_their_count(gateway: RunningGateway) -> None:
-    """Visual tokens and max_tokens that exceed the context refuse the job; without pictures it would fit."""
-    problem = refused(gateway, sampling={"max_tokens": 8000})
+    """Questions and pictures that leave no room for an answer refuse the job."""
+    long = [record(number, question="word " * 8000 + "?") for number in range(2)]
+    write_dataset(gateway.settings.data, [*long, record(2)])
+    problem = refused(gateway)
     (error,) = problem["errors"]
-    assert (error["sample"], error["requests"]) == ("cctv-0000", 4)
-    assert "8000 exceed the context of 8192" in problem["errors"][0]["detail"]
-    text_only = [{"protocol": "S0", "condition": "V0"}]
-    assert gateway.submit(sampling={"max_tokens": 8000}, cells=text_only).status_code == 201
+    assert error["requests"] == 2
+    assert "exceed the context of 8192" in error["detail"]
+
+
+def test_answers_that_the_context_bounds_are_a_warning_of_the_job(gateway: RunningGateway) -> None:
+    """The job is asked, and says how many prompts leave less than `max_tokens`; whoever looks at it later is told."""
+    job = gateway.submit(sampling={"max_tokens": 8192}).json()
+    (told,) = job["warnings"]
+    assert told.startswith(f"{MODEL}: {job['request_counts']['total']} prompts leave less of the context")
+    assert gateway.job(job["id"])["warnings"] == [told]
 
 
 def test_a_job_larger_than_the_queue_is_refused_for_good(start: Callable[..., RunningGateway]) -> None:

@@ -16,7 +16,7 @@ from tiling.ingest import make_pyramid
 from tiling.library import Library, Look
 from tiling.recipes import identify, plan_raster
 from tiling.rendering import render
-from tiling.roots import ImageRoot
+from tiling.roots import UPLOAD, ImageRoot
 from tiling.views import View
 
 
@@ -148,9 +148,9 @@ class TestPyramids:
     """Flat images that are passed over again and again."""
 
     @staticmethod
-    def pass_over(library: Library, number: int) -> None:
+    def pass_over(library: Library, number: int, image: str = "large.png") -> None:
         """Look at a crop at the bottom of the large image, another one for each number."""
-        library.render(View(image="large.png", region=f"{number},4000,500,500"), SMALL_BUDGET)
+        library.render(View(image=image, region=f"{number},4000,500,500"), SMALL_BUDGET)
 
     def test_none_is_made_before_it_would_have_paid(self, library: Library) -> None:
         """Two passes are cheaper than a pyramid, of three it would have been."""
@@ -177,6 +177,24 @@ class TestPyramids:
         assert (raster.source_format, raster.source_size) == ("png", (4000, 4500))
         assert raster.digest == content_digest(path)
         assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET).key
+
+    def test_an_uploads_pyramid_is_found_by_the_digest_that_it_arrived_with(
+        self, root: ImageRoot, tmp_path: Path
+    ) -> None:
+        """Whoever made it."""
+        name = f"sha256/ab/{'ab' * 32}"
+        path = tmp_path / "uploads" / name
+        path.parent.mkdir(parents=True)
+        path.hardlink_to(root.folder / "large.png")
+        library = Library(ImageRoot(root.folder, tmp_path / "uploads"), tmp_path / "pyramids", cache_bytes=2**30)
+        for number in range(3):
+            self.pass_over(library, number, f"{UPLOAD}{name}")
+        assert library.make_due_pyramid()
+        passes = library.stats().passes
+        raster = library.render(View(image=f"{UPLOAD}{name}", sizing="longest:512"), SMALL_BUDGET)
+        assert (raster.downsample, raster.digest) == (2, "ab" * 32)
+        assert not library.make_due_pyramid()
+        assert library.stats().passes == passes + 1
 
     def test_of_a_small_image_none_is_made(self, library: Library) -> None:
         """It would cost more than it saves."""

@@ -130,7 +130,7 @@ class Elsewhere:
         engine = SimulatedEngine(ENTRY, speed=self.speed)
         await engine.start()
         try:
-            limit = body.get("max_tokens") or body["max_completion_tokens"]
+            limit = body.get("max_tokens") or body.get("max_completion_tokens") or ENTRY.max_model_len
             turn = await engine.generate(chat, Sampling(seed=body.get("seed"), max_tokens=limit), "chat")
         finally:
             await engine.stop()

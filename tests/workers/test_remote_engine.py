@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.entry import CatalogueEntry, Prices, RemoteTerms
+from catalogue.entry import LEAST_ANSWER, CatalogueEntry, Prices, RemoteTerms
 from catalogue.load import load_catalogue
 from jobs.models import Sampling
 from tests.waiting import async_wait_until
@@ -271,6 +271,35 @@ async def test_parameters_that_a_model_refuses_are_not_sent_and_that_is_recorded
     assert body["messages"][1]["content"][0]["image_url"]["detail"] == "original"
     assert remote and remote.detail == "original"
     assert remote.not_sent == ("repetition_penalty", "seed", "temperature", "top_k", "top_p")
+
+
+async def test_an_answer_is_bounded_by_what_its_own_prompt_leaves_of_the_context() -> None:
+    """vLLM does so itself where no limit is sent; another server is sent what is surely left."""
+    context = ENTRY.max_model_len
+    long, short = ask_about(text="word " * 2000), ask_about(text="What?")
+    for owner in ("vllm", "somebody"):
+        with serving(Elsewhere(owner=owner)) as there:
+            async with asking(there) as engine:
+                for chat, most in ((short, 512), (short, context), (long, context)):
+                    await engine.generate(chat, Sampling(max_tokens=most), "r")
+        fits, *bounded = (body.get("max_tokens") for body in there.chats)
+        assert fits == 512
+        if owner == "vllm":
+            assert bounded == [None, None]
+        else:
+            assert LEAST_ANSWER <= bounded[1] < context - 2000 < bounded[0] < context
+
+
+async def test_what_a_response_is_made_with_is_recorded() -> None:
+    """The visual budget, the template's arguments where the server takes them, and what else is sent."""
+    terms = RemoteTerms(extra={"reasoning_effort": "low"})
+    entry = ENTRY.model_copy(update={"chat_template": {"enable_thinking": True}, "remote": terms})
+    for owner, template in (("vllm", {"enable_thinking": True}), ("somebody", None)):
+        with serving(Elsewhere(owner=owner)) as there:
+            async with asking(there, entry) as engine:
+                info = engine.info
+        assert (info.chat_template, info.budget) == (template, str(ENTRY.visual_budget))
+        assert info.remote and info.remote.extra == {"reasoning_effort": "low"}
 
 
 @pytest.mark.parametrize(("status", "key"), [(401, None), (403, "k" * 20)])

@@ -125,6 +125,11 @@ class NativeBudget(BaseModel, ABC):
         """Whether a plan depends on how many images the prompt has."""
         return self.most_images is not None
 
+    def __str__(self) -> str:
+        """Name the family's way and its limits, for the provenance of what it was shown."""
+        kind, *limits = self.model_dump(mode="json").items()
+        return f"{kind[1]} {', '.join(f'{name} {value}' for name, value in limits)}".strip()
+
     def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
         """Decide the raster for a picture of `size` pixels, one of `num_images` in its prompt; raises BudgetError."""
         decision = self.decide(size, num_images)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from catalogue.entry import CatalogueEntry
+from catalogue.entry import LEAST_ANSWER, CatalogueEntry
 from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo, Grow, RemoteInfo, Sampling, Timings, TurnResponse, Usage
 from tiling.geometry import Size
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
 _LETTERS_A_TOKEN = 4
+_BYTES_A_TOKEN, _MARKS_A_MESSAGE = 2, 64  # hardly any text has shorter tokens, or any template more marks
 _LETTERS, _MOST_LETTERS_A_TOKEN = 2**16, 128  # runs of blanks are the longest tokens
 _MOST_KEPT = 10_000
 _MISSES, _ANSWERS_A_MISS = 8, 16
@@ -72,8 +73,16 @@ class RemoteEngine:
             pictures=self._settings.pictures,
             detail=self._entry.remote.detail,
             not_sent=self._dialect.not_sent(Sampling(seed=0), self._entry),
+            extra=self._entry.remote.extra,
         )
-        return EngineInfo(name="remote", version=self._version, device="remote", remote=remote)
+        return EngineInfo(
+            name="remote",
+            version=self._version,
+            device="remote",
+            budget=str(self._entry.visual_budget),
+            chat_template=self._entry.chat_template or None if self._dialect.templates else None,
+            remote=remote,
+        )
 
     @property
     def phase(self) -> EnginePhase | None:
@@ -183,7 +192,8 @@ class RemoteEngine:
         keys = {raster.key for message in chat for raster in message.rasters}
         left_out = self._kept.of(keys) if leaves_out else {}
         sent = await pictures.of(chat, left_out)
-        asked = self._dialect.parameters(sampling, self._entry, self._context)
+        room = max(min(LEAST_ANSWER, self._context), self._context - _most_tokens(chat, self._entry))
+        asked = self._dialect.parameters(sampling, self._entry, room)
         parameters = {"model": self._name, **asked, **steered(sampling.steering, self._dialect, asked, self._ends)}
         parameters |= ASKED if grow else {}
         body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
@@ -283,7 +293,16 @@ def _is_large(beginning: Sequence[Message]) -> bool:
 
 def _estimate(chat: Sequence[Message], entry: CatalogueEntry) -> int:
     """Tokens of the prompt, as far as they are known beforehand."""
+    return _visual_tokens(chat, entry) + sum(len(message.text) for message in chat) // _LETTERS_A_TOKEN
+
+
+def _most_tokens(chat: Sequence[Message], entry: CatalogueEntry) -> int:
+    """Tokens that the prompt hardly exceeds, whatever the language and the template."""
+    letters = sum(len(message.text.encode(errors="replace")) for message in chat)
+    return _visual_tokens(chat, entry) + letters // _BYTES_A_TOKEN + _MARKS_A_MESSAGE * len(chat)
+
+
+def _visual_tokens(chat: Sequence[Message], entry: CatalogueEntry) -> int:
     rasters = [raster for message in chat for raster in message.rasters]
     sizes = [Size(*raster.pixels.shape[1::-1]) for raster in rasters]
-    visual = sum(entry.visual_budget.plan(size, len(sizes)).visual_tokens for size in sizes)
-    return visual + sum(len(message.text) for message in chat) // _LETTERS_A_TOKEN
+    return sum(entry.visual_budget.plan(size, len(sizes)).visual_tokens for size in sizes)

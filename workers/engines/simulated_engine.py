@@ -105,7 +105,8 @@ class SimulatedEngine:
     def info(self) -> EngineInfo:
         """What this engine is: simulated or scripted, in so many words."""
         name = "scripted" if self._script else "simulated"
-        return EngineInfo(name=name, version="2", device="simulated", simulated=True)
+        budget = str(self._entry.visual_budget)
+        return EngineInfo(name=name, version="2", device="simulated", simulated=True, budget=budget)
 
     @property
     def phase(self) -> EnginePhase | None:

@@ -70,6 +70,8 @@ class VllmEngine:
             version=self._version,
             model_revision=checkpoint_revision(self._weights, self._entry.revision),
             device=self._device,
+            budget=str(self._entry.visual_budget),
+            chat_template=self._entry.chat_template or None,
         )
 
     @property

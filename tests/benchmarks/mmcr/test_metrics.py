@@ -228,7 +228,9 @@ def test_questions_without_an_answer_count_in_no_number(pattern: str) -> None:
     said = [reply(unknown, f"N{k}", {"+": "A", "-": "B", "?": "Hm.", "!": "I cannot see the image.", "x": None}[mark])
             for k, mark in enumerate(pattern)]  # fmt: skip
     without, with_ = (reported([known, unknown], [*answers(known, "+-?!+"), *more]) for more in ([], said))
-    assert [one for one in without.tables if one.name != "cells"] == [one for one in with_.tables if one.name != "cells"]
+    assert [one for one in without.tables if one.name != "cells"] == [
+        one for one in with_.tables if one.name != "cells"
+    ]
 
 
 def test_models_are_told_apart_by_what_they_were_shown() -> None:

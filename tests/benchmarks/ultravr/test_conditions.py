@@ -250,4 +250,4 @@ def test_a_report_says_beside_its_tables_that_a_prompt_ruled_options_out() -> No
     told = response(sample.id, "A", condition="V3", details={"ruled_out": ["A", "B"]})
     report = build_report(dataset_of((sample,)), [told], load_catalogue())
 
-    assert any("AD prompts of 1 responses say where the sheet lies" in text for text in caveats_of(report))
+    assert any("1 responses: the AD prompt says where the sheet lies" in text for text in caveats_of(report))

@@ -134,12 +134,15 @@ class Answer:
         self._error = piece.error
         self._is_message |= piece.is_message
         self._says |= piece.says or name == "delta"  # a stream may bring nothing of an empty text
-        self._refuses |= piece.refuses
         self._calls |= piece.calls
         self._logprobs += piece.logprobs
         self._untold += piece.logprobs
         self._write(piece.thought, thinks=True)
         self._write(piece.text, thinks=False)
+        if piece.refusal and not self._refuses:
+            self._write("\n" if self._text or self._unsettled else "", thinks=False)
+        self._write(piece.refusal, thinks=False)
+        self._refuses |= bool(piece.refusal)
         self._reason = piece.reason
         if self._reason:
             self._settle()

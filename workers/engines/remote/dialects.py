@@ -25,8 +25,9 @@ class Dialect:
 
     `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
     named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
-    what ends a turn, `templates` whether it takes arguments of the chat template. The key goes into `key_header`, too,
-    or, where the server takes `no_bearer`, there alone.
+    what ends a turn, `templates` whether it takes arguments of the chat template, `fills` whether an answer without a
+    limit may go on to the end of the context. The key goes into `key_header`, too, or, where the server takes
+    `no_bearer`, there alone.
     """
 
     name: DialectName
@@ -36,14 +37,21 @@ class Dialect:
     keeps: bool = False
     ends_turns: bool = False
     templates: bool = False
+    fills: bool = False
     key_header: str | None = None
     no_bearer: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def parameters(self, sampling: Sampling, entry: CatalogueEntry, context: int) -> dict[str, Any]:
-        """What of `sampling` is sent; `context` bounds an answer, as an engine of this process bounds it."""
-        given = self._given(sampling, entry)
-        given[entry.remote.limit] = min(given[entry.remote.limit], context)
+    def parameters(self, sampling: Sampling, entry: CatalogueEntry, room: int) -> dict[str, Any]:
+        """What of `sampling` is sent. Servers refuse a limit beyond the `room` in tokens that a prompt leaves.
+
+        So it is left to them, where they bound an answer by the context as an engine of this process does.
+        """
+        given, limit = self._given(sampling, entry), entry.remote.limit
+        if given[limit] > room and self.fills:
+            del given[limit]
+        elif given[limit] > room:
+            given[limit] = room
         template = {"chat_template_kwargs": entry.chat_template} if self.templates and entry.chat_template else {}
         sent = {name: value for name, value in given.items() if name not in self._refused(given, entry)}
         return {**self.fixed, **template, **sent, **entry.remote.extra}
@@ -78,6 +86,7 @@ DIALECTS: Mapping[DialectName, Dialect] = {
             keeps=True,
             ends_turns=True,
             templates=True,
+            fills=True,
         ),
         Dialect(
             "sglang",
@@ -86,6 +95,7 @@ DIALECTS: Mapping[DialectName, Dialect] = {
             identity="content_hash",
             ends_turns=True,
             templates=True,
+            fills=True,
         ),
         Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
         Dialect("openai"),

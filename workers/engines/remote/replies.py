@@ -16,6 +16,7 @@ from workers.engines.remote.texts import kept
 
 _MOST_TOKENS = 10**9  # no context is as large; what is beyond is no count
 _IMPOSSIBLE = -9999.0  # what OpenAI writes for it; JSON has no infinities
+_MOST_DIGITS = 4000
 _LONGEST_NAME = 200
 _THOUGHTS = ("reasoning", "reasoning_content")
 
@@ -35,16 +36,16 @@ class Counts:
 class Piece:
     """What one value of a server's says of the first answer. Texts are as they were sent.
 
-    `is_message` tells whether there is a message at all, `says` whether it holds a text, be it empty; `refuses` and
-    `calls` whether the server says that the text is a refusal, and that the model called a tool. `names` are those of
-    the model and of what runs it.
+    `is_message` tells whether there is a message at all, `says` whether it holds a text, be it empty; `refusal` is what
+    the server says is one, and `calls` whether it says that the model called a tool. `names` are those of the model and
+    of what runs it.
     """
 
     thought: str = ""
     text: str = ""
     is_message: bool = False
     says: bool = False
-    refuses: bool = False
+    refusal: str = ""
     calls: bool = False
     reason: str | None = None
     logprobs: tuple[TokenLogprob, ...] = ()
@@ -90,9 +91,14 @@ def _card(told: Mapping[str, Any]) -> Card:
 def read_json(content: bytes | str) -> Any:
     """Parse what a server sent. Raises MalformedError."""
     try:
-        return json.loads(content)
+        return json.loads(content, parse_int=_int)
     except (ValueError, RecursionError):
         raise MalformedError("an answer is no JSON") from None
+
+
+def _int(digits: str) -> int | float:
+    """Python reads no integer of thousands of digits; nothing here is one that a decimal would not do for."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def read_counts(found: Any) -> Counts | None:
@@ -130,10 +136,10 @@ def read_piece(
     thought, text, refusal = _written(message or {})
     return Piece(
         thought=thought,
-        text=text + refusal,
+        text=text,
         is_message=isinstance(message, dict),
         says=bool(thought or text or refusal) or isinstance((message or {}).get("content"), str),
-        refuses=bool(refusal),
+        refusal=refusal,
         calls=bool((message or {}).get("tool_calls") or (message or {}).get("function_call")),
         reason=_reason(choice.get("finish_reason")),
         logprobs=_logprobs(choice.get("logprobs"), key) if wants_logprobs else (),

@@ -22,7 +22,7 @@ from workers.engines.remote.rates import Rate
 from workers.engines.remote.refusals import AgainLaterError, RequestRefusedError, read_error, refusal
 from workers.engines.remote.replies import read_cards
 from workers.engines.remote.standing import Look, Standing
-from workers.engines.remote.streaming import pieces, receive
+from workers.engines.remote.streaming import readable, receive
 from workers.engines.remote.texts import shown
 
 for _teller in ("httpx", "httpcore"):
@@ -225,8 +225,8 @@ class Server:
                 asyncio.timeout(self._settings.answer_seconds) as bound,
                 self._http.stream("POST", url, content=body, headers=headers) as response,
             ):
-                if response.status_code != HTTPStatus.OK:
-                    raise self._refusal(response, b"".join([piece async for piece in pieces(response)]))
+                if not response.is_success or response.status_code == HTTPStatus.NO_CONTENT:
+                    raise self._refusal(response, await readable(response))
                 await receive(response, answer, bound)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error

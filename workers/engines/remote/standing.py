@@ -133,7 +133,7 @@ class Standing:
         self._busy = str(later)
         seconds = self.pause(self._busy_times - 1, later.seconds)
         self._resumes = max(self._resumes, time.monotonic() + seconds)
-        self._spread = seconds
+        self._spread = min(seconds, _LONGEST_BACKOFF)
 
     async def until_resumed(self) -> None:
         """Wait for the end of the pause, each a little longer than another."""

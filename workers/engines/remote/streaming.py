@@ -88,9 +88,12 @@ def _values(lines: list[str]) -> Iterator[str]:
 async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeout) -> None:
     """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
     content = bytearray()
-    events = Events(answer) if response.headers.get("content-type", "").startswith("text/event-stream") else None
+    is_called_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    events: Events | None = None
     has_ended = False
     async for piece in pieces(response):
+        if events is None and is_called_stream and not (content or _is_object(piece)):
+            events = Events(answer)
         if events is None:
             content += piece
             continue
@@ -98,7 +101,7 @@ async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeo
         if not has_ended and (has_ended := answer.has_ended or events.is_done):
             tail = asyncio.get_running_loop().time() + _TAIL_SECONDS
             bound.reschedule(min(tail, bound.when() or tail))
-    if events is None and _is_stream(bytes(content[:100])):
+    if events is None and (_is_stream(bytes(content[:100])) or (is_called_stream and not content)):
         events = Events(answer)
         events.take(bytes(content))
     if events:
@@ -117,6 +120,18 @@ async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
         yield piece
 
 
+async def readable(response: httpx.Response) -> bytes:
+    """Read what stands beside a status that says enough, if it can be read. Raises MalformedError as `pieces` does."""
+    try:
+        return b"".join([piece async for piece in pieces(response)])
+    except httpx.DecodingError:
+        return b""
+
+
+def _is_object(content: bytes) -> bool:
+    # Whatever its header calls it.
+    return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
 def _is_stream(content: bytes) -> bool:
-    # Whatever their header calls them.
     return _BEGINNING.match(content) is not None
