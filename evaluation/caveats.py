@@ -14,6 +14,8 @@ UNREADABLE_SHARE = 0.1
 _AGAIN = "`gigavqa retry JOB --empty` asks them again"
 _TEXT_ALONE = "V0"
 """The condition that shows no image."""
+_WITHOUT_ANSWER = ("overflowed", "rounds", "context")
+"""Parse statuses of replies whose chats ended before any answer."""
 _NAMED = 3
 """Places or samples that a warning names; it counts the others."""
 
@@ -171,7 +173,7 @@ def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
         number, answered = sum(cell.overflowed for cell in full), sum(cell.answered for cell in full)
         yield (
             f"{model}: {number} of {answered} chats ({100 * number / answered:.0f} %) outgrew the model's context by "
-            f"what the model wrote; where no answer was given, they count as wrong ({_asked(full)})"
+            f"what the model wrote; where no answer was given, they are not right ({_asked(full)})"
         )
 
 
@@ -180,11 +182,15 @@ def _asked(cells: Iterable[CellScore]) -> str:
 
 
 def _on_unreadable(cells: Iterable[CellScore]) -> Iterator[str]:
-    for model, found in _by_model(cell for cell in cells if (cell.unreadable.value or 0) > UNREADABLE_SHARE).items():
-        places = ", ".join(
-            f"{100 * (cell.unreadable.value or 0):.0f} % of {cell.answered} in {cell.key.how}" for cell in found
-        )
-        yield f"{model}: many answers hold no single clear answer, and count as wrong: {places}"
+    for model, found in _by_model(cell for cell in cells if _unclear(cell) > UNREADABLE_SHARE).items():
+        places = ", ".join(f"{100 * _unclear(cell):.0f} % of {cell.answered} in {cell.key.how}" for cell in found)
+        yield f"{model}: many answers hold no single clear answer, and are not right: {places}"
+
+
+def _unclear(cell: CellScore) -> float:
+    """Share of the replies that were answered, and not clearly: those that ended without an answer are told apart."""
+    ended = sum(cell.statuses.get(status, 0) for status in _WITHOUT_ANSWER)
+    return (cell.unreadable.value or 0) - ended / max(1, cell.answered)
 
 
 def _on_cell(cell: CellScore) -> Iterator[str]:

@@ -64,7 +64,7 @@ def read_beside(texts: Mapping[str, str]) -> dict[str, Any]:
             found["tools"] = read_tools(name, texts[name])
     if JUDGEMENTS in texts:
         said: dict[Place, list[tuple[str, bool]]] = {}
-        for place, line in _lines(JUDGEMENTS, texts[JUDGEMENTS], {"annotator": str, "correct": bool}):
+        for place, line in _lines(JUDGEMENTS, texts[JUDGEMENTS], {"annotator": str, "correct": bool}, "annotator"):
             said.setdefault(place, []).append((line["annotator"], line["correct"]))
         found["judgements"] = {place: tuple(sorted(lines)) for place, lines in said.items()}
     if FAILURES in texts:
@@ -73,17 +73,23 @@ def read_beside(texts: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _lines(file: str, text: str, fields: Mapping[str, type]) -> list[tuple[Place, dict[str, Any]]]:
-    found, wrong = [], []
+def _lines(file: str, text: str, fields: Mapping[str, type], *who: str) -> list[tuple[Place, dict[str, Any]]]:
+    """Read lines, each of which says one thing of a place, or of a place by each of `who`; equal ones count once."""
+    found: dict[tuple[Any, ...], tuple[int, Place, dict[str, Any]]] = {}
+    wrong = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                found.append(_line(line, fields))
+                place, said = _line(line, fields)
             except ValueError as error:
                 wrong.append(f"line {number}: {error}")
+                continue
+            first, _, before = found.setdefault((place, *(said[name] for name in who)), (number, place, said))
+            if any(before[name] != said[name] for name in fields):
+                wrong.append(f"line {number}: contradicts line {first}, which says another thing of the same chat")
     if wrong:
         raise ValueError(f"{file}: {'; '.join(wrong)}")
-    return found
+    return [(place, said) for _, place, said in found.values()]
 
 
 def _line(line: str, fields: Mapping[str, type]) -> tuple[Place, dict[str, Any]]:

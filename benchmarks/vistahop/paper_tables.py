@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
+from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
 from benchmarks.vistahop.beside import FAILURE_TYPES, UNLABELLED
 from benchmarks.vistahop.metrics import Played, Setting, gap, pass_at_1, share
 from benchmarks.vistahop.sheet import TITLES, Sheet, count, number
@@ -31,13 +31,14 @@ def table4(sheet: Sheet) -> Table:
     """What search and zooms add, model by model; means over models below."""
     rows = [row for model in sheet.verdicts.models for row in _compared(sheet, model)]
     columns = (*sheet.level_columns(), *PROCESS)
-    means = [mean for name in TITLES if (mean := _mean(name, rows, columns))]
+    alike = [row for row in rows if row.keys["protocol"] == DIRECT or row.keys["rounds"] == str(PAPERS_ROUNDS)]
+    means = [mean for name in TITLES if (mean := _mean(name, alike, columns))]
     return Table(
         name="table4",
         title="Table 4: what tools add",
         caption="Pass@1 in %, over repeats first and over samples then, with Wilson's interval; gains are Search less "
-        "No-Tool and Search+Crop less Search, over the samples that both have. L2 has 5 to 9 hops, L3 ten or more. "
-        f"Judged by {sheet.judge}.",
+        "No-Tool and Search+Crop less Search with as many rounds, over the samples that both have; means are of rows "
+        f"with N = {PAPERS_ROUNDS} alone. L2 has 5 to 9 hops, L3 ten or more. Judged by {sheet.judge}.",
         groups=(
             Group(title="Answer", columns=columns[: -len(PROCESS)]),
             Group(title="Process", columns=PROCESS),
@@ -58,7 +59,8 @@ def _compared(sheet: Sheet, model: str) -> Iterator[Row]:
     before = {SEARCH: DIRECT, SEARCH_CROP: SEARCH}
     for name, one in found.items():
         other = found.get(before.get(name, ""))
-        gain = gap(one.scores, other.scores) if other else None
+        is_alike = other and (other.protocol == DIRECT or other.limit == one.limit)
+        gain = gap(one.scores, other.scores) if other and is_alike else None
         yield sheet.row(one, (*sheet.passed(one.scores), *_process(one), gain, len(one.chats)))
 
 
@@ -161,11 +163,13 @@ def strata(sheet: Sheet) -> Table:
     rows = []
     for model in sheet.verdicts.models:
         found = sheet.compared(model)
+        loops = (one for one in found.values() if one.protocol != DIRECT and one.limit != PAPERS_ROUNDS)
+        others = [f"{TITLES[one.protocol]} N = {one.limit}" for one in loops]
         for dimension in _DIMENSIONS if found else ():
             for name in names_of(sheet, dimension):
                 at = sheet.positions(dimension, name)
                 values = [pass_at_1(found[one].scores, at) if one in found else NOTHING for one in protocols]
-                title = sheet.named(model, dimension, name)
+                title = sheet.named(model, dimension, name, *others)
                 keys = {"model": model, "dimension": dimension, "name": name}
                 rows.append(Row(title=title, keys=keys, values=(*values, len(at))))
     columns = (number(name, TITLES[name], "pass_at_1", "rate", 2, protocol=name) for name in protocols)

@@ -76,4 +76,4 @@ def test_a_report_shows_its_warnings_whole(installation: Installation, width: in
     responses = write_responses(installation.home, "????")
     printed = Installation(installation.home, columns=width).ok("score", "tiny", str(responses))
     printed = " ".join(printed.replace("│", " ").split())
-    assert "many answers hold no single clear answer, and count as wrong: 100 % of 4 in S0 V2" in printed
+    assert "many answers hold no single clear answer, and are not right: 100 % of 4 in S0 V2" in printed

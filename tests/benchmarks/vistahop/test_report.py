@@ -1,11 +1,12 @@
 """Tables of chats whose numbers are known beforehand."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.beside import Beside
+from benchmarks.vistahop.beside import Beside, read_beside
 from benchmarks.vistahop.metrics import agreement
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.samples import Sample
@@ -92,6 +93,46 @@ def test_means_over_models_are_plain() -> None:
     assert [row.title for row in means] == ["Mean · Search"]
     at = [column.key for column in table.columns].index("p1")
     assert getattr(means[0].values[at], "value", None) == pytest.approx((0.28 + 0.48) / 2)
+
+
+def test_other_numbers_of_rounds_are_in_no_mean_and_no_gain() -> None:
+    """A row of six rounds stands for itself: what it is compared with has as many, and its strata say so."""
+    six = [*asked("search", 1, limit=6, model="internvl3.5-8b"), *asked("search_crop", 2, model="internvl3.5-8b")]
+    report = reported(SAMPLES, [*asked("search", 2), *asked("search_crop", 1), *six])
+    table = table_of(report, "table4")
+    assert [row.title for row in table.rows if row.summary] == ["Mean · Search+Crop"]
+    gains = [
+        values_of(report, "table4", protocol="search_crop", model=model)["gain"]
+        for model in ("internvl3.5-8b", "qwen3-vl-8b")
+    ]
+    assert [gain is None for gain in gains] == [True, False]
+    titles = {row.title for row in table_of(report, "strata").rows if row.keys["model"] == "internvl3.5-8b"}
+    assert all(title.endswith("Search N = 6") for title in titles)
+
+
+def test_chats_that_ran_out_of_rounds_are_not_called_unclear() -> None:
+    """Half of them end without an answer, and every answer that was given is clear."""
+    chats = [
+        chat(one, None if at % 2 else "1911", [call()] * (10 if at % 2 else 2), 10, protocol="search")
+        for at, one in enumerate(SINGLE + FUSED)
+    ]
+    assert not any("no single clear answer" in told for told in caveats_of(reported(SAMPLES, chats)))
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("judgements.jsonl", [{"annotator": "ann", "correct": True}, {"annotator": "ann", "correct": False}]),
+        ("failures.jsonl", [{"type": "drift"}, {"type": "anchor"}]),
+    ],
+)
+def test_people_who_contradict_themselves_are_named_by_line(name: str, lines: list[dict[str, object]]) -> None:
+    """The same again is nothing; another judgement of the same chat is an error, in whatever order they stand."""
+    first, other = (json.dumps({"job": "j", "request": "r", **line}) for line in lines)
+    assert read_beside({name: f"{first}\n{first}\n"}) == read_beside({name: f"{first}\n"})
+    for text in (f"{first}\n{other}", f"{other}\n{first}"):
+        with pytest.raises(ValueError, match=rf"{name}: line 2: contradicts line 1"):
+            read_beside({name: text})
 
 
 def test_table_5_has_a_row_for_each_number_of_rounds() -> None:
