@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-READER_VERSION = "vistahop-answers/1"
+READER_VERSION = "vistahop-answers/2"
+"""2 keeps the punctuation of numbers and of names such as C#, which 1 deleted with all other."""
 _THOUGHTS = ("think", "thinking")
 _ENDS = re.compile(r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end\|>|<end_of_turn>|</s>")
 _OPENING, _CLOSING = "<answer>", "</answer>"
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_MARKED = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[^\w\s]\d+)*|\b\w+[#+]+(?!\w)")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 Status = Literal["tag", "whole", "empty", "unfinished"]
@@ -57,6 +60,11 @@ def plain(text: str) -> str:
 
 
 def matches(answer: str, truths: Iterable[str]) -> bool:
-    """Whether an answer is one of the truths to the word."""
+    """Whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++."""
     told = plain(answer)
-    return bool(told) and any(told == plain(truth) for truth in truths)
+    return bool(told) and any(told == plain(truth) and figures(answer) == figures(truth) for truth in truths)
+
+
+def figures(text: str) -> list[str]:
+    """Return numbers, dates and times with the signs within and before them, and signs that end a word."""
+    return [found[0].lower() for found in _MARKED.finditer(_THOUSANDS.sub("", text))]

@@ -1,4 +1,4 @@
-"""Judges a chat by `rules/1` or by what models said of it, and keeps what the tables need of its rounds."""
+"""Judges a chat by `rules/2` or by what models said of it, and keeps what the tables need of its rounds."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`rules/1`: judges a short answer without any model. For tests, demo and triage; a judge that reads is better.
+"""`rules/2`: judges a short answer without any model. For tests, demo and triage; a judge that reads is better.
 
 An answer is right if it equals a truth, as words, as a number or as a date at the truth's precision; or if it says the
 truth's words in their order among at most three times as many, without negation and without another value beside.
@@ -7,9 +7,9 @@ truth's words in their order among at most three times as many, without negation
 import re
 from collections.abc import Sequence
 
-from benchmarks.vistahop.answers import matches, plain
+from benchmarks.vistahop.answers import figures, matches, plain
 
-RULES = "rules/1"
+RULES = "rules/2"
 _LONGEST = 3
 """Words of an answer at most, in those of the truth."""
 _TO_TWENTY = (
@@ -19,7 +19,6 @@ _TO_TWENTY = (
 _NUMERALS = {word: float(number) for number, word in enumerate(_TO_TWENTY)}
 _DIGITS = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _NUMBER = re.compile(rf"({_DIGITS})\s*(?:%|percent|per cent)?", re.IGNORECASE)
-_NUMBERS = re.compile(rf"(?<![\w.]){_DIGITS}(?!\w)")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -95,8 +94,7 @@ def _says(answer: str, truth: str) -> bool:
         return False
     if _MARKS_ANOTHER.search(answer) and not _MARKS_ANOTHER.search(truth):
         return False
-    numbers = set(_NUMBERS.findall(truth))
-    return not numbers or set(_NUMBERS.findall(answer)) <= numbers
+    return figures(answer) == figures(truth)
 
 
 def _in_order(wanted: Sequence[str], said: Sequence[str]) -> bool:

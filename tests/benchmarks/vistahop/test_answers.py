@@ -24,6 +24,11 @@ def test_the_last_answer_behind_the_last_thought_counts(text: str) -> None:
     assert read_answer(text) == READ[text]
 
 
+DIFFERENT = [
+    *(("15", "1.5"), ("17", "-17"), ("1911", "19.11"), ("1030", "10:30"), ("34", "3-4"), ("C#", "C++"), ("C", "C++")),
+]
+
+
 @pytest.mark.parametrize(
     ("answer", "truth", "same"),
     [
@@ -34,6 +39,9 @@ def test_the_last_answer_behind_the_last_thought_counts(text: str) -> None:
         ("the", "a", False),
         ("", "", False),
         ("1,911", "1911", True),
+        ("1,911.", "1911", True),
+        ("May 5 1911", "May 5, 1911", True),
+        *((one, other, False) for pair in DIFFERENT for one, other in (pair, pair[::-1])),
     ],
 )
 def test_exact_match_knows_no_case_marks_and_articles(answer: str, truth: str, same: bool) -> None:

@@ -191,19 +191,19 @@ def test_several_judges_stand_side_by_side_with_the_rules_and_people() -> None:
     report = reported(samples, chats, [*first, *second])
     names = [f"{JUDGE_MODEL} by {prompt}" for prompt in (FIRST, SECOND)]
     assert value_of(report, "table4", "p1").value == 0.75
-    assert {name: value_of(report, "by_judge", "p1", judge=name).value for name in ("rules/1", *names)} == {
-        "rules/1": 0.5, names[0]: 0.75, names[1]: 2 / 3,
+    assert {name: value_of(report, "by_judge", "p1", judge=name).value for name in ("rules/2", *names)} == {
+        "rules/2": 0.5, names[0]: 0.75, names[1]: 2 / 3,
     }  # fmt: skip
     pair = values_of(report, "judges", judge=names[0], other=names[1])
     assert (pair["both"], pair["unreadable"]) == (3, 1)
-    rules = {key: value_of(report, "judges", key, judge="rules/1", other=names[0]) for key in ("agreement", "kappa")}
+    rules = {key: value_of(report, "judges", key, judge="rules/2", other=names[0]) for key in ("agreement", "kappa")}
     assert (rules["agreement"].value, rules["kappa"].value) == (0.75, 0.5)
     assert report.versions["judge"] == ", ".join(names)
     table = report.table("table4")
     assert table is not None
     assert f"Judged by {names[0]}." in table.caption
     assert caveats_of(report)[0] == f"right and wrong are by {names[0]}; beside it {names[1]}"
-    assert not any("rules/1, without any model" in told for told in caveats_of(report))
+    assert not any("rules/2, without any model" in told for told in caveats_of(report))
 
 
 def test_a_judge_of_its_own_answers_is_warned_of() -> None:

@@ -145,7 +145,7 @@ async def test_judges_go_the_whole_way(gateway: RunningGateway, redis: Redis, tm
         told = values_of(judged, "by_judge", judge=name)
         assert (told["judged"], told["unreadable"], told["missing"]) == (20, 4, 0)
     assert value_of(judged, "judges", "kappa", judge=FIRST, other=SECOND).value == 1
-    assert value_of(judged, "judges", "agreement", judge="rules/1", other=FIRST).value == 1
+    assert value_of(judged, "judges", "agreement", judge="rules/2", other=FIRST).value == 1
     assert [job.judges for job in judged.jobs] == [(), (), tuple(jobs), tuple(jobs)]
     caveats = caveats_of(judged)
     assert caveats[0] == f"right and wrong are by {FIRST}; beside it {SECOND}"

@@ -112,7 +112,7 @@ def test_what_others_said_of_a_chat_is_kept_beside_the_rules() -> None:
     place = (response.job_id, response.request_id)
     beside = Beside(judgements={place: (("ann", True),)}, failures={place: "drift"})
     found = kept(one, response, beside)
-    assert found.judges == (("annotator ann", 1), ("llm_score", 0), ("rules/1", 1))
+    assert found.judges == (("annotator ann", 1), ("llm_score", 0), ("rules/2", 1))
     assert found.label == "drift"
 
 

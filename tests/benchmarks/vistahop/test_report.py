@@ -197,7 +197,7 @@ def test_other_judges_stand_beside_the_rules() -> None:
     report = reported(SAMPLES, chats)
     found = values_of(report, "by_judge", judge="llm_score")
     assert (found["judged"], found["unreadable"]) == (49, 1)
-    pair = values_of(report, "judges", judge="rules/1", other="llm_score")
+    pair = values_of(report, "judges", judge="rules/2", other="llm_score")
     assert (pair["both"], pair["unreadable"]) == (49, 1)
 
 

@@ -1,4 +1,4 @@
-"""`rules/1` judges short answers without a model: numbers, dates, and a truth's words among few others."""
+"""`rules/2` judges short answers without a model: numbers, dates, and a truth's words among few others."""
 
 import pytest
 
