@@ -1,4 +1,4 @@
-"""Matches a reply with an option by the paper's two rules (section B.2), to the letter: `mmcr-matching/1`.
+"""Matches a reply with an option by the paper's two rules (section B.2), to the letter: `mmcr-matching/2`.
 
 First the option letters that stand alone, then the options' wordings. What neither finds is no answer, and wrong. The
 rules have known weaknesses, the article "A" among them; they are kept, and the careful reader stands beside.
@@ -12,14 +12,19 @@ from evaluation.answers.abstention import abstains
 from evaluation.answers.final import parse_answer
 from evaluation.answers.text import LONGEST, thoughts_apart
 
-MATCHER = "mmcr-matching/1"
+MATCHER = "mmcr-matching/2"
+"""2 knows the word that announces an answer also in markup, in quotes, behind a blank and as a heading."""
 CAREFUL = "careful"
 
 Status = Literal["option", "text", "refused", "unmatched"]
 """How an option was found: by its letter, by its wording; or that none was, with words that say so or without."""
 
 _SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
-_MARKER = re.compile(r"(?:final\s+)?answer:", re.IGNORECASE)
+_MARKUP = "*_`'\"“”‘’ \t"
+_MARKER = re.compile(
+    rf"answer[{_MARKUP}]*(?:\bis[ \t]*)?:|^[#>*_ \t]{{0,8}}(?:final[ \t]{{1,8}})?answer[*_ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _REFUSAL = re.compile(
     r"\b(?:can(?:no|['’])?t|cannot|can\s+not|unable\s+to|not\s+able\s+to)\s+(?:\w+\s+){0,3}?"
     r"(?:help|assist|process|open|read|access|view|see|determine|answer)\b"
@@ -39,8 +44,8 @@ class Matched(NamedTuple):
 def match(raw: str, options: Mapping[str, str], *, announced: bool = False) -> Matched:
     """Match a raw reply with the options as they were shown.
 
-    With `announced`, for prompts that ask for it, only what stands behind the last "answer:" counts, up to the end of
-    its line.
+    With `announced`, for prompts that ask for it, only what stands behind the last "answer:" counts, or below it as a
+    heading, up to the end of the line.
     """
     text = thoughts_apart(raw)[1] or ""
     searched = _behind_marker(text) if announced else text
@@ -56,7 +61,7 @@ def match(raw: str, options: Mapping[str, str], *, announced: bool = False) -> M
 
 def _behind_marker(text: str) -> str:
     markers = [*_MARKER.finditer(text)]
-    return text[markers[-1].end() :].lstrip().partition("\n")[0] if markers else text
+    return text[markers[-1].end() :].lstrip().partition("\n")[0].strip(_MARKUP) if markers else text
 
 
 def _refuses(text: str) -> bool:

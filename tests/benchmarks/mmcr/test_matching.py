@@ -71,6 +71,21 @@ def test_behind_an_announcement_its_line_alone_counts() -> None:
     assert match("It is B. Answer:", COLOURS, announced=True) == (None, "unmatched")
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "**Answer**: {}", "**Answer:** {}", "**Final Answer**\n\n{}", "### Answer\n{}", "Answer : {}",
+        "The answer is: {}", "'Answer: {}'", 'Final answer: "{}"', "`Answer`: `{}`", "> Answer: {}", "ANSWER:\n**{}**",
+        "\"Final answer: '{}'\"",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("reasoning", ["", "Options A, B and E were looked at.\n\n", "The answer may be A or E.\n"])
+def test_an_announcement_may_be_written_as_models_write(form: str, reasoning: str) -> None:
+    """In markup, in the prompt's own quotes, with a blank before the colon, or as a heading."""
+    for letter in COLOURS:
+        assert match(reasoning + form.format(letter), COLOURS, announced=True) == (letter, "option")
+
+
 def test_the_papers_case_of_a_matching_failure_is_none_by_its_rules() -> None:
     """Figure S.21: letters A and B are found, and then option B's wording alone."""
     assert match(S21, S21_OPTIONS) == ("B", "text")
