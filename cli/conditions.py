@@ -102,10 +102,13 @@ def request_of_sample(
     cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition, dataset.benchmark)
     job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
     try:
-        ((_, request),) = expand(dataset, job, {entry.id: entry}, size_in(root))
+        requests = [request for _, request in expand(dataset, job, {entry.id: entry}, size_in(root))]
     except EvaluationError as error:
         raise ArgumentError(str(error)) from error
-    return request, root
+    if not requests:
+        others = [name for name in dataset.benchmark.protocols if name != cell.protocol]
+        raise ArgumentError(f"{cell.protocol} does not apply to sample '{asked}'; others are {', '.join(others)}")
+    return requests[0], root
 
 
 def size_in(root: ImageRoot) -> Callable[[str], Size]:

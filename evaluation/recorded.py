@@ -5,17 +5,18 @@ say is filled in first, and is told apart afterwards from what was recorded.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from catalogue.names import did_you_mean
 from evaluation.errors import Problem, ResponsesInvalidError
 from evaluation.records import LINE_SUFFIXES
 from evaluation.replies import Reply, reply_of
 from jobs.flaws import flaw_of
-from jobs.models import FINISH_REASONS, Response
+from jobs.models import FINISH_REASONS, JUDGE, Response
 from jobs.stored import read_response, response_fields
 
 UNNAMED_MODEL = "unnamed"
@@ -44,15 +45,18 @@ def read_replies(
     paths: Iterable[Path],
     protocol: str,
     translated: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda line: None,
+    known: Collection[str] = (),
 ) -> Iterator[Reply]:
     """Yield the replies of files of responses, or of folders of such files, as they are read.
 
     `protocol` is that of lines of one's own that name none; `translated` gives the fields of a response for a line as
-    somebody else's program writes it, and None for any other.
-    Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and
-    where there is no response at all.
+    somebody else's program writes it, and None for any other. Where protocols are `known`, one's own lines name no
+    others.
+
+    Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and where
+    there is no response at all.
     """
-    paths, reader = list(paths), _Reader(protocol, translated)
+    paths, reader = list(paths), _Reader(protocol, translated, known)
     for path in paths:
         for file in response_files(path):
             yield from reader.read(file)
@@ -71,8 +75,11 @@ def response_files(path: Path) -> list[Path]:
 class _Reader:
     """Reads files one after the other; counts what was good, and what was not up to a bound."""
 
-    def __init__(self, protocol: str, translated: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    def __init__(
+        self, protocol: str, translated: Callable[[dict[str, Any]], dict[str, Any] | None], known: Collection[str]
+    ) -> None:
         self._translated = translated
+        self._known = known
         self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
@@ -123,6 +130,7 @@ class _Reader:
         fields = {**self._unsaid, **_completed(response_fields(said), place)}
         response = Response.model_validate(fields, extra="ignore")
         _require_known_ends(response)
+        self._require_known_protocol(response.protocol)
         reply = reply_of(response)
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
@@ -131,6 +139,11 @@ class _Reader:
             labels=reply.labels.model_copy(update={"repeat": repeat}),
             provenance=reply.provenance._replace(sampling=sampling),
         )
+
+    def _require_known_protocol(self, name: str) -> None:
+        if self._known and name not in (*self._known, JUDGE):
+            near = did_you_mean(name, self._known)
+            raise ValueError(f"protocol: '{name}' is none of {', '.join(self._known)}{near}")
 
     def _next_repeat(self, reply: Reply) -> int:
         """Requests without a number of their repeat are counted by sample and cell, copies of one once."""

@@ -44,7 +44,8 @@ def load_judged(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
 
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
-    return read_replies(responses, next(iter(dataset.benchmark.protocols)), dataset.benchmark.recorded)
+    protocols = tuple(dataset.benchmark.protocols)
+    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols)
 
 
 def page_of_files(

@@ -82,6 +82,17 @@ def test_lines_of_ones_own_may_say_more(samples: Path) -> None:
     assert (score.model, score.condition, score.abstention.value) == ("mine", "V0", 1.0)
 
 
+@pytest.mark.parametrize(("name", "told"), [("s0", "; did you mean 'S0'?"), ("", ""), ("direct", "")])
+def test_a_protocol_that_the_benchmark_has_not_is_named_with_those_that_it_has(
+    samples: Path, name: str, told: str
+) -> None:
+    """By file and line; no table would show it."""
+    with pytest.raises(ResponsesInvalidError) as caught:
+        scored(samples, {"sample_id": "rs-logic", "text": "B", "protocol": name})
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.message) == (1, f"protocol: '{name}' is none of S0, S1, S2, S3, S4, S5{told}")
+
+
 def test_several_lines_for_one_sample_are_repeats(samples: Path) -> None:
     """Right, right, wrong is two thirds."""
     report = scored(samples, *({"sample_id": "rs-logic", "text": letter} for letter in "BBA"))
