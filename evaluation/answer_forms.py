@@ -8,6 +8,7 @@ from typing import TypeVar
 from evaluation.samples import Sample
 
 _SHOWN = 60
+_OPEN, _UNANSWERED = "open", " without an answer"
 _OPTION_LETTERS = frozenset("ABCDEFGHIJ")
 AnySample = TypeVar("AnySample", bound=Sample)
 
@@ -37,8 +38,12 @@ def form_of_options(sample: Sample) -> AnswerForm:
 
 
 def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]) -> dict[str, int]:
-    """Count samples by the kind of answer that they ask for, the most frequent first."""
-    return dict(Counter(form_of(sample).kind for sample in samples).most_common())
+    """Count samples by the kind of answer that they ask for, the most frequent first; those apart that tell none."""
+    kinds = (
+        form_of(sample).kind + ("" if sample.scored or form_of(sample).kind == _OPEN else _UNANSWERED)
+        for sample in samples
+    )
+    return dict(Counter(kinds).most_common())
 
 
 def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:

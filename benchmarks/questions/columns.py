@@ -28,8 +28,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "answer": (
         "answer", "answers", "label", "gt", "ground_truth", "gt_answer", "correct_answer", "correct_option", "target",
+        "answer_key", "answerkey", "gold", "gold_answer", "groundtruth", "right_answer", "correct_choice",
+        "multiple_choice_answer",
     ),
-    "answer_index": ("answer_index", "answer_idx", "correct_index"),
+    "answer_index": (
+        "answer_index", "answer_idx", "correct_index", "correct_idx", "correct_choice_idx", "correct_choice_index",
+        "correct_answer_idx", "correct_answer_index", "gold_index", "gold_idx", "label_index", "target_index",
+    ),
     "answer_from_1": ("answer_from_1",),
     "answer_text": ("answer_text",),
     "type": ("question_type", "answer_type", "kind", "type"),
@@ -60,6 +65,8 @@ class Columns:
 
     def __init__(self, value: Mapping[str, Any], record: Record | None = None) -> None:
         self._record = record
+        self.option_keys: dict[str, str] = {}
+        """Letters of the options by what the record calls them, where that is something else than their letters."""
         self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
         self._known: dict[str, str] = {}
         for name in self._left:

@@ -1,6 +1,7 @@
 """What only all rows of a file together tell of one of them: what numbers count from, and where options stand."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from evaluation.errors import ColumnError
 from evaluation.records import Record
 
 _LAYOUT = "\0layout"
+_CHANCE = 0.01
 MAY_BE_CHOICES = (None, "choice", "choices", "yes_no")
 """The types that a question with options may have; None where none is declared."""
 _WRAPPERS = ("questions", "samples", "records", "data", "annotations")
@@ -136,6 +138,8 @@ class _Survey:
             value = only_value(value)
             self._names[name] = columns.called(own)
             text = text_of(value)
+            if name == "answer" and text in columns.option_keys:
+                return
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
                 if int(text) <= len(options):
@@ -173,6 +177,12 @@ class _Survey:
                 f"{own}: holds {last[0]} of {last[0]} options (row at line {last[1]}) and never 0, so it counts from "
                 f"1; say `--map {own}=answer_from_1`"
             )
+        if name == "answer" and not last and zero is None and name not in self._others and _is_no_chance(numbers):
+            yield (
+                f"{own}: holds numbers of options in {len(numbers)} rows, neither 0 nor that of the last one; "
+                f"what they count from is not told: say `--map {own}=answer_index` if from 0, or `--map "
+                f"{own}=answer_from_1` if from 1"
+            )
         if base == 0 and not last and zero is None and name in self._others:
             line, text = self._others[name]
             yield (
@@ -197,3 +207,8 @@ class _Survey:
                 f"{own}: holds '{text}' (row at line {line}) and '{other[1]}' (row at line {other[0]}), with two "
                 "decimal signs; write all with one, and say `--decimal ,` or `--decimal .`"
             )
+
+
+def _is_no_chance(numbers: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether so many right options would hardly leave the first one out."""
+    return math.prod(1 - 1 / count for _, count, _ in numbers) < _CHANCE

@@ -21,16 +21,29 @@ class Lettered(NamedTuple):
 
 
 def options_of(columns: Columns) -> dict[str, str] | None:
-    """Take the options, lettered from A. Raises ValueError for options without an order or with a gap."""
+    """Take the options, lettered from A; what else they are called by is kept in `columns.option_keys`.
+
+    Raises ValueError for options without a text, without an order or with a gap.
+    """
     name, value = columns.first("options")
     value = listed(value)
-    found = _listed_in(name, value) if value else _from_columns(columns)
+    keyed = _listed_in(name, value) if value else _from_columns(columns)
+    found = [text for _, text in keyed]
     if found and len(found) > len(LETTERS):
         raise ValueError(
             f"{name}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
             f"or ask it without options: `--map {columns.called(name)}=ignored`, its answer as a text by answer_text"
         )
+    if empty := [at for at, text in enumerate(found, start=1) if not text]:
+        raise ValueError(f"{name}: option {empty[0]} of {len(found)} has no text; pictures cannot be options")
+    columns.option_keys = _other_keys([key for key, _ in keyed])
     return lettered(found) if found else None
+
+
+def _other_keys(keys: Sequence[str]) -> dict[str, str]:
+    """The letters of options that a file calls otherwise; nothing where it calls them by these letters, or by none."""
+    as_lettered = all(key in (letter, letter.lower(), "") for key, letter in zip(keys, LETTERS, strict=False))
+    return {} if as_lettered else dict(zip(keys, LETTERS, strict=False))
 
 
 def lettered(texts: Sequence[str]) -> dict[str, str]:
@@ -71,30 +84,55 @@ def _is_option(line: str, at: int) -> bool:
     return bool(match) and at < len(LETTERS) and match[1] == LETTERS[at]  # type: ignore[index]
 
 
-def _listed_in(name: str, value: Any) -> list[str]:
+def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
+    """What options are called, '' for nothing, and their texts."""
     if isinstance(value, dict) and isinstance(value.get("text"), list):
-        value = value["text"]
-    if isinstance(value, dict):
-        value = [value[key] for key in sorted(value, key=str)]
-    if isinstance(value, str):
-        value = [part for part in re.split(r"\n|\|", value) if part.strip()]
+        keys = value.get("label")
+        texts = value["text"]
+        value = list(zip(keys if isinstance(keys, list) and len(keys) == len(texts) else _NO_KEYS, texts, strict=False))
+    elif isinstance(value, dict):
+        value = sorted(value.items(), key=lambda item: _order(str(item[0])))
+    elif isinstance(value, str):
+        value = [("", part) for part in re.split(r"\n|\|", value) if part.strip()]
+    elif isinstance(value, list):
+        while value and value[-1] is None:  # columns of Parquet are as wide as the longest list
+            value = value[:-1]
+        value = [_keyed(name, one) for one in value]
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    return [text_of(one) for one in value]
+    return [(text_of(key), text_of(text)) for key, text in value]
 
 
-def _from_columns(columns: Columns) -> list[str]:
+_NO_KEYS = [""] * 1000
+_KEYS, _TEXTS = ("label", "letter", "key", "id", "index"), ("text", "value", "content", "option", "answer", "name")
+
+
+def _keyed(name: str, one: Any) -> tuple[Any, Any]:
+    """What one option of a list is called, and its text. Raises ValueError for one without a text."""
+    if not isinstance(one, dict):
+        return "", one
+    text = next((one[key] for key in _TEXTS if isinstance(one.get(key), str | int | float)), None)
+    if text is None:
+        raise ValueError(f"{name}: an option holds {', '.join(map(str, one))}, and no text under {', '.join(_TEXTS)}")
+    return next((one[key] for key in _KEYS if one.get(key) is not None), ""), text
+
+
+def _order(key: str) -> tuple[int, str]:
+    return (int(key) if key.isdecimal() else 0, key)
+
+
+def _from_columns(columns: Columns) -> list[tuple[str, str]]:
     """The options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
     found = columns.named(r"(?:option|choice)_?([a-z]|\d{1,2})")
     letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
     if not found and letters[:2] == ["a", "b"]:
         found = columns.named(rf"([{''.join(_without_tail(letters))}])")
-    keys = sorted(found, key=lambda key: (int(key) if key.isdecimal() else 0, key))
+    keys = sorted(found, key=_order)
     expected = list(LETTERS.lower()) if keys and keys[0].isalpha() else [str(at) for at in range(100)]
     first = expected.index(keys[0]) if keys and keys[0] in ("0", "1") else 0
     if gap := [key for key, other in zip(expected[first:], keys, strict=False) if key != other]:
         raise ValueError(f"options {', '.join(keys).upper()} have a gap: there is no {gap[0].upper()}")
-    return [text_of(found[key]) for key in keys]
+    return [(key, text_of(found[key])) for key in keys]
 
 
 def _without_tail(letters: list[str]) -> list[str]:

@@ -103,6 +103,8 @@ def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[s
     if value is None or value == []:
         return ()
     text = text_of(value)
+    if key := columns.option_keys.get(text, ""):
+        return _told(name, value, _only(name, text, key, _by_text(text, options)), options)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _told(name, value, _by_index(text, options), options)
     letter = by_letter_or_text(text, options)
@@ -116,6 +118,16 @@ def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[s
             )
         letter = other
     return _told(name, value, letter, options)
+
+
+def _only(name: str, text: str, called: str, worded: str) -> str:
+    """The option that is called so, unless another one is worded so. Raises ValueError then."""
+    if worded not in ("", called):
+        raise ValueError(
+            f"{name}: '{text}' is what option {called} is called, and option {worded}'s text; name the column "
+            "answer_text or answer_index"
+        )
+    return called
 
 
 def by_letter_or_text(text: str, options: Mapping[str, str]) -> str:
