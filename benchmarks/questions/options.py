@@ -1,6 +1,7 @@
 """Which options a record has: in a column, in one column each, or as lettered lines of its question's text."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -36,7 +37,8 @@ def options_of(columns: Columns) -> dict[str, str] | None:
         )
     if empty := [at for at, text in enumerate(found, start=1) if not text]:
         raise ValueError(f"{name}: option {empty[0]} of {len(found)} has no text; pictures cannot be options")
-    columns.option_keys = _other_keys([key for key, _ in keyed])
+    marks = [mark for mark, _ in _marked(found) or ()]
+    columns.option_keys = _other_keys([key for key, _ in keyed]) or _other_keys(marks)
     return lettered(found) if found else None
 
 
@@ -52,9 +54,11 @@ def lettered(texts: Sequence[str]) -> dict[str, str]:
 
 
 def bare_option(text: str) -> tuple[str, str] | None:
-    """The letter and the text of an option that is written with both."""
-    match = _LETTERED.fullmatch(text)
-    return (match[1], match[2]) if match else None
+    """The letter and the text of an option that is written with its mark."""
+    match = _MARKED.fullmatch(_plain_mark(text))
+    if not match or not 0 < int(match[2] or 1) <= len(LETTERS):
+        return None
+    return (match[1] or LETTERS[int(match[2]) - 1]).upper(), match[3]
 
 
 def options_within(text: str) -> Lettered | None:
@@ -142,8 +146,29 @@ def _without_tail(letters: list[str]) -> list[str]:
 
 
 def _bare(texts: Sequence[str]) -> list[str]:
-    """The options' texts without their letters, where all are written with theirs in order."""
-    matches = [_LETTERED.fullmatch(text) for text in texts]
-    if all(match and match[1] == LETTERS[at] for at, match in enumerate(matches)):
-        return [match[2] for match in matches if match]
-    return list(texts)
+    """The options' texts without their marks, where all are written with theirs in order."""
+    marked = _marked(texts)
+    return [text for _, text in marked] if marked else list(texts)
+
+
+def _marked(texts: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Marks and texts of options that all begin with a mark, in order: letters, or numbers from 1; None of others."""
+    matches = [_MARKED.fullmatch(_plain_mark(text)) for text in texts]
+    found = [(match[1] or match[2], match[3]) for match in matches if match]
+    in_order = [*LETTERS], [*LETTERS.lower()], [str(number) for number in range(1, len(LETTERS) + 1)]
+    marks = [mark for mark, _ in found]
+    return found if len(found) == len(texts) and any(marks == each[: len(marks)] for each in in_order) else None
+
+
+def _plain_mark(text: str) -> str:
+    """A text whose opening mark is written in ASCII: circled and full-width ones are."""
+    mark, rest = text[:_LONGEST_MARK], text[_LONGEST_MARK:]
+    return unicodedata.normalize("NFKC", _CIRCLED.sub(lambda one: f"{unicodedata.digit(one[0], 0)}. ", mark)) + rest
+
+
+_LETTER_MARK = r"([A-Za-z])\s*(?:[.)\]}:,、]|\s[-–—])"
+_NUMBER_MARK = r"(\d{1,2})\s*(?:[.)\]}:、]|\s[-–—])\s"
+_MARKED = re.compile(rf"\s*[(\[{{]?\s*(?:{_LETTER_MARK}|{_NUMBER_MARK})\s*(\S.*)", re.DOTALL)
+"""An option behind its mark: "(A) red", "A. red", "a) red", "A: red", "A - red", "1. red"."""
+_CIRCLED = re.compile(r"^\s*[①-⑨]")
+_LONGEST_MARK = 8

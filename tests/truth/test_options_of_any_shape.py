@@ -111,3 +111,35 @@ def test_choices_without_an_answer_are_counted_apart(tmp_path: Path) -> None:
     made, _ = imported(rows(tmp_path, "A", "", "", options=list(COLOURS), verity="B"), tmp_path)
     assert made.kinds == {"choice without an answer": 2, "choice": 1}
     assert any("not read: verity" in str(note) for note in made.notes)
+
+
+MARKS = {
+    "(A) ": "({}) ", "A. ": "{}. ", "a) ": "{}) ", "A: ": "{}: ", "A - ": "{} - ", "[A] ": "[{}] ", "（A）": "（{}）",
+    "A、": "{}、", "A．": "{}．",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_letters_that_all_options_begin_with_stand_in_the_prompt_once(tmp_path: Path, mark: str) -> None:
+    """In whatever spelling; the answer may be written with its mark, too."""
+    letters = "abcd" if mark.startswith("a") else "ABCD"
+    texts = [MARKS[mark].format(letter) + text for letter, text in zip(letters, COLOURS, strict=True)]
+    _, questions = imported(rows(tmp_path, "B", texts[1], "green", options=texts), tmp_path)
+    assert all(tuple((one.options or {}).values()) == COLOURS for one in questions)
+    assert [one.answers for one in questions] == [("B",)] * 3
+
+
+@pytest.mark.parametrize("marks", ["①②③④", ("1. ", "2. ", "3. ", "4. "), ("(1) ", "(2) ", "(3) ", "(4) ")])
+def test_numbers_that_all_options_begin_with_are_what_they_are_called(tmp_path: Path, marks: Any) -> None:
+    """So that answer 2 is the second."""
+    texts = [f"{mark}{text}" for mark, text in zip(marks, COLOURS, strict=True)]
+    _, questions = imported(rows(tmp_path, "2", 2, texts[1], options=texts), tmp_path)
+    assert all(tuple((one.options or {}).values()) == COLOURS for one in questions)
+    assert [one.answers for one in questions] == [("B",)] * 3
+
+
+@pytest.mark.parametrize("texts", [("1.5", "2.5"), ("A red one", "B side"), ("B. red", "A. green"), ("1:2", "2:3")])
+def test_texts_that_only_look_like_marks_stay(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    """Not in order, or no mark."""
+    _, (one,) = imported(rows(tmp_path, texts[0], options=list(texts)), tmp_path)
+    assert tuple((one.options or {}).values()) == texts
