@@ -33,6 +33,9 @@ _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("text", "short", "short_text", "short_answer", "phrase", "exact"), "text"),
     **dict.fromkeys(("open", "open_ended", "free", "free_text", "free_form", "long"), "open"),
 }
+_LISTS = frozenset({"list", "array", "list_of_numbers", "list_of_texts"})
+_NO_VALUE = frozenset({"nan", "n/a", "#n/a", "null", "undefined", "inf", "-inf", "+inf", "infinity", "-infinity"})
+"""What programs write for no value, or for none that is a number."""
 _TRUE = frozenset(phrases("truth_yes"))
 _FALSE = frozenset(phrases("truth_no"))
 _LETTER_LIST = re.compile(r"[(\[]?[A-Za-z][)\].]*(?:\s*(?:[,;/&+|]|\band\b)\s*[(\[]?[A-Za-z][)\].]*)+")
@@ -69,6 +72,11 @@ def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | N
     texts = texts_of(value, typed=said.typed)
     if kind in ("choice", "choices"):
         raise ValueError(columns.missing("options"))
+    if literal is None and (empty := next((text for text in texts if text.lower() in _NO_VALUE), None)):
+        raise ValueError(
+            f"{columns.called(name)}: '{empty}' is written where there is no value; leave it empty if no answer is "
+            "known, or name the column answer_text if this is the answer"
+        )
     try:
         kind = kind or _inferred(value, texts, said.convention)
         answers = _number(texts, said.convention) if kind == "number" else _READ[kind](texts)
@@ -79,12 +87,19 @@ def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | N
 
 
 def kind_of(columns: Columns) -> Kind | None:
-    """Take the type that a record declares."""
+    """Take the type that a record declares, the closest where several columns do. Raises ValueError for lists."""
+    found: list[Kind] = []
     for name, value in [*columns.all("type")]:
-        if isinstance(value, str) and (kind := _KINDS.get(plain_name(value))):
+        plain = plain_name(value) if isinstance(value, str) else ""
+        if plain in _LISTS:
+            raise ValueError(
+                f"{columns.called(name)}: '{value}' asks for a list, which is not scored here: say open to ask it all "
+                "the same, or text to compare it word by word"
+            )
+        if kind := _KINDS.get(plain):
             columns.drop(name)
-            return kind
-    return None
+            found.append(kind)
+    return next((kind for kind in found if kind != "open"), "open" if found else None)
 
 
 def only_value(value: Any) -> Any:

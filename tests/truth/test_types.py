@@ -10,7 +10,7 @@ from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.inspection import inspect_dataset
 from evaluation.replies import reply_of
 from tests.evaluation.responses import response
-from tests.truth.reading import FILES, imported
+from tests.truth.reading import FILES, imported, refusal, written
 from tiling.geometry import Size
 
 KINDS = {"choice": 1, "choice of several": 1, "yes/no": 1, "number": 1, "text": 1, "open": 1}
@@ -57,3 +57,20 @@ def test_several_letters_are_right_as_a_set(tmp_path: Path, reply: str, value: s
     several = imported(FILES / "six_types.jsonl", tmp_path)[1][1]
     verdict = QuestionJudge(several)(reply_of(response("q", reply)), UNIT_FRAME)
     assert (verdict.value, verdict.score) == (value, score)
+
+
+@pytest.mark.parametrize("text", ["NaN", "nan", "N/A", "#N/A", "null", "inf", "-Infinity"])
+def test_what_programs_write_for_no_value_is_no_truth(tmp_path: Path, text: str) -> None:
+    """Nor an open question in silence; said to be the answer, it is one."""
+    source = written(tmp_path, "a.csv", f"image,question,answer\nharbour.png,How many?,{text}\n")
+    assert f"'{text}' is written where there is no value" in refusal(source, tmp_path)
+    _, (one,) = imported(source, tmp_path, columns={"answer": "answer_text"})
+    assert (one.kind, one.truth) == ("text", text)
+
+
+def test_the_closest_of_several_types_counts(tmp_path: Path) -> None:
+    """A free form that is an integer is a number; a list is refused with what can be said instead."""
+    table = "image,question,question_type,answer_type,answer\nharbour.png,How many?,free_form,{},3\n"
+    for kind, found in (("integer", "number"), ("text", "text"), ("free_form", "open")):
+        assert [one.kind for one in imported(written(tmp_path, "a.csv", table.format(kind)), tmp_path)[1]] == [found]
+    assert "'list' asks for a list" in refusal(written(tmp_path, "a.csv", table.format("list")), tmp_path)
