@@ -371,13 +371,14 @@ class _Gallery:
     def pages(self, name: str) -> tuple[str, ...]:
         """Names in the data set of the images of a folder, or of the pages of a document file, rendered once.
 
-        Raises ValueError for a document that cannot be rendered.
+        Raises ValueError for a document that cannot be rendered, and for links that lead out of the folder.
         """
         for short in _endings(name):
             path = self._folder / short
             if path.is_dir():
-                files = (one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES)
-                found = sorted((one for one in files if not self._leads_out(one)), key=by_numbers)
+                found = sorted((one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES), key=by_numbers)
+                if outside := next(filter(self._leads_out, found), None):
+                    raise ValueError(self._outside(outside.relative_to(self._folder).as_posix()))
                 return tuple(f"images/{one.relative_to(self._folder).as_posix()}" for one in found)
             if path.is_file():
                 if path not in self._documents:
@@ -404,14 +405,16 @@ class _Gallery:
         for candidate, path in [(short, self._draft / name), *places]:
             if path.is_file():
                 if self._leads_out(path):
-                    told = f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
-                    return name, told
+                    return name, self._outside(name)
                 self.found[f"images/{candidate}"] = path
                 return f"images/{candidate}", self._verdict(path)
         alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
         if parts[-1] in (alone.name, alone.stem):
             return self.find(str(alone))
         return name, f"there is no image '{name}' in {self._folder}"
+
+    def _outside(self, name: str) -> str:
+        return f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
 
     def _leads_out(self, path: Path) -> bool:
         """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""

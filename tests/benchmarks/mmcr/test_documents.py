@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
-from tests.benchmarks.mmcr.files import RECORD, bring, write_pdf
+from tests.benchmarks.mmcr.files import RECORD, bring, draw_pages, write_pdf
 from tiling.documents import render_pages
 from tiling.errors import ImageTooLargeError, ImageUnreadableError
 from tiling.headers import read_header
@@ -54,3 +54,14 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         render_pages(path, tmp_path / "out")
     with pytest.raises(ImageUnreadableError):
         render_pages(tmp_path / "none.pdf", tmp_path / "out")
+
+
+def test_a_page_that_is_a_link_out_of_the_folder_is_named(tmp_path: Path) -> None:
+    """A document without that page would be another one."""
+    draw_pages(tmp_path / "in" / "tides", 3)
+    (tmp_path / "elsewhere.png").write_bytes((tmp_path / "in" / "tides" / "002.png").read_bytes())
+    (tmp_path / "in" / "tides" / "002.png").unlink()
+    (tmp_path / "in" / "tides" / "002.png").symlink_to(tmp_path / "elsewhere.png")
+    (tmp_path / "q.jsonl").write_text(json.dumps({**RECORD, "pages": "tides", "evidence": None}))
+    with pytest.raises(DatasetInvalidError, match=r"q.jsonl:1: .*'tides/002.png' is a link that leads out of .*cp -rL"):
+        bring(tmp_path / "q.jsonl", tmp_path / "in", tmp_path / "data" / "papers")
