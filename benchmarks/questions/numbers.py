@@ -12,6 +12,7 @@ _THOUSANDS = {
     ".": re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d+)?(?:[eE][-+]?\d+)?"),
 }
 _SPACED = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+(?:[.,]\d+)?")
+_INDIAN = re.compile(rf"{_SIGN}[1-9]\d?(?:,\d{{2}})+,\d{{3}}(?:\.\d+)?")
 _UNSURE = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}")
 """One mark with three digits behind it, and not zero before: thousands to some, thousandths to others."""
 _LEADING = re.compile(rf"{_SIGN}(?:\d[\d.,]*|[.,]\d+)(?:{_GAP}\d{{3}}(?!\d)[\d.,]*)*(?:[eE][-+]?\d+)?(?<![.,])")
@@ -29,7 +30,7 @@ def sign_within(text: str) -> str:
     """The decimal sign that a number can only have; nothing where both would do, or where it is no number."""
     if _UNSURE.fullmatch(text):
         return ""
-    if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text):
+    if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _INDIAN.fullmatch(text):
         return "." if "." in text else ""
     return "," if _COMMA.fullmatch(text) or (_THOUSANDS["."].fullmatch(text) and "," in text) else ""
 
@@ -44,16 +45,20 @@ def number_in(text: str, convention: Convention) -> str | None:
 
     Raises ValueError where it is one number in this convention and may be meant as another.
     """
+    is_spaced = _SPACED.fullmatch(text)
+    if _INDIAN.fullmatch(text):
+        return _number(text)
     if convention.decimal == ".":
-        return _number(text) if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) else None
+        is_plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or (is_spaced and "," not in text)
+        return _number(text) if is_plain else None
     if "." in text and is_unsure(text) and not convention.told:
         raise ValueError(
             f"'{text}' is {_number(text, ',', '.')} where a comma is the decimal sign, as in a table of semicolons, "
             f"and {_number(text)} where a point is; say which: `--decimal ,` or `--decimal .`"
         )
-    if _COMMA.fullmatch(text) or _THOUSANDS["."].fullmatch(text) or (_SPACED.fullmatch(text) and "." not in text):
+    if _COMMA.fullmatch(text) or _THOUSANDS["."].fullmatch(text) or (is_spaced and "." not in text):
         return _number(text, ",", ".")
-    plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _SPACED.fullmatch(text)
+    plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or is_spaced
     return _number(text) if plain else None
 
 

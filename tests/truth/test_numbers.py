@@ -58,7 +58,7 @@ def test_a_tolerance_has_the_same_decimal_sign(tmp_path: Path) -> None:
     assert (first.tolerance, second.relative_tolerance) == (0.25, 0.025)
 
 
-@pytest.mark.parametrize("answer", ["5-7", "5 of 12", "3,5 m", "1 200 m"])
+@pytest.mark.parametrize("answer", ["5-7", "5 of 12", "3,5 m", "1 20 m"])
 def test_what_holds_more_than_one_number_is_not_one(tmp_path: Path, answer: str) -> None:
     """A number is asked for, and this begins with one."""
     table = f'image,question,question_type,answer\nharbour.png,How many?,number,"{answer}"\n'
@@ -138,3 +138,23 @@ def test_a_table_of_numbers_reads_as_the_same_or_is_refused(
 def _shows_its_sign(texts: list[str], decimal: str) -> bool:
     """Whether any number tells what its file's decimal sign is: without, no reader could know."""
     return any(decimal in text and len(text.rpartition(decimal)[2]) != 3 for text in texts)
+
+
+@pytest.mark.parametrize("gap", [" ", "\u00a0", "\u2009", "\u202f", "'", "’"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_groups_of_three_behind_a_gap_are_one_number(gap: str, decimal: str) -> None:
+    """In either convention, with its own fraction alone."""
+    other = "," if decimal == "." else "."
+    convention = Convention(decimal)
+    assert number_in(f"12{gap}345{gap}678", convention) == "12345678"
+    assert number_in(f"1{gap}204{decimal}5", convention) == "1204.5"
+    assert number_in(f"12{gap}34", convention) is None
+    if decimal == ".":
+        assert number_in(f"1{gap}204{other}5", convention) is None
+
+
+def test_lakhs_and_crores_are_one_number() -> None:
+    """Groups of two can mean nothing else."""
+    assert [number_in(text, Convention()) for text in ("12,34,567", "1,23,45,678.5", "12,34")] == [
+        "1234567", "12345678.5", None,
+    ]  # fmt: skip
