@@ -32,6 +32,8 @@ def collect_caveats(
         *(Caveat(scope="model", text=text) for text in _on_models(tally, catalogue, benchmark)),
         *(Caveat(scope="model", text=text) for text in (*_on_silence(tally), *_on_flaws(cells))),
         *(Caveat(scope="report", text=text) for text in (*_on_pictures(tally), *_on_missing(cells))),
+        *(Caveat(scope="report", text=text) for text in _on_thumbnails(tally)),
+        *(Caveat(scope="model", text=text) for text in _on_sizes(tally)),
         *(Caveat(scope="cell", text=text) for text in _on_crowds(tally, catalogue)),
         *(Caveat(scope="model", text=text) for text in (*_on_ends(cells), *_on_unreadable(cells))),
         *(Caveat(scope="report", text=text) for text in _on_absent_groups(cells)),
@@ -122,6 +124,34 @@ def _on_pictures(tally: Tally) -> Iterator[str]:
             f"{' and '.join(digest[:12] for digest in sorted(digests))}"
             f"{' and others' if len(replaced) > 1 else ''}; their numbers mix what was shown"
         )
+
+
+def _on_sizes(tally: Tally) -> Iterator[str]:
+    """Tell of places that a model was shown with more pixels in one cell than in another: a difference is of both."""
+    by_model: dict[str, list[tuple[str, dict[tuple[int, int], str]]]] = {}
+    for place, sizes in sorted(tally.sizes.items()):
+        if len(sizes) > 1:
+            by_model.setdefault(place.model, []).append((place.image, sizes))
+    for model, found in by_model.items():
+        image, sizes = found[0]
+        told = ", ".join(f"{width} x {height} ({how})" for (width, height), how in sorted(sizes.items()))
+        others = f", and {len(found) - 1} others" if len(found) > 1 else ""
+        yield (
+            f"{model}: what is compared was shown with different numbers of pixels: '{image}' as {told}{others}; by "
+            "another budget, thumbnail or number of pictures"
+        )
+
+
+def _on_thumbnails(tally: Tally) -> Iterator[str]:
+    """Tell of models that are compared over thumbnails of different sizes."""
+    used: dict[str, set[str]] = {}
+    for model, made in tally.provenance.items():
+        for origin in made:
+            if origin.thumbnail:
+                used.setdefault(origin.thumbnail, set()).add(model)
+    if len(used) > 1:
+        told = "; ".join(f"{sizing} by {', '.join(sorted(models))}" for sizing, models in sorted(used.items()))
+        yield f"thumbnails (V1) of different sizes are compared: {told}"
 
 
 def _are_several(digests: Iterable[str]) -> bool:

@@ -17,9 +17,9 @@ from evaluation.benchmark import Benchmark
 from evaluation.datasets import Dataset
 from evaluation.replies import Provenance
 from evaluation.report import versions_of
-from evaluation.verdicts import CellKey, CellTally, Round, Tallied, Tally
+from evaluation.verdicts import CellKey, CellTally, Round, Shown, Tallied, Tally
 
-_FORM = 6
+_FORM = 7
 """Version of how a tally is written."""
 
 
@@ -43,6 +43,7 @@ def plain_tally(tally: Tally) -> dict[str, Any]:
         ],
         "prompts": [[*place, sorted(versions)] for place, versions in tally.prompts.items()],
         "digests": [[*place, sorted(digests)] for place, digests in tally.digests.items()],
+        "sizes": [[*place, [*sizes.items()]] for place, sizes in tally.sizes.items()],
         "work": tally.work.plain,
     }
 
@@ -57,6 +58,9 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
         tally.prompts[model, protocol].update(versions)
     for sample, image, digests in told["digests"]:
         tally.digests[sample, image].update(digests)
+    for *place, sizes in told["sizes"]:
+        for size, how in sizes:
+            tally.note_size(Shown(*place), tuple(size), how)
     tally.work.merge(told["work"])
 
 

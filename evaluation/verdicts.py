@@ -299,6 +299,15 @@ class Judges:
         return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", raster)
 
 
+class Shown(NamedTuple):
+    """A place of a picture, in level-0 pixels, as a model is shown it: natively, or at a size that was asked for."""
+
+    model: str
+    sizing: str
+    image: str
+    region: str
+
+
 class Tally:
     """Verdicts of all cells over one data set, and what made them."""
 
@@ -318,6 +327,8 @@ class Tally:
         """What the benchmark wants counted of replies, by cell."""
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
+        self.sizes: dict[Shown, dict[tuple[int, int], str]] = defaultdict(dict)
+        """Sizes at which each place of a picture was shown, in pixels, each with one of the cells that showed it so."""
         self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
@@ -336,6 +347,8 @@ class Tally:
             self.work.add(reply.spent, reply.rasters, reply.created)
             for raster in reply.rasters:
                 self.digests[position, raster.view.image].add(raster.digest)
+                place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
+                self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
         else:
             return
         if (trait := self._trait(reply)) is not None:
@@ -344,6 +357,10 @@ class Tally:
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)
+
+    def note_size(self, place: Shown, size: tuple[int, int], how: str) -> None:
+        """Note a size at which a place was shown; of the cells that showed it so the first by name is kept."""
+        self.sizes[place][size] = min(self.sizes[place].get(size, how), how)
 
     def _judged(self, reply: Reply, position: int) -> Tallied:
         reply = self.judges.within(reply)
