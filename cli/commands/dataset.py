@@ -112,8 +112,12 @@ def check(
     report_findings(path, found, strict=strict, json=json)
 
 
+_SEVERAL = ("tiff", "webp")
+"""Containers whose files may hold several images."""
+
+
 def _remarks_on(image: Path, *, pixels: bool) -> tuple[str, ...]:
-    """What is to be said of a TIFF's other pages and of its levels, and with `pixels` of writes that nobody noticed.
+    """What is to be said of further pages or frames and of levels, and with `pixels` of writes that nobody noticed.
 
     Nothing of levels without the extra `pixels`.
     """
@@ -121,7 +125,7 @@ def _remarks_on(image: Path, *, pixels: bool) -> tuple[str, ...]:
     from tiling.headers import read_stored_header
 
     unseen = (WRITTEN_UNSEEN,) if pixels and renew_digest(image) else ()
-    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
+    if find_spec("pyvips") is None or read_stored_header(image).container not in _SEVERAL:
         return unseen
     from tiling.known import known_reading
 

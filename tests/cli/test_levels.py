@@ -49,3 +49,15 @@ def test_a_check_of_its_data_set_warns(installation: Installation, sheets: Path)
     found = installation.json("dataset", "check", "tiny", "--no-checklists", "--json")
     messages = [warning["message"] for warning in found["warnings"]]
     assert all(any(told in message for message in messages) for told in TOLD)
+
+
+def test_further_frames_of_an_animation_are_told(installation: Installation) -> None:
+    """The first one is shown."""
+    first, *others = (Image.fromarray(np.full((48, 64, 3), grey, np.uint8)) for grey in (0, 90, 180))
+    path = installation.home / "data/tiny/images/plaza.png"
+    first.save(path, "webp", save_all=True, append_images=others)
+    told = "it holds 2 more images; its first one is shown"
+    assert told in installation.run("view", str(path), "-m", MODEL, "-o", str(installation.home / "seen.png")).stderr
+    found = installation.json("dataset", "check", "tiny", "--no-checklists", "--json")
+    assert any(told in warning["message"] for warning in found["warnings"])
+    assert np.asarray(Image.open(installation.home / "seen.png").convert("RGB")).max() < 20
