@@ -125,17 +125,28 @@ def _best_reader(
 ) -> Benchmark[Any]:
     """The benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
-    One that reads records of any kind goes behind them, unless they cannot read half of what there is.
+    One that reads records of any kind goes behind them, unless they cannot read half of what there is, or leave options
+    unread.
     """
 
-    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, int]:
+    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, bool, int]:
         problems: list[Problem] = []
         own = [file for file in files if file.name not in benchmark.beside]
         samples = load_samples(benchmark, own, base, problems, named=named)
         bad = {(problem.file, problem.line) for problem in problems}
-        return len(samples) < max(1, len(bad)), benchmark.general, len(problems)
+        is_made_for_others = benchmark.general or any(map(_leaves_options, samples))
+        return len(samples) < max(1, len(bad)), is_made_for_others, not benchmark.general, len(problems)
 
     return min(installed_benchmarks().values(), key=rank)
+
+
+def _leaves_options(sample: Sample) -> bool:
+    """Whether a sample was read of a record whose options nobody took."""
+    names = {name.lower().replace(" ", "_").replace("-", "_") for name in sample.extra}
+    return not sample.options and (bool(names & _OPTIONS) or {"a", "b"} <= names)
+
+
+_OPTIONS = {"options", "choices", "candidates", "option_a", "option_1", "choice_a", "choice_1", "answer_choices"}
 
 
 def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:

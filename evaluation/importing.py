@@ -306,13 +306,24 @@ def _without_image(benchmark: Benchmark[Any], columns: Columns) -> str:
     )
 
 
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in _ENDINGS
+
+
 class _ByStem(Mapping[str, str]):
     """Images by stem; a slide's name also finds the one file whose name it begins, as TCGA's files are called."""
 
     def __init__(self, folder: Path) -> None:
         files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in RECORD_SUFFIXES)
-        paths = sorted(files, reverse=True)
-        self._paths = {path.stem: path.relative_to(folder).as_posix() for path in paths}
+        self._paths: dict[str, str] = {}
+        self.several: dict[str, list[str]] = {}
+        """Those of stems that more than one image has, which name none."""
+        for path in sorted(files, key=lambda path: (not _is_image(path), path)):
+            name = path.relative_to(folder).as_posix()
+            if (other := self._paths.setdefault(path.stem, name)) != name and _is_image(path):
+                self.several.setdefault(path.stem, [other]).append(name)
+        for stem in self.several:
+            del self._paths[stem]
 
     def __getitem__(self, stem: str) -> str:
         if stem in self._paths:
@@ -411,6 +422,9 @@ class _Gallery:
         alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
         if parts[-1] in (alone.name, alone.stem):
             return self.find(str(alone))
+        if alike := self.by_stem.several.get(PurePosixPath(name).stem):
+            there = " and ".join(alike[:2]) + (" and others" if len(alike) > 2 else "")
+            return name, f"there is no image '{name}' in {self._folder}, but {there}: name the one that is meant"
         return name, f"there is no image '{name}' in {self._folder}"
 
     def _outside(self, name: str) -> str:
