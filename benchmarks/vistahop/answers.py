@@ -14,6 +14,7 @@ _OPENING, _CLOSING = "<answer>", "</answer>"
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _MARKED = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[^\w\s]\d+)*|\b\w+[#+]+(?!\w)")
+_WORD = 2  # characters; what has fewer is a letter, and no noun has it
 _ARTICLES = frozenset({"a", "an", "the"})
 
 Status = Literal["tag", "whole", "empty", "unfinished"]
@@ -53,10 +54,11 @@ def _is_thinking(said: str) -> bool:
 
 @lru_cache(maxsize=16)
 def plain(text: str) -> str:
-    """Lower case, without ASCII punctuation, articles and double spaces; a lone "a" stays, being an option's letter."""
+    """Lower case, without ASCII punctuation, articles and double spaces; an "a" before no word is an option's letter."""
     words = text.lower().translate(_NO_PUNCTUATION).split()
-    kept = [word for word in words if word not in _ARTICLES]
-    return " ".join(kept) if kept else "a" if "a" in words and set(words) == {"a"} else ""
+    pairs = zip(words, [*words[1:], ""], strict=False)
+    kept = (word for word, other in pairs if word not in _ARTICLES or (word == "a" and len(other) < _WORD))
+    return " ".join(kept)
 
 
 def matches(answer: str, truths: Iterable[str]) -> bool:
