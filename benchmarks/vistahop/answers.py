@@ -54,7 +54,7 @@ def _is_thinking(said: str) -> bool:
 
 @lru_cache(maxsize=16)
 def plain(text: str) -> str:
-    """Lower case, without ASCII punctuation, articles and double spaces; an "a" before no word is an option's letter."""
+    """Lower case, without ASCII punctuation, articles and double spaces; an "a" before no word is a letter."""
     words = text.lower().translate(_NO_PUNCTUATION).split()
     pairs = zip(words, [*words[1:], ""], strict=False)
     kept = (word for word, other in pairs if word not in _ARTICLES or (word == "a" and len(other) < _WORD))
