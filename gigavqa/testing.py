@@ -1,0 +1,156 @@
+"""Checks that every benchmark must pass, for authors of one: what is asked, what is right, and that order is nothing.
+
+    from gigavqa.testing import BenchmarkChecks
+
+    class TestMine(BenchmarkChecks):
+        folder = Path(__file__).parent / "data"      # a data set of a few samples, as `gigavqa dataset check` takes it
+
+pytest runs them; each says what is wrong and with which sample. Nothing is served: replies are made of the truths.
+"""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+from catalogue.load import load_catalogue
+from evaluation.benchmark import Benchmark
+from evaluation.datasets import Dataset, load_dataset
+from evaluation.errors import EvaluationError
+from evaluation.expansion import expand
+from evaluation.inspection import inspect_dataset
+from evaluation.outcomes import SampleOutcome
+from evaluation.samples import Sample
+from evaluation.score import outcomes_of_files, score_files
+from evaluation.writers.exports import render_json
+from jobs.models import JobSpec
+from tiling.geometry import Size
+from tiling.headers import read_header
+from tiling.roots import ImageRoot
+
+_MODEL = "qwen3-vl-8b"
+_ABSTENTIONS = ("I cannot tell.", "No idea.", "There is not enough information.", "无法判断。", "")
+_ORDERS = 2
+
+
+class BenchmarkChecks:
+    """What holds of every benchmark, over the data set in `folder`; `says` puts a truth as a model would.
+
+    A benchmark whose replies are no texts with an announced answer overrides `says`.
+    """
+
+    folder: ClassVar[Path]
+
+    def says(self, truth: str) -> Iterator[str]:
+        """Replies that say a truth, any of which is to be right."""
+        yield truth
+        yield f"Final answer: {truth}"
+        yield f"<answer>{truth}</answer>"
+
+    def test_every_record_can_be_asked(self) -> None:
+        """Each is read, its pictures are there, and no truth is out of the prompt's reach."""
+        root = ImageRoot(self.folder.parent)
+        found = inspect_dataset(self.folder, lambda image: read_header(root.locate(self._named(image))).size)
+        assert not found.errors, "; ".join(map(str, found.errors))
+        assert found.dataset and found.dataset.samples, f"{self.folder}: holds no sample"
+
+    def test_what_is_written_reads_the_same(self) -> None:
+        """A sample that the benchmark writes as a record is read as the same sample."""
+        benchmark = self._dataset.benchmark
+        for sample in self._dataset.samples:
+            again = json.loads(json.dumps(benchmark.record(sample)))
+            read = [one for one in self._read(benchmark, again) if one.id == sample.id]
+            assert read == [sample], f"{sample.id}: written as {again}, and read as {read}"
+
+    def test_every_plan_asks_the_same_every_time(self) -> None:
+        """Any of its chats, to the letter; one that needs more than these samples have is refused with a sentence."""
+        refused = []
+        for plan in self._dataset.benchmark.plans:
+            try:
+                first, second = (self._asked(plan) for _ in range(2))
+            except EvaluationError as error:
+                refused.append(f"plan {plan}: {error}")
+                continue
+            assert first, f"plan {plan} asks none of the samples"
+            assert first == second, f"plan {plan} asks something else the second time"
+        assert len(refused) < len(self._dataset.benchmark.plans), "no plan can be asked: " + "; ".join(refused)
+
+    def test_a_truth_is_right(self) -> None:
+        """However it is said, at least in one of the ways of `says`."""
+        for sample in self._scored:
+            truths = self._dataset.benchmark.answer_form(sample).truths
+            texts = [text for truth in truths for text in self.says(truth)]
+            found = [one.outcome for one in self._judged(sample, texts)]
+            assert not texts or "right" in found, f"{sample.id}: none of {texts} is right, but {found}"
+
+    def test_an_abstention_is_never_right(self) -> None:
+        """Nor is a text of no words."""
+        for sample in self._scored:
+            for text, one in zip(_ABSTENTIONS, self._judged(sample, _ABSTENTIONS), strict=True):
+                assert one.outcome != "right", f"{sample.id}: '{text}' is right, by {one.status}"
+
+    def test_the_order_of_replies_changes_nothing(self) -> None:
+        """Nor that they lie in several files."""
+        lines = [
+            json.dumps({"sample_id": sample.id, "text": text, "request_id": f"{sample.id}:{at}", "repeat": at})
+            for sample in self._dataset.samples
+            for at, text in enumerate((*self._truths(sample), *_ABSTENTIONS, "B", "7"))
+        ]
+        expected = self._report([lines])
+        for seed in range(_ORDERS):
+            shuffled = random.Random(seed).sample(lines, len(lines))
+            half = len(lines) // 2
+            assert self._report([shuffled]) == expected, f"another order (seed {seed}) gives another report"
+            assert self._report([shuffled[:half], shuffled[half:]]) == expected, "two files give another report"
+
+    @property
+    def _dataset(self) -> Dataset:
+        return load_dataset(self.folder)
+
+    @property
+    def _scored(self) -> list[Sample]:
+        return [sample for sample in self._dataset.samples if sample.scored]
+
+    def _named(self, image: str) -> str:
+        return f"{self.folder.name}/{image}"
+
+    def _truths(self, sample: Sample) -> Iterator[str]:
+        for truth in self._dataset.benchmark.answer_form(sample).truths:
+            yield from self.says(truth)
+
+    def _read(self, benchmark: Benchmark[Any], record: dict[str, Any]) -> list[Sample]:
+        with TemporaryDirectory() as folder:
+            copy = Path(folder) / self.folder.name
+            for path in self.folder.iterdir():
+                if path.is_file():
+                    (copy / path.name).parent.mkdir(exist_ok=True)
+                    (copy / path.name).write_bytes(path.read_bytes())
+            (copy / "samples").mkdir(parents=True, exist_ok=True)
+            (copy / "samples" / "again.json").write_text(json.dumps([record]))
+            if (self.folder / "images").is_dir():
+                (copy / "images").symlink_to((self.folder / "images").resolve())
+            return list(load_dataset(copy).samples)
+
+    def _asked(self, plan: str) -> list[str]:
+        spec = JobSpec(dataset=self.folder.name, models=(_MODEL,), plan=plan, seed=1)
+        root = ImageRoot(self.folder.parent)
+
+        def size_of(image: str) -> Size:
+            return read_header(root.locate(image)).size
+
+        return [request.model_dump_json() for _, request in expand(self._dataset, spec, load_catalogue(), size_of)]
+
+    def _judged(self, sample: Sample, texts: Sequence[str]) -> list[SampleOutcome]:
+        lines = [json.dumps({"sample_id": sample.id, "text": text, "repeat": at}) for at, text in enumerate(texts)]
+        with TemporaryDirectory() as folder:
+            (Path(folder) / "replies.ndjson").write_text("\n".join(lines))
+            found = outcomes_of_files(self._dataset, Path(folder), catalogue=load_catalogue()) if lines else iter(())
+            return list(found)
+
+    def _report(self, files: Sequence[Sequence[str]]) -> str:
+        with TemporaryDirectory() as folder:
+            for number, lines in enumerate(files):
+                (Path(folder) / f"{number}.ndjson").write_text("\n".join(lines))
+            return render_json(score_files(self.folder, Path(folder)))
