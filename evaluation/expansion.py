@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -19,7 +20,7 @@ from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
 
 _SEED_BITS = 31
 _MOST_KEPT = 1000  # chats of one image that are brought into their order together
-_MOST_NAMED = 100  # unknown samples in one message
+_MOST_NAMED, _LONGEST_ID = 100, 200  # unknown samples in one message, and what of each is shown
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,9 @@ def _chosen(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
     if not spec.samples:
         return dataset.samples
     wanted = dict.fromkeys(spec.samples)
-    unknown = sorted(wanted.keys() - {sample.id for sample in dataset.samples})
+    unknown = wanted.keys() - {sample.id for sample in dataset.samples}
     if unknown:
         more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
-        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {', '.join(unknown[:_MOST_NAMED])}{more}")
+        named = ", ".join(name[:_LONGEST_ID] for name in nsmallest(_MOST_NAMED, unknown))
+        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}{more}")
     return tuple(sample for sample in dataset.samples if sample.id in wanted)

@@ -31,6 +31,7 @@ from evaluation.unread import unread_fields
 from tiling.errors import TilingError
 
 _LONGEST_NAME = 1000
+_LONGEST_NAME, _SHOWN = 1024, 60
 _ENDINGS = (*sorted(PAGE_SUFFIXES), ".svs", ".ndpi", ".mrxs")
 _MOST_FIELDS = 24
 """Fields that an error lists; a benchmark names the usual ones first."""
@@ -384,14 +385,16 @@ class _Gallery:
 
         Raises ValueError for a document that cannot be rendered, and for links that lead out of the folder.
         """
+        if len(name) > _LONGEST_NAME:
+            raise ValueError(f"a name has {len(name)} characters, and {_LONGEST_NAME} at most")
         for short in _endings(name):
             path = self._folder / short
-            if path.is_dir():
+            if _is_folder(path):
                 found = sorted((one for one in path.iterdir() if one.suffix.lower() in PAGE_SUFFIXES), key=by_numbers)
                 if outside := next(filter(self._leads_out, found), None):
                     raise ValueError(self._outside(outside.relative_to(self._folder).as_posix()))
                 return tuple(f"images/{one.relative_to(self._folder).as_posix()}" for one in found)
-            if path.is_file():
+            if _is_file(path):
                 if path not in self._documents:
                     self._documents[path] = self._rendered(path, PurePosixPath(short).with_suffix(""))
                 return self._documents[path]
@@ -411,10 +414,15 @@ class _Gallery:
 
         It is looked for below the folder by the whole name, and then by ever less of its beginning.
         """
+        if len(name) > _LONGEST_NAME:
+            return (
+                f"{name[:_SHOWN]}...",
+                f"the name of an image has {len(name)} characters, and {_LONGEST_NAME} at most",
+            )
         short, parts = name.removeprefix("images/"), PurePosixPath(name).parts
         places = [(other, self._folder / other) for other in _endings(name)]
         for candidate, path in [(short, self._draft / name), *places]:
-            if path.is_file():
+            if _is_file(path):
                 if self._leads_out(path):
                     return name, self._outside(name)
                 self.found[f"images/{candidate}"] = path
@@ -451,6 +459,20 @@ class _Gallery:
             except TilingError as error:
                 self._verdicts[path] = str(error)
         return self._verdicts[path]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # no file can have such a name
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _endings(name: str) -> list[str]:

@@ -12,8 +12,17 @@ _LOOKUP_SECONDS = 5.0
 NO_COOKIES = CookieJar(DefaultCookiePolicy(allowed_domains=()))
 """Keeps nothing: what one reply sets is not to be sent with the next request, which may be somebody else's."""
 IsPublic = Callable[[str], bool]
-_ENDS_IN_IPV4 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
-"""NAT64's well-known prefix (RFC 6052), and what is compatible with IPv4 (RFC 4291)."""
+_ENDS_IN_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+"""NAT64's well-known prefix (RFC 6052), what is compatible with IPv4 (RFC 4291), and SIIT's (RFC 2765)."""
+_ISATAP = (0x00005EFE, 0x02005EFE)
+"""What stands before the IPv4 address in the host's part of an address (RFC 5214)."""
+_NOBODYS = tuple(
+    map(
+        ipaddress.ip_network,
+        ("192.88.99.0/24", "168.63.129.16/32", "fec0::/10", "3fff::/20", "5f00::/16", "100::/64", "2001:db8::/32"),
+    )
+)
+"""What `ipaddress` takes for global: relays of 6to4, a cloud's own host, sites, examples, segment routing."""
 _LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
 """NAT64 of a network's own (RFC 8215)."""
 
@@ -32,7 +41,12 @@ def is_public(address: str) -> bool:
     if found in _LOCAL_NAT64:  # the network chose where in it the address lies that it leads to
         return False
     within = _ipv4_within(found) if isinstance(found, ipaddress.IPv6Address) else ()
-    return all(each.is_global and not each.is_multicast for each in within or (found,))
+    return all(map(_is_anybodys, within or (found,)))
+
+
+def _is_anybodys(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    is_own = any(address in network for network in _NOBODYS if network.version == address.version)
+    return address.is_global and not address.is_multicast and not is_own
 
 
 def _ipv4_within(address: ipaddress.IPv6Address) -> tuple[ipaddress.IPv4Address, ...]:
@@ -43,7 +57,8 @@ def _ipv4_within(address: ipaddress.IPv6Address) -> tuple[ipaddress.IPv4Address,
         return (address.sixtofour,)
     if address.teredo:
         return address.teredo
-    if any(address in network for network in _ENDS_IN_IPV4):
+    is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP
+    if is_isatap or any(address in network for network in _ENDS_IN_IPV4):
         return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
     return ()
 

@@ -5,7 +5,7 @@ Of a body of 200 MB no more is in memory than a piece of it and the JSON without
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -16,10 +16,11 @@ from starlette.exceptions import HTTPException
 from service.errors import BodyTooLargeError, ChatInvalidError, Finding
 from service.openai.uploads import Arriving, Uploads
 
-_SCHEME = b"data:"
-_HEAD = re.compile(rb"data:(?:[\w.+-]{1,60}\\?/[\w.+-]{1,60})?(?:;[\w.+-]{1,40}=[\w.+-]{1,40}){0,3};base64,")
+_PICTURE = re.compile(
+    rb'(?<!\\)"(data:(?:[\w.+-]{1,60}\\?/[\w.+-]{1,60})?(?:;[\w.+-]{1,40}=[\w.+-]{1,40}){0,3};base64,)'
+)
+"""A string that is a data URL: no quote within a string stands without a backslash, and none that opens one with it."""
 _HEAD_BYTES = 400
-_REST_OF_A_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
 
 @dataclass
@@ -54,13 +55,13 @@ class PictureReader:
         self._piece = b""
         self._at = 0
         self._json = bytearray()
-        self._state: Callable[[], bool] = self._between
         self._arriving: Arriving | None = None
 
     def feed(self, piece: bytes) -> None:
         """Take the next piece."""
-        self._piece, self._at = self._piece[self._at :] + piece, 0
-        while self._at < len(self._piece) and self._state():
+        kept = max(0, self._at - 1)  # whether a backslash stands before what comes
+        self._piece, self._at = self._piece[kept:] + piece, self._at - kept
+        while self._find() if self._arriving is None else self._take():
             pass
 
     def close(self) -> bytes:
@@ -73,39 +74,19 @@ class PictureReader:
         if self._arriving:
             self._arriving.drop()
 
-    def _between(self) -> bool:
-        """Outside of strings: pass on everything up to the next one."""
-        at = self._piece.find(b'"', self._at)
-        self._pass_on(at + 1 or len(self._piece))
-        if at >= 0:
-            self._state = self._beginning
-        return at >= 0
-
-    def _beginning(self) -> bool:
-        """At the first character of a string: a data URL, or any other."""
-        head = self._piece[self._at : self._at + _HEAD_BYTES]
-        if head.startswith(_SCHEME[: len(head)]) and len(head) < _HEAD_BYTES and b'"' not in head and b"," not in head:
-            return False  # what is there does not tell
-        if found := _HEAD.match(head):
-            self._at += found.end()
-            self._arriving = self._uploads.arriving()
-            self._state = self._picture
-        else:
-            self._state = self._string
+    def _find(self) -> bool:
+        """Pass on everything up to the next picture; returns whether there is one."""
+        found = _PICTURE.search(self._piece, self._at)
+        if found is None:
+            self._pass_on(max(self._at, len(self._piece) - _HEAD_BYTES))  # what is there does not tell
+            return False
+        self._pass_on(found.start(1))
+        self._at = found.end()
+        self._arriving = self._uploads.arriving()
         return True
 
-    def _string(self) -> bool:
-        """In a string: pass on everything up to its end."""
-        found = _REST_OF_A_STRING.match(self._piece, self._at)
-        end = found.end() if found else self._at
-        ends = self._piece[end : end + 1] == b'"'
-        self._pass_on(end + ends)  # a backslash at the end belongs to what comes
-        if ends:
-            self._state = self._between
-        return ends
-
-    def _picture(self) -> bool:
-        """In the bytes of a picture."""
+    def _take(self) -> bool:
+        """Take the bytes of a picture; returns whether it has ended."""
         end = self._piece.find(b'"', self._at)
         until = end if end >= 0 else len(self._piece) - self._piece.endswith(b"\\")
         data, self._at = self._piece[self._at : until], until
@@ -125,7 +106,6 @@ class PictureReader:
         self.pictures[stands_for] = self._uploads.keep(self._arriving)
         self._arriving = None
         self._write(stands_for.encode())
-        self._state = self._string
 
     def _pass_on(self, until: int) -> None:
         self._write(self._piece[self._at : until])

@@ -12,6 +12,9 @@ from jobs.outgoing import AddressRefusedError, is_public, parsed
 FORMS = {
     "mapped": lambda number: 0xFFFF << 32 | number,
     "compatible": lambda number: number,
+    "SIIT": lambda number: 0xFFFF << 48 | number,
+    "ISATAP": lambda number: 0x20014860 << 96 | 0x5EFE << 32 | number,
+    "ISATAP of a global address": lambda number: 0x20014860 << 96 | 0x02005EFE << 32 | number,
     "NAT64": lambda number: 0x64FF9B << 96 | number,
     "6to4": lambda number: 0x2002 << 112 | number << 80,
     "6to4 with a host": lambda number: 0x2002 << 112 | number << 80 | 1,
@@ -34,6 +37,12 @@ def test_no_private_address_is_public_within_another(number: int, form: str) -> 
     """Of all that there are."""
     if not is_public(str(IPv4Address(number))):
         assert not is_public(str(IPv6Address(FORMS[form](number))))
+
+
+@pytest.mark.parametrize("address", ["192.88.99.1", "168.63.129.16", "fec0::1", "3fff::1", "5f00::1", "100::1"])
+def test_what_is_nobodys_or_a_clouds_own_is_not_called(address: str) -> None:
+    """Whatever Python says of it."""
+    assert not is_public(address)
 
 
 @given(st.integers(0, 2**80 - 1))

@@ -59,3 +59,17 @@ def test_a_table_with_options_is_read_by_who_reads_them(tmp_path: Path, table: s
 def test_a_picture_that_is_nowhere_is_named(tmp_path: Path) -> None:
     """With the folder that was looked in."""
     assert "there is no image 'b.png'" in refusal(rows(tmp_path, "b.png"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["a/" * 50_000, "a" * 300 + ".jpg", "dir/" * 1200 + "a.png", "a" * 100_000, "a\0b.png", "../" * 200]
+)
+def test_no_name_is_too_long_to_be_refused_as_one(tmp_path: Path, name: str) -> None:
+    """The row is named, and left out where bad ones may be."""
+    good = {"image": "harbour.png", "question": "Which?", "options": ["red", "green"], "answer": "B"}
+    lines = (json.dumps(row) for row in (good, good | {"image": name}))
+    source = written(tmp_path, "rows.jsonl", "\n".join(lines))
+    assert "rows.jsonl:2" in refusal(source, tmp_path)
+    made = bring(source, PICTURES, tmp_path / "data" / "made", leave_out_bad=True)
+    assert made.samples == 1
+    assert str(tmp_path) not in str(made.left_out[0].message).replace(str(PICTURES), "")
