@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Scope
@@ -43,7 +44,7 @@ _OPENAI_TYPES: dict[int, str] = {
     HTTPStatus.FORBIDDEN: "permission_error",
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
 }
-_SERVER_FAULTS = 500
+_SERVER_FAULTS, _CLIENT_LEFT = 500, 499
 _MOST_TOLD = 10
 _MOST_SAID = 2000
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
@@ -93,6 +94,11 @@ class ProblemResponse(Response):
     media_type = MEDIA_TYPE
 
 
+async def _handle_leaving(request: Request, error: Exception) -> Response:
+    """Nobody reads it; the number is nginx's, and tells logs and counters that the client left."""
+    return Response(status_code=_CLIENT_LEFT)
+
+
 def install_handlers(app: FastAPI) -> None:
     """Turn every error that a route can end in into its problem document."""
     for error_class in PROBLEM_KINDS:
@@ -100,6 +106,7 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RedisError, _handle_known)
     app.add_exception_handler(RequestValidationError, _handle_validation)
     app.add_exception_handler(HTTPException, _handle_http)
+    app.add_exception_handler(ClientDisconnect, _handle_leaving)
     app.add_exception_handler(Exception, _handle_known)
 
 

@@ -8,6 +8,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from jobs.results import PAGE, KeptParts
+from service.http.turns import Turns
 
 _AT_ONCE = 1
 _FIRST_ROWS = 1
@@ -27,16 +28,16 @@ class Readers:
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self.unread = 0
         self._most_bytes = most_bytes
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._turns = Turns(_AT_ONCE, _AT_ONCE)
         self._kept = KeptParts(_MOST_KEPT)
         self._open = 0
 
     @contextmanager
-    def reader(self) -> Iterator["Reader"]:
-        """Begin to send results to somebody."""
+    def reader(self, owner: str | None = None) -> Iterator["Reader"]:
+        """Begin to send results to somebody of an owner's."""
         self._open += 1
         try:
-            yield Reader(self)
+            yield Reader(self, owner)
         finally:
             self._open -= 1
             if not self._open:
@@ -48,17 +49,18 @@ class Readers:
         return self.unread > self._most_bytes
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[KeptParts]:
-        """Wait for a turn at making a page; gives the parts that were read for all."""
-        async with self._turns:
+    async def turn(self, owner: str | None) -> AsyncIterator[KeptParts]:
+        """Wait for an owner's turn at making a page; gives the parts that were read for all."""
+        async with self._turns.of(owner):
             yield self._kept
 
 
 class Reader:
     """One client that reads results: how many responses it is sent at a time, by how long they are."""
 
-    def __init__(self, readers: Readers) -> None:
+    def __init__(self, readers: Readers, owner: str | None) -> None:
         self._readers = readers
+        self._owner = owner
         self._rows = _FIRST_ROWS
 
     @property
@@ -69,7 +71,7 @@ class Reader:
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[KeptParts]:
         """Wait for this client's turn, as `Readers.turn`."""
-        async with self._readers.turn() as kept:
+        async with self._readers.turn(self._owner) as kept:
             yield kept
 
     def pieces(self, page: bytes, rows: int) -> Iterator[bytes]:

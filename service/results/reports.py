@@ -7,12 +7,14 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response as Answer
 
 from catalogue.load import Catalogue
@@ -39,6 +41,7 @@ from service.http.auth import CurrentCaller
 from service.http.freshness import Kept, is_known, validators
 from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs, part
+from service.http.turns import Turns
 from service.operations.datasets import Datasets
 from service.results.tallies import Lacking, Tallies, recorded
 
@@ -53,7 +56,7 @@ _RENDERERS: dict[Format, Callable[[Report], str]] = {
 }
 _KEPT_REPORTS = 16
 _KEPT_PANELS = 2  # a verdict for every different answer
-_BUILDS_AT_A_TIME = 2
+_BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER = 2, 1
 _MOST_REASONS = 5
 
 
@@ -85,6 +88,22 @@ class Asked:
             )
 
 
+@dataclass(frozen=True)
+class ReportReader:
+    """For whom a report is made, and whether he still waits for it."""
+
+    owner: str | None
+    has_left: Callable[[], Awaitable[bool]]
+
+
+def report_reader(request: Request, caller: CurrentCaller) -> ReportReader:
+    """Who reads what a request asks for."""
+    return ReportReader(caller.owner, request.is_disconnected)
+
+
+CurrentReader = Annotated[ReportReader, Depends(report_reader)]
+
+
 class Reports:
     """Builds reports in threads, a few at a time; responses pass through page by page."""
 
@@ -106,27 +125,40 @@ class Reports:
         self._viewer = viewer
         self._kept = Kept[Report](_KEPT_REPORTS)
         self._panels = Kept[Panel](_KEPT_PANELS)
-        self._building = asyncio.Semaphore(_BUILDS_AT_A_TIME)
+        self._building = Turns(_BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
 
-    async def render(self, asked: "Asked", form: Format) -> str:
-        """Render one report of what the jobs, all over one data set, have recorded so far."""
+    async def render(self, asked: "Asked", form: Format, reader: "ReportReader") -> str:
+        """Render one report of what the jobs, all over one data set, have recorded so far.
+
+        Raises ClientDisconnect where nobody waits for it any more when its turn comes.
+        """
         loop = asyncio.get_running_loop()
-        async with self._building:
+        async with self._turn_of(reader):
             return await asyncio.to_thread(self._render, asked, form, loop)
 
-    async def verdicts(self, asked: "Asked", form: Form, *, parts: bool, texts: bool) -> AsyncIterator[bytes]:
+    async def verdicts(
+        self, asked: "Asked", form: Form, reader: "ReportReader", *, parts: bool, texts: bool
+    ) -> AsyncIterator[bytes]:
         """Yield a file of the verdicts on what the jobs have recorded so far, in the order of recording, job by job.
 
-        Nothing comes before the first response is judged, so that what cannot be judged at all is refused.
+        Nothing comes before the first response is judged, so that what cannot be judged at all is refused. Raises
+        ClientDisconnect as `render` does.
         """
         chunks = self._verdicts(asked, form, parts, texts, asyncio.get_running_loop())
         while True:
-            async with self._building:
+            async with self._turn_of(reader):
                 chunk = await asyncio.to_thread(next, chunks, None)
             if chunk is None:
                 return
             yield chunk
+
+    @asynccontextmanager
+    async def _turn_of(self, reader: "ReportReader") -> AsyncIterator[None]:
+        async with self._building.of(reader.owner):
+            if await reader.has_left():
+                raise ClientDisconnect
+            yield
 
     def version(self, asked: "Asked") -> str:
         """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
@@ -275,6 +307,7 @@ async def get_report(
     registry: Registry,
     caller: CurrentCaller,
     reports: CurrentReports,
+    reader: CurrentReader,
     job_id: JobId,
     form: _Form = "json",
     judges: Judges = (),
@@ -285,7 +318,7 @@ async def get_report(
     Of a job that judges, tell what its models said.
     """
     asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, judges))
-    return await _report(asked, reports, form, if_none_match)
+    return await _report(asked, reports, reader, form, if_none_match)
 
 
 @router.get(
@@ -299,6 +332,7 @@ async def get_joint_report(
     registry: Registry,
     caller: CurrentCaller,
     reports: CurrentReports,
+    reader: CurrentReader,
     jobs: Annotated[
         list[str],
         Query(
@@ -315,14 +349,14 @@ async def get_joint_report(
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
     asked = Asked(await found_jobs(registry, caller, jobs), await found_jobs(registry, caller, judges))
-    return await _report(asked, reports, form, if_none_match)
+    return await _report(asked, reports, reader, form, if_none_match)
 
 
-async def _report(asked: Asked, reports: Reports, form: Format, known: str | None) -> Answer:
+async def _report(asked: Asked, reports: Reports, reader: ReportReader, form: Format, known: str | None) -> Answer:
     version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-{form}"'
     headers = validators(tag)
     if is_known(tag, known):
         return Answer(status_code=304, headers=headers)
-    text = await reports.render(asked, form)
+    text = await reports.render(asked, form, reader)
     return Answer(text, headers=headers, media_type=MEDIA_TYPES[form])

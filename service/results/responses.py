@@ -13,7 +13,7 @@ from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
 from jobs.results import PAGE, KeptParts, ResultStore
 from service.http import examples
-from service.http.auth import StreamPlace
+from service.http.auth import CurrentCaller, StreamPlace
 from service.http.openapi import example, problems
 from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
 from service.operations.instrumentation import CurrentInstrumentation
@@ -175,6 +175,7 @@ class ResultQuery(ResultFilter):
 async def read_results(
     *,
     registry: Registry,
+    caller: CurrentCaller,
     results: Results,
     followers: Annotated[Followers, part(Followers)],
     readers: Annotated[Readers, part(Readers)],
@@ -190,7 +191,7 @@ async def read_results(
     await registry.get(job_id)
 
     async def stream() -> AsyncIterator[bytes]:
-        with readers.reader() as reader:
+        with readers.reader(caller.owner) as reader:
             if query.follow:
                 source = followed_pages(
                     results, registry, followers, job_id, reader, after=query.after, stopping=stopping

@@ -18,7 +18,7 @@ from service.http.openapi import problems
 from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs
 from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
 from service.results.readers import PatientResponse
-from service.results.reports import Asked, CurrentReports, Reports
+from service.results.reports import Asked, CurrentReader, CurrentReports, ReportReader, Reports
 from service.results.responses import NDJSONResponse
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -102,6 +102,7 @@ async def get_verdicts(
     registry: Registry,
     caller: CurrentCaller,
     reports: CurrentReports,
+    reader: CurrentReader,
     instrumentation: CurrentInstrumentation,
     job_id: JobId,
     query: Annotated[VerdictQuery, Query()],
@@ -109,7 +110,7 @@ async def get_verdicts(
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
     asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, query.judge))
-    return await _answer(asked, reports, instrumentation, query, if_none_match)
+    return await _answer(asked, reports, reader, instrumentation, query, if_none_match)
 
 
 @router.get(
@@ -124,23 +125,29 @@ async def get_joint_verdicts(
     registry: Registry,
     caller: CurrentCaller,
     reports: CurrentReports,
+    reader: CurrentReader,
     instrumentation: CurrentInstrumentation,
     query: Annotated[JointQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
     asked = Asked(await found_jobs(registry, caller, query.job), await found_jobs(registry, caller, query.judge))
-    return await _answer(asked, reports, instrumentation, query, if_none_match)
+    return await _answer(asked, reports, reader, instrumentation, query, if_none_match)
 
 
-async def _answer(
-    asked: Asked, reports: Reports, counted: Instrumentation, query: VerdictQuery, known: str | None
+async def _answer(  # noqa: PLR0917
+    asked: Asked,
+    reports: Reports,
+    reader: ReportReader,
+    counted: Instrumentation,
+    query: VerdictQuery,
+    known: str | None,
 ) -> Response:
     version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
     if is_known(tag, known):
         return Response(status_code=304, headers=validators(tag))
-    chunks = reports.verdicts(asked, query.format, parts=query.parts, texts=query.texts)
+    chunks = reports.verdicts(asked, query.format, reader, parts=query.parts, texts=query.texts)
     first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
     jobs = asked.jobs
     name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"

@@ -78,3 +78,22 @@ def test_uploads_are_pruned_by_age_and_bytes(tmp_path: Path) -> None:
     assert uploads.prune(2500, 3600) == 2
     assert [path.exists() for path in paths] == [True, False, False, True]
     assert uploads.prune(2500, 0) == 2
+
+
+def test_strings_without_pictures_cost_no_step_each(tmp_path: Path) -> None:
+    """A body of a million of them is looked at once a piece."""
+
+    class Counting(PictureReader):
+        looks = 0
+
+        def _find(self) -> bool:
+            self.looks += 1
+            return super()._find()
+
+    reader = Counting(Uploads(tmp_path), 1 << 26)
+    body = json.dumps(["", "a", 'b"c', "data:", '"data:', "\\"] * 100_000).encode()
+    pieces = [body[start : start + 65_536] for start in range(0, len(body), 65_536)]
+    for piece in pieces:
+        reader.feed(piece)
+    assert reader.close() == body
+    assert reader.looks == len(pieces)
