@@ -173,7 +173,7 @@ def test_ctrl_c_leaves_the_job_and_the_same_command_comes_back(service: Service,
             )
             wait_until(lambda: "3 requests" in log.read_text(), timeout=60, what="the job")
             asking.send_signal(signal.SIGINT)
-            assert asking.wait(30) == 130
+            assert asking.wait(120) == 130
     finally:
         os.kill(worker, signal.SIGCONT)
     assert "goes on; the same command within a day comes back to it" in log.read_text()

@@ -182,6 +182,8 @@ def sources_of(home: Path, server: Server) -> Sources:
 def asked_as_a_job(gateway: RunningGateway) -> list[Response]:
     """Every response of the job, once it is over."""
     asked = {"options": {"source": "web", "top_k": 3}, "sampling": {"max_tokens": MOST_TOKENS}}
+    workers = lambda: gateway.client.get("/v1/workers").json()["data"]  # noqa: E731
+    wait_until(lambda: any("web" in worker["sources"] for worker in workers()), what="a worker that has the source")
     reply = gateway.submit(dataset="harbours", cells=[CELL], repeats=REPEATS, seed=3407, **asked)
     assert reply.status_code == httpx.codes.CREATED, reply.text
     name = reply.json()["id"]
