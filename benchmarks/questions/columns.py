@@ -28,8 +28,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "answer": (
         "answer", "answers", "label", "gt", "ground_truth", "gt_answer", "correct_answer", "correct_option", "target",
+        "answer_key", "answerkey", "gold", "gold_answer", "gold_label", "gt_label", "correct_choice", "correct_label",
+        "correct_letter", "answer_letter", "answer_option", "answer_label", "groundtruth", "reference_answer",
     ),
-    "answer_index": ("answer_index", "answer_idx", "correct_index"),
+    "answer_index": (
+        "answer_index", "answer_idx", "correct_index", "correct_idx", "correct_choice_idx", "correct_choice_index",
+        "correct_option_idx", "correct_option_index", "correct_answer_idx", "correct_answer_index", "gold_index",
+        "gold_idx", "gt_index", "gt_idx", "label_index", "label_idx", "target_index", "target_idx",
+    ),
     "answer_from_1": ("answer_from_1",),
     "answer_text": ("answer_text",),
     "type": ("question_type", "answer_type", "kind", "type"),

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from benchmarks.questions.columns import Columns, text_of
 from benchmarks.questions.numbers import Convention, is_unsure, sign_within
-from benchmarks.questions.options import Lettered, lettered, options_of, options_within
+from benchmarks.questions.options import Lettered, Options, lettered, options_of, options_within
 from benchmarks.questions.samples import Kind
 from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value, texts_of
 from evaluation.benchmark import Origin
@@ -19,6 +20,8 @@ MAY_BE_CHOICES = (None, "choice", "choices", "yes_no")
 _WRAPPERS = ("questions", "samples", "records", "data", "annotations")
 _COUNTED = {"answer": 0, "answer_index": 0, "answer_from_1": 1}
 """Fields that may hold an option's number, and what it counts from."""
+_BY_CHANCE = 0.01
+"""How likely it may be that numbers from 0 never hold 0; below, they may as well count from 1."""
 
 
 @dataclass
@@ -111,6 +114,9 @@ class _Survey:
         self._signs: dict[str, tuple[int, str]] = {}
         self._unsure: tuple[int, str] | None = None
         self._names: dict[str, str] = {}
+        self._declared: set[str] = set()
+        self._unnamed: dict[str, tuple[int, str, str]] = {}
+        self._from_1 = False
 
     def look_at(self, row: Mapping[str, Any], record: Record) -> None:
         """Note one row; what is wrong with it alone is told where it is read."""
@@ -122,13 +128,13 @@ class _Survey:
         question, kind = text_of(columns.first("question")[1]), kind_of(columns)
         if question and kind in MAY_BE_CHOICES:
             self.within.append(None if options else options_within(question))
-            options = lettered(self.within[-1].options) if self.within[-1] else options
+            options = Options(lettered(self.within[-1].options)) if self.within[-1] else options
         if options and kind in MAY_BE_CHOICES:
             self._note_choice(columns, options, record)
         elif kind in (None, "number"):
             self._note_number(columns, record)
 
-    def _note_choice(self, columns: Columns, options: Mapping[str, str], record: Record) -> None:
+    def _note_choice(self, columns: Columns, options: Options, record: Record) -> None:
         for name in ("answer_from_1", "answer_index", "answer"):
             own, value = columns.first(name)
             if value is None:
@@ -136,10 +142,16 @@ class _Survey:
             value = only_value(value)
             self._names[name] = columns.called(own)
             text = text_of(value)
+            if own in record.called:
+                self._declared.add(name)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
-                if int(text) <= len(options):
-                    self._numbers.setdefault(name, []).append((int(text), len(options), record.line))
+            if name == "answer" and options.numbered and text.isdecimal():
+                if text not in options.called:
+                    self._unnamed.setdefault(columns.called(own), (record.line, text, ", ".join(options.called)))
+            elif (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
+                if int(text) <= len(options.texts):
+                    self._numbers.setdefault(name, []).append((int(text), len(options.texts), record.line))
+                    self._from_1 = self._from_1 or (options.numbered and "0" not in options.called)
             elif len(letters_in(value, options)) > 1:
                 self.several.add(text_of(columns.first("category")[1]))
             elif text:
@@ -160,6 +172,12 @@ class _Survey:
         """Say what is wrong with a column, whatever row is looked at."""
         for name, numbers in self._numbers.items():
             yield from self._wrong_count(name, numbers)
+        for own, (line, text, names) in self._unnamed.items():
+            yield (
+                f"{own}: holds {text} (row at line {line}), and the options are called {names}: what its numbers count "
+                f"from is not told; say `--map {own}=answer_index` if they count from 0, "
+                f"`--map {own}=answer_from_1` if from 1"
+            )
         yield from self._wrong_signs()
 
     def _wrong_count(self, name: str, numbers: list[tuple[int, int, int]]) -> Iterator[str]:
@@ -173,7 +191,16 @@ class _Survey:
                 f"{own}: holds {last[0]} of {last[0]} options (row at line {last[1]}) and never 0, so it counts from "
                 f"1; say `--map {own}=answer_from_1`"
             )
-        if base == 0 and not last and zero is None and name in self._others:
+        mixed = name in self._others
+        if base == 0 and not last and zero is None and not mixed and name not in self._declared:
+            by_chance = prod(1 - 1 / count for _, count, _ in numbers)
+            if by_chance < _BY_CHANCE or self._from_1:
+                yield (
+                    f"{own}: holds numbers in {len(numbers)} rows, and never 0 nor the number of the options: whether "
+                    f"they count from 0 or from 1 is not told; say `--map {own}=answer_index` if they count from 0, "
+                    f"`--map {own}=answer_from_1` if from 1"
+                )
+        if base == 0 and not last and zero is None and mixed:
             line, text = self._others[name]
             yield (
                 f"{own}: holds numbers in some rows (line {numbers[0][2]}: {numbers[0][0]}) and texts or letters in "

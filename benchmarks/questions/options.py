@@ -1,7 +1,8 @@
 """Which options a record has: in a column, in one column each, or as lettered lines of its question's text."""
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.questions.columns import Columns, listed, text_of
@@ -10,6 +11,44 @@ from benchmarks.questions.samples import LETTERS
 _LETTERED = re.compile(r"[(\[]?([A-Z])[.)\]:．：、]\s*(\S.*)", re.DOTALL)
 """An option with its letter: "(A) red", "A. red", "A) red", "A: red"."""
 _OPENING_LETTER = re.compile(r"\s*[(\[]?[A-Z][.)\]:．：、]\s*\S")
+_MARKED = re.compile(
+    r"[(\[（【]\s*([A-Za-z]|\d{1,2})\s*[)\]）】][.:：]?\s*(\S.*)"
+    r"|([A-Za-z])(?:[.)\]:．：、）]\s*|\s+[-–—]\s+)(\S.*)"
+    r"|(\d{1,2})[.)\]:．：、）]\s+(\S.*)"
+    r"|([①-⑳Ⓐ-ⓩ])[.:]?\s*(\S.*)",
+    re.DOTALL,
+)
+"""An option with its mark, however it is written: "a. red", "(1) red", "1. red", "A - red", "（A）red", "① red"."""
+_OF_AN_OPTION = re.compile(r"(?:option|choice|opt)?_?([a-z]|\d{1,2})")
+_TEXTS = ("text", "content", "value", "option_text", "answer_text", "description", "option", "choice", "answer")
+_LABELS = ("label", "letter", "key", "id", "index", "option_id", "name", "option", "choice")
+"""Fields of an option that is an object, which hold its text and its label: the first that there is of each."""
+
+
+class Options(NamedTuple):
+    """Options by their letters, and the letter of each by what the record itself calls it, where it calls it at all."""
+
+    texts: dict[str, str]
+    called: Mapping[str, str] = {}
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the record calls its options by numbers."""
+        return bool(self.called) and all(name.isdecimal() for name in self.called)
+
+    def named(self, text: str) -> str:
+        """The letter of the option that the record calls so; nothing where it calls none so."""
+        return self.called.get(text) or self.called.get(_label(text), "")
+
+    def letter(self, text: str) -> str:
+        """The letter of the option that a text names by its letter, in whatever brackets; nothing of any other text.
+
+        Letters by which the record calls its options go before their order.
+        """
+        letter = text.strip(" .()[]（）").upper()
+        if any(len(name) == 1 and name.isalpha() for name in self.called):
+            return self.called.get(letter, "")
+        return letter if letter in self.texts else ""
 
 
 class Lettered(NamedTuple):
@@ -20,28 +59,45 @@ class Lettered(NamedTuple):
     behind: str
 
 
-def options_of(columns: Columns) -> dict[str, str] | None:
-    """Take the options, lettered from A. Raises ValueError for options without an order or with a gap."""
+def options_of(columns: Columns) -> Options | None:
+    """Take the options, lettered from A.
+
+    Raises ValueError for options without a text, of an unknown form, or with a gap.
+    """
     name, value = columns.first("options")
-    value = listed(value)
-    found = _listed_in(name, value) if value else _from_columns(columns)
-    if found and len(found) > len(LETTERS):
+    own, value = columns.called(name), listed(value)
+    found = _listed_in(own, value) if value else _from_columns(columns)
+    if not found:
+        return None
+    if len(found) > len(LETTERS):
         raise ValueError(
-            f"{name}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
-            f"or ask it without options: `--map {columns.called(name)}=ignored`, its answer as a text by answer_text"
+            f"{own}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
+            f"or ask it without options: `--map {own}=ignored`, its answer as a text by answer_text"
         )
-    return lettered(found) if found else None
+    if empty := [label or str(at) for at, (label, text) in enumerate(found, start=1) if not text]:
+        raise ValueError(f"{own}: option {empty[0]} has no text, and others behind it have; write it, or leave it out")
+    return _called([label for label, _ in found], [text for _, text in found], own)
+
+
+def _called(labels: Sequence[str], texts: Sequence[str], name: str) -> Options:
+    """The options by letters; without labels, their marks are what they are called by."""
+    bare, marks = _bare(texts)
+    if any(labels) and (len(set(labels)) < len(labels) or not all(labels)):
+        raise ValueError(f"{name}: its options are called {', '.join(labels)}; each must have a name of its own")
+    called = labels if any(labels) else marks
+    return Options(dict(zip(LETTERS, bare, strict=False)), dict(zip(called, LETTERS, strict=False)))
 
 
 def lettered(texts: Sequence[str]) -> dict[str, str]:
     """The texts by their letters, without those that they are all written with."""
-    return dict(zip(LETTERS, _bare(texts), strict=False))
+    return dict(zip(LETTERS, _bare(texts)[0], strict=False))
 
 
 def bare_option(text: str) -> tuple[str, str] | None:
-    """The letter and the text of an option that is written with both."""
-    match = _LETTERED.fullmatch(text)
-    return (match[1], match[2]) if match else None
+    """The letter and the text of an option that is written with its mark, whatever that is."""
+    mark, bare = _mark_of(text)
+    place = _place_of(mark)
+    return (LETTERS[place], bare) if 0 <= place < len(LETTERS) else None
 
 
 def options_within(text: str) -> Lettered | None:
@@ -71,30 +127,90 @@ def _is_option(line: str, at: int) -> bool:
     return bool(match) and at < len(LETTERS) and match[1] == LETTERS[at]  # type: ignore[index]
 
 
-def _listed_in(name: str, value: Any) -> list[str]:
+def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
+    """The labels, which may be empty, and the texts of options; those that are empty at the end are left out."""
+    labels: list[Any] = []
     if isinstance(value, dict) and isinstance(value.get("text"), list):
-        value = value["text"]
+        labels, value = value.get("label") or [], value["text"]
     if isinstance(value, dict):
-        value = [value[key] for key in sorted(value, key=str)]
+        return _by_key(name, value)
     if isinstance(value, str):
         value = [part for part in re.split(r"\n|\|", value) if part.strip()]
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    return [text_of(one) for one in value]
+    found = [_option(name, at, one) for at, one in enumerate(value, start=1)]
+    if isinstance(labels, list) and len(labels) == len(found):
+        found = [(text_of(label), text) for label, (_, text) in zip(labels, found, strict=True)]
+    return _without_end(found)
 
 
-def _from_columns(columns: Columns) -> list[str]:
+def _by_key(name: str, value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options by what an object calls them, in the order of letters or numbers; in its own of any other names."""
+    found = [(_label(str(key)), _option(name, str(key), one)[1]) for key, one in value.items()]
+    if all(label.isdecimal() for label, _ in found):
+        found.sort(key=lambda one: int(one[0]))
+    elif all(len(label) == 1 for label, _ in found):
+        found.sort()
+    if found and found[0][0] in ("0", "1", "A"):
+        _require_no_gap([label for label, _ in found])
+    return _without_end(found)
+
+
+def _label(text: str) -> str:
+    bare = text.strip(" .:()[]")
+    match = _OF_AN_OPTION.fullmatch(bare.lower())
+    return match[1].upper() if match else bare
+
+
+def _option(name: str, place: int | str, one: Any) -> tuple[str, str]:
+    """The label and the text of one option, which may be an object of both. Raises ValueError for any other form."""
+    if one is None or isinstance(one, str | int | float):
+        return "", text_of(one)
+    if not isinstance(one, dict):
+        raise ValueError(f"{name}: option {place} is a {type(one).__name__}; {_FORM}")
+    fields = {str(key).lower(): inner for key, inner in one.items() if inner is not None}
+    if len(fields) == 1 and (alone := next(iter(fields))) not in _TEXTS and len(_label(alone)) == 1:
+        return _label(alone), _text_in(name, place, fields[alone])
+    text = next((field for field in _TEXTS if field in fields), None)
+    label = next((field for field in _LABELS if field in fields and field != text), None)
+    if text is None:
+        raise ValueError(f"{name}: option {place} has {', '.join(fields) or 'no field'}, and no text; {_FORM}")
+    if others := [field for field in fields if field not in (text, label)]:
+        raise ValueError(f"{name}: option {place} has {others[0]}, which nobody reads, beside its {text}; {_FORM}")
+    return _label(text_of(fields[label])) if label else "", _text_in(name, place, fields[text])
+
+
+_FORM = "make each option a text, or an object of `label` and `text`; options that are pictures cannot be asked"
+
+
+def _text_in(name: str, place: int | str, value: Any) -> str:
+    if not (text := text_of(value)):
+        raise ValueError(f"{name}: option {place} has no text; {_FORM}")
+    return text
+
+
+def _without_end(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    last = max((at for at, (_, text) in enumerate(found) if text), default=-1)
+    return list(found[: last + 1])
+
+
+def _from_columns(columns: Columns) -> list[tuple[str, str]]:
     """The options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
     found = columns.named(r"(?:option|choice)_?([a-z]|\d{1,2})")
     letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
     if not found and letters[:2] == ["a", "b"]:
         found = columns.named(rf"([{''.join(_without_tail(letters))}])")
     keys = sorted(found, key=lambda key: (int(key) if key.isdecimal() else 0, key))
-    expected = list(LETTERS.lower()) if keys and keys[0].isalpha() else [str(at) for at in range(100)]
-    first = expected.index(keys[0]) if keys and keys[0] in ("0", "1") else 0
-    if gap := [key for key, other in zip(expected[first:], keys, strict=False) if key != other]:
-        raise ValueError(f"options {', '.join(keys).upper()} have a gap: there is no {gap[0].upper()}")
-    return [text_of(found[key]) for key in keys]
+    _require_no_gap([key.upper() for key in keys])
+    return [(key.upper(), _option("options", key.upper(), found[key])[1]) for key in keys]
+
+
+def _require_no_gap(keys: Sequence[str]) -> None:
+    """Refuse letters from A, or numbers from 0 or 1, that do not follow each other."""
+    numbers = bool(keys) and keys[0].isdecimal()
+    expected = [str(at) for at in range(keys[0] == "1", 100)] if numbers else list(LETTERS)
+    if gap := [key for key, other in zip(expected, keys, strict=False) if key != other]:
+        raise ValueError(f"options {', '.join(keys)} have a gap: there is no {gap[0]}")
 
 
 def _without_tail(letters: list[str]) -> list[str]:
@@ -103,9 +219,27 @@ def _without_tail(letters: list[str]) -> list[str]:
     return [letter for letter in letters if letter in run or letter <= "j"]
 
 
-def _bare(texts: Sequence[str]) -> list[str]:
-    """The options' texts without their letters, where all are written with theirs in order."""
-    matches = [_LETTERED.fullmatch(text) for text in texts]
-    if all(match and match[1] == LETTERS[at] for at, match in enumerate(matches)):
-        return [match[2] for match in matches if match]
-    return list(texts)
+def _bare(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options' texts without their marks, and these, where all are written with theirs in order."""
+    found = [_mark_of(text) for text in texts]
+    bare = [text for _, text in found]
+    places = [_place_of(mark) for mark, _ in found]
+    if len(texts) < 2 or places != list(range(len(texts))) or len(set(bare)) < len(set(texts)):
+        return list(texts), []
+    return _bare(bare)[0], [mark for mark, _ in found]
+
+
+def _mark_of(text: str) -> tuple[str, str]:
+    """The letter or number that an option's text begins with, and the rest; nothing and the text without one."""
+    match = _MARKED.fullmatch(text)
+    if match is None:
+        return "", text
+    mark, bare = filter(None, match.groups())
+    return unicodedata.normalize("NFKC", mark).upper(), bare
+
+
+def _place_of(mark: str) -> int:
+    """The place of an option from 0 by its letter, or by its number from 1; -1 of no mark, or of 0."""
+    if mark.isdecimal():
+        return int(mark) - 1
+    return LETTERS.find(mark) if len(mark) == 1 else -1

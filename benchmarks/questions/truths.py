@@ -1,12 +1,12 @@
 """How a question is answered, and which answers are right: type, truths and tolerance of a record."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.questions.columns import Columns, listed, plain_name, text_of
 from benchmarks.questions.numbers import Convention, leading_number, number_in
-from benchmarks.questions.options import bare_option
+from benchmarks.questions.options import Options, bare_option
 from benchmarks.questions.samples import LONGEST_SHORT, Kind
 from evaluation.answers.choices import key_of
 from evaluation.answers.lexicon import phrases
@@ -42,15 +42,17 @@ _LETTER_RUN = re.compile(r"[A-Z]{2,}")
 class Said(NamedTuple):
     """How a file writes truths: whether its values have types, how its numbers are written, which letters are several.
 
-    `several` tells that several letters are asked for, whatever this row's truth is.
+    `several` tells that several letters are asked for, whatever this row's truth is; `note` takes what people should
+    know of how a truth was read.
     """
 
     typed: bool = True
     convention: Convention = Convention()
     several: bool = False
+    note: Callable[[str], None] = lambda text: None
 
 
-def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | None, said: Said) -> dict[str, Any]:
+def truth_of(columns: Columns, kind: Kind | None, options: Options | None, said: Said) -> dict[str, Any]:
     """Take truths and tolerance of a question, whose type may be declared.
 
     Options make a choice, unless the type is number, text or open; several letters make a choice of several. Without a
@@ -93,7 +95,8 @@ def only_value(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[str, ...]:
+def _choice(columns: Columns, called: Options, said: Said) -> tuple[str, ...]:
+    options = called.texts
     for field, read in (("answer_text", _by_text), ("answer_index", _by_index), ("answer_from_1", _by_number)):
         name, value = columns.first(field)
         if value is not None:
@@ -103,39 +106,58 @@ def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[s
     if value is None or value == []:
         return ()
     text = text_of(value)
+    if letter := _by_name(name, text, called):
+        return (letter,)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _told(name, value, _by_index(text, options), options)
-    letter = by_letter_or_text(text, options)
-    if not letter and (several := letters_in(value, options)):
+        return _told(name, value, "" if called.numbered else _by_index(text, options), options)
+    letter = by_letter_or_text(text, called)
+    if not letter and (several := letters_in(value, called)):
         return several
-    if not said.typed and text.isdecimal() and (other := _by_index(text, options)) and letter != other:
-        if letter:
+    if not said.typed and not called.numbered and text.isdecimal():
+        other = _by_index(text, options)
+        if letter and other and letter != other:
             raise ValueError(
                 f"{name}: '{text}' is option {letter}'s text, and counted from 0 it is option {other}; name the column "
                 "answer_text or answer_index"
             )
-        letter = other
+        letter = other or letter
     return _told(name, value, letter, options)
 
 
-def by_letter_or_text(text: str, options: Mapping[str, str]) -> str:
+def _by_name(name: str, text: str, called: Options) -> str:
+    """The option that the record itself calls so. Raises ValueError where that is another option's text."""
+    letter = called.named(text)
+    other = _by_text(text, called.texts) if letter and text not in called.texts else ""
+    if other and other != letter:
+        raise ValueError(
+            f"{name}: '{text}' is option {other}'s text, and option {letter} is called so; name the column answer_text "
+            "or answer_from_1"
+        )
+    return letter
+
+
+def by_letter_or_text(text: str, options: Options) -> str:
     """The option that a text names by its letter or its words; nothing where it names none, or several."""
-    return _by_letter(text, options) or _by_text(text, options)
+    return options.letter(text) or _by_text(text, options.texts)
 
 
-def letters_in(value: Any, options: Mapping[str, str]) -> tuple[str, ...]:
+def letters_in(value: Any, called: Options) -> tuple[str, ...]:
     """The several options that a value names, in their order: a list, "A, C", or "AC" where letters follow each other.
 
     Nothing where it names fewer than two, or something else beside them.
     """
+    options = called.texts
     if isinstance(value, list | tuple):
-        found = [by_letter_or_text(text_of(one), options) if isinstance(one, str) else "" for one in value]
+        found = [
+            called.named(text_of(one)) or (by_letter_or_text(one, called) if isinstance(one, str) else "")
+            for one in value
+        ]
     elif isinstance(value, str) and _LETTER_LIST.fullmatch(value.strip()):
-        found = [letter.upper() for letter in re.findall(r"\b[A-Za-z]\b", value)]
+        found = [called.letter(letter) for letter in re.findall(r"\b[A-Za-z]\b", value)]
     elif (
         isinstance(value, str) and _LETTER_RUN.fullmatch(value.strip()) and list(value.strip()) == sorted(value.strip())
     ):
-        found = list(value.strip())
+        found = [called.letter(letter) for letter in value.strip()]
     else:
         return ()
     named = set(found)
@@ -149,11 +171,6 @@ def _told(name: str, value: Any, letter: str, options: Mapping[str, str]) -> tup
         return (letter,)
     counted = "" if not text_of(value).isdecimal() else "; numbers count from 0, in a column answer_from_1 from 1"
     raise ValueError(f"{name}: '{text_of(value) or value}' is none of the options {', '.join(options)}{counted}")
-
-
-def _by_letter(text: str, options: Mapping[str, str]) -> str:
-    letter = text.strip(" .()[]").upper()
-    return letter if letter in options else ""
 
 
 def _by_text(text: str, options: Mapping[str, str]) -> str:
