@@ -160,7 +160,10 @@ class _Survey:
 
     def _note_number(self, columns: Columns, record: Record) -> None:
         name, value = columns.first("answer")
-        texts = [] if isinstance(value, int | float) else texts_of(value, typed=record.typed)
+        try:
+            texts = [] if isinstance(value, int | float) else texts_of(value, typed=record.typed)
+        except ValueError:
+            return
         if len(texts) == 1:
             self._names["number"] = columns.called(name)
             if sign := sign_within(texts[0]):

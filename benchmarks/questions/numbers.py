@@ -12,6 +12,7 @@ _THOUSANDS = {
     ".": re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d+)?(?:[eE][-+]?\d+)?"),
 }
 _SPACED = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+(?:[.,]\d+)?")
+_INDIAN = re.compile(rf"{_SIGN}[1-9]\d?(?:,\d{{2}})+,\d{{3}}(?:\.\d+)?")
 _UNSURE = re.compile(rf"{_SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}")
 """One mark with three digits behind it, and not zero before: thousands to some, thousandths to others."""
 _LEADING = re.compile(rf"{_SIGN}(?:\d[\d.,]*|[.,]\d+)(?:{_GAP}\d{{3}}(?!\d)[\d.,]*)*(?:[eE][-+]?\d+)?(?<![.,])")
@@ -27,8 +28,11 @@ class Convention(NamedTuple):
 
 def sign_within(text: str) -> str:
     """The decimal sign that a number can only have; nothing where both would do, or where it is no number."""
+    text = without_percent(text)
     if _UNSURE.fullmatch(text):
         return ""
+    if _SPACED.fullmatch(text):
+        return next((sign for sign in ".," if sign in text), "")
     if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text):
         return "." if "." in text else ""
     return "," if _COMMA.fullmatch(text) or (_THOUSANDS["."].fullmatch(text) and "," in text) else ""
@@ -44,7 +48,11 @@ def number_in(text: str, convention: Convention) -> str | None:
 
     Raises ValueError where it is one number in this convention and may be meant as another.
     """
+    if _INDIAN.fullmatch(text):
+        return _number(text)
     if convention.decimal == ".":
+        if _SPACED.fullmatch(text) and "," not in text:
+            return _spaced(text, convention)
         return _number(text) if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) else None
     if "." in text and is_unsure(text) and not convention.told:
         raise ValueError(
@@ -55,6 +63,21 @@ def number_in(text: str, convention: Convention) -> str | None:
         return _number(text, ",", ".")
     plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _SPACED.fullmatch(text)
     return _number(text) if plain else None
+
+
+def _spaced(text: str, convention: Convention) -> str:
+    number = _number(text)
+    if " " in text and not convention.told:
+        raise ValueError(
+            f"'{text}' is not one number for sure: {number} where blanks stand between thousands, else several; write "
+            f"{number}, say `--decimal .` where all such truths are numbers, or name the column answer_text"
+        )
+    return number
+
+
+def without_percent(text: str) -> str:
+    """A number without the per cent sign behind it."""
+    return text.rstrip("%％").rstrip()
 
 
 def leading_number(text: str, convention: Convention) -> str | None:
