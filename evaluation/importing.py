@@ -313,8 +313,20 @@ class _ByStem(Mapping[str, str]):
         files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in RECORD_SUFFIXES)
         paths = sorted(files, reverse=True)
         self._paths = {path.stem: path.relative_to(folder).as_posix() for path in paths}
+        self._pictures: dict[str, list[str]] = {}
+        for path in reversed(paths):
+            if path.suffix.lower() in _ENDINGS:
+                self._pictures.setdefault(path.stem, []).append(path.relative_to(folder).as_posix())
+
+    def all(self, name: str) -> list[str]:
+        """The pictures of a file's name in whatever folders; of a name without an ending, of whatever ending."""
+        file = PurePosixPath(name)
+        alike = self._pictures.get(file.stem, [])
+        return [one for one in alike if PurePosixPath(one).name == file.name or not file.suffix]
 
     def __getitem__(self, stem: str) -> str:
+        if len(self._pictures.get(stem, ())) > 1:
+            raise KeyError(stem)
         if stem in self._paths:
             return self._paths[stem]
         longer = [name for name in self._paths if name.startswith((f"{stem}-", f"{stem}.", f"{stem}_"))]
@@ -403,11 +415,15 @@ class _Gallery:
         places = [(other, self._folder / other) for other in _endings(name)]
         for candidate, path in [(short, self._draft / name), *places]:
             if path.is_file():
+                if "/" in short and "/" not in candidate and len(alike := self.by_stem.all(candidate)) > 1:
+                    return name, _ambiguous(name, alike)
                 if self._leads_out(path):
                     told = f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
                     return name, told
                 self.found[f"images/{candidate}"] = path
                 return f"images/{candidate}", self._verdict(path)
+        if len(alike := self.by_stem.all(parts[-1])) > 1:
+            return name, _ambiguous(name, alike)
         alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
         if parts[-1] in (alone.name, alone.stem):
             return self.find(str(alone))
@@ -434,6 +450,11 @@ class _Gallery:
             except TilingError as error:
                 self._verdicts[path] = str(error)
         return self._verdicts[path]
+
+
+def _ambiguous(name: str, alike: Sequence[str]) -> str:
+    more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
+    return f"image '{name}' may be {alike[0]} or {alike[1]}{more}: write its folder, or give `--images` that folder"
 
 
 def _endings(name: str) -> list[str]:

@@ -173,10 +173,11 @@ def _read_parquet(path: Path, name: str) -> Iterator[Record | Problem]:
     try:
         file = pyarrow.parquet.ParquetFile(path)
         read = _reader_of_rows(file.schema_arrow.metadata or {})
+        names = tuple(name for name in file.schema_arrow.names if not name.startswith("__index_level_"))
         index = 0
         for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                yield Record(read(row), index + 1, index)
+                yield Record(read(row), index + 1, index, header=names)
                 index += 1
     except pyarrow.ArrowException as error:
         yield Problem(name, None, None, f"is no Parquet file: {error}")

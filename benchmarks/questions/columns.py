@@ -66,6 +66,7 @@ class Columns:
 
     def __init__(self, value: Mapping[str, Any], record: Record | None = None) -> None:
         self._record = record
+        self._there = tuple(value)
         self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
         self._known: dict[str, str] = {}
         for name in self._left:
@@ -83,13 +84,24 @@ class Columns:
 
     def missing(self, field: str, likely: str = "COLUMN") -> str:
         """Say that a field is missing, or only empty here, and which columns there are."""
-        there = self._record.columns if self._record else tuple(self._left)
-        renamed = {plain_name(self.called(known)) for known in NAMES[field]}
-        if held := [name for name in there if plain_name(name) in renamed]:
-            return f"{held[0]}: is empty here"
+        if empty := self.empty(field):
+            return f"{empty}: is empty here"
+        there = self._names_there()
         return (
             f"{field}: is missing; the columns are {', '.join(there)}; `--map {likely}={field}` says which one holds it"
         )
+
+    def empty(self, field: str) -> str:
+        """The column of a field that has nothing here; nothing where there is no such column."""
+        called = self._record.called if self._record else {}
+        own = {plain_name(self.called(known)) for known in NAMES[field]}
+        others = {name for field_of, name in called.items() if plain_name(field_of) not in NAMES[field]}
+        there = (name for name in self._names_there() if name not in others)
+        return next((name for name in there if plain_name(name) in own), "")
+
+    def _names_there(self) -> tuple[str, ...]:
+        header = self._record.header if self._record else ()
+        return header or tuple(map(self.called, self._there))
 
     def first(self, field: str) -> tuple[str, Any]:
         """Take the first column of a field: its own name and its value, which is None where there is none."""
