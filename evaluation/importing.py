@@ -20,7 +20,7 @@ from typing import Any
 import tomli_w
 
 from catalogue.names import did_you_mean
-from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach
+from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach, truths_unread
 from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.datasets import read_settings
 from evaluation.errors import DatasetInvalidError, FileProblem, Problem
@@ -64,10 +64,11 @@ class Imported:
 def import_dataset(
     benchmark: Benchmark[Any],
     source: Path,
-    images: Path,
+    images: Path | None,
     target: Path,
     *,
     check_image: Callable[[Path], object],
+    remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
     rendering: Rendering | None = None,
     columns: Mapping[str, str] | None = None,
     decimal: str | None = None,
@@ -79,6 +80,7 @@ def import_dataset(
 ) -> Imported:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
+    Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
     pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
@@ -106,6 +108,7 @@ def import_dataset(
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
+        remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
         tables = {**_settings_of(benchmark, target.name, gallery), **(described.settings if described else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
@@ -117,7 +120,7 @@ def import_dataset(
         images=len(used),
         left_out=problems,
         kinds=kinds_of(placed, benchmark.answer_form),
-        notes=[*told.notes, *unread_fields(told.unread, known)],
+        notes=[*told.notes, *remarks, *unread_fields(told.unread, known)],
         warnings=list(_warnings(benchmark, placed, places)),
     )
 
@@ -270,6 +273,8 @@ def _warnings(
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     for sample in samples:
         yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
+    if found := truths_unread(samples, benchmark.answer_form):
+        yield FileProblem(*places[found[0].id], None, found[1])
 
 
 def _unreachable(
@@ -349,14 +354,15 @@ class _Gallery:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         draft: Path,
         check_image: Callable[[Path], object],
         rendering: Rendering | None = None,
         *,
         follows_links: bool = False,
     ) -> None:
-        self._folder = folder
+        self._is_told = folder is not None
+        self._folder = folder = folder or draft
         self._draft = draft
         self._check = check_image
         self._rendering = rendering
@@ -411,23 +417,37 @@ class _Gallery:
 
         It is looked for below the folder by the whole name, and then by ever less of its beginning.
         """
-        short, parts = name.removeprefix("images/"), PurePosixPath(name).parts
+        if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
+            return name, message or self._missing(name)
+        candidate, path = place
+        if self._leads_out(path):
+            return name, f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
+        self.found[f"images/{candidate}"] = path
+        return f"images/{candidate}", self._verdict(path)
+
+    def _place_of(self, name: str) -> tuple[str, Path] | None:
+        """Where an image lies, by its name below the folder; that of a record in the draft."""
         places = [(other, self._folder / other) for other in _endings(name)]
-        for candidate, path in [(short, self._draft / name), *places]:
+        for candidate, path in [(name.removeprefix("images/"), self._draft / name), *places]:
             if path.is_file():
-                if "/" in short and "/" not in candidate and len(alike := self.by_stem.all(candidate)) > 1:
-                    return name, _ambiguous(name, alike)
-                if self._leads_out(path):
-                    told = f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
-                    return name, told
-                self.found[f"images/{candidate}"] = path
-                return f"images/{candidate}", self._verdict(path)
-        if len(alike := self.by_stem.all(parts[-1])) > 1:
-            return name, _ambiguous(name, alike)
-        alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
-        if parts[-1] in (alone.name, alone.stem):
-            return self.find(str(alone))
-        return name, f"there is no image '{name}' in {self._folder}"
+                return candidate, path
+        alone = self.by_stem.get(PurePosixPath(name).stem, "")
+        known = PurePosixPath(name).name in (PurePosixPath(alone).name, PurePosixPath(alone).stem)
+        return (alone, self._folder / alone) if alone and known else None
+
+    def _ambiguous(self, name: str) -> str:
+        """Say which pictures a name may mean that is in another folder there; nothing where one is meant."""
+        place, alike = self._place_of(name), self.by_stem.all(name)
+        by_path = place[0] if place and place[0] in _endings(name) else ""
+        if len(alike) < 2 or "/" in by_path or (by_path and "/" not in name.removeprefix("images/")):
+            return ""
+        more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
+        return f"image '{name}' may be {alike[0]} or {alike[1]}{more}: write its folder, or give `--images` that folder"
+
+    def _missing(self, name: str) -> str:
+        if not self._is_told:
+            return f"image '{name}' is a file: name the folder of the images, --images FOLDER"
+        return f"there is no image '{name}' in {self._folder}"
 
     def _leads_out(self, path: Path) -> bool:
         """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
@@ -450,11 +470,6 @@ class _Gallery:
             except TilingError as error:
                 self._verdicts[path] = str(error)
         return self._verdicts[path]
-
-
-def _ambiguous(name: str, alike: Sequence[str]) -> str:
-    more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
-    return f"image '{name}' may be {alike[0]} or {alike[1]}{more}: write its folder, or give `--images` that folder"
 
 
 def _endings(name: str) -> list[str]:

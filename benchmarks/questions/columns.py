@@ -58,6 +58,18 @@ _USUAL = (
 )  # fmt: skip
 FIELDS = tuple(dict.fromkeys((*_USUAL, *(name for names in NAMES.values() for name in names))))
 """What `--map` may call a column: * stands for a letter or number, or for what a group is called."""
+VITAL = (
+    *NAMES["options"],
+    "option[_0-9]*",
+    "choice[_0-9]*",
+    "a",
+    "b",
+    "answer",
+    "answers",
+    "correct_answer",
+    "ground_truth",
+)
+"""Names, or patterns of them, without which a question is another one."""
 _LONGEST_GROUP = 100
 
 

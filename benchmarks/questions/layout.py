@@ -109,13 +109,13 @@ class _Survey:
         self._convention = Convention(record.decimal, record.decimal_told)
         self.within: list[Lettered | None] = []
         self.several: set[str] = set()
-        self._numbers: dict[str, list[tuple[int, int, int]]] = {}
-        self._others: dict[str, tuple[int, str]] = {}
-        self._signs: dict[str, tuple[int, str]] = {}
-        self._unsure: tuple[int, str] | None = None
+        self._numbers: dict[str, list[tuple[int, int, str]]] = {}
+        self._others: dict[str, tuple[str, str]] = {}
+        self._signs: dict[str, tuple[str, str]] = {}
+        self._unsure: tuple[str, str] | None = None
         self._names: dict[str, str] = {}
         self._declared: set[str] = set()
-        self._unnamed: dict[str, tuple[int, str, str]] = {}
+        self._unnamed: dict[str, tuple[str, str, str]] = {}
         self._from_1 = False
 
     def look_at(self, row: Mapping[str, Any], record: Record) -> None:
@@ -147,15 +147,15 @@ class _Survey:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if name == "answer" and options.numbered and text.isdecimal():
                 if text not in options.called:
-                    self._unnamed.setdefault(columns.called(own), (record.line, text, ", ".join(options.called)))
+                    self._unnamed.setdefault(columns.called(own), (record.place, text, ", ".join(options.called)))
             elif (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
                 if int(text) <= len(options.texts):
-                    self._numbers.setdefault(name, []).append((int(text), len(options.texts), record.line))
+                    self._numbers.setdefault(name, []).append((int(text), len(options.texts), record.place))
                     self._from_1 = self._from_1 or (options.numbered and "0" not in options.called)
             elif len(letters_in(value, options)) > 1:
                 self.several.add(text_of(columns.first("category")[1]))
             elif text:
-                self._others.setdefault(name, (record.line, text))
+                self._others.setdefault(name, (record.place, text))
             return
 
     def _note_number(self, columns: Columns, record: Record) -> None:
@@ -167,9 +167,9 @@ class _Survey:
         if len(texts) == 1:
             self._names["number"] = columns.called(name)
             if sign := sign_within(texts[0]):
-                self._signs.setdefault(sign, (record.line, texts[0]))
+                self._signs.setdefault(sign, (record.place, texts[0]))
             elif "," in texts[0] and is_unsure(texts[0]):
-                self._unsure = self._unsure or (record.line, texts[0])
+                self._unsure = self._unsure or (record.place, texts[0])
 
     def wrong(self) -> Iterator[str]:
         """Say what is wrong with a column, whatever row is looked at."""
@@ -177,21 +177,21 @@ class _Survey:
             yield from self._wrong_count(name, numbers)
         for own, (line, text, names) in self._unnamed.items():
             yield (
-                f"{own}: holds {text} (row at line {line}), and the options are called {names}: what its numbers count "
+                f"{own}: holds {text} (row at {line}), and the options are called {names}: what its numbers count "
                 f"from is not told; say `--map {own}=answer_index` if they count from 0, "
                 f"`--map {own}=answer_from_1` if from 1"
             )
         yield from self._wrong_signs()
 
-    def _wrong_count(self, name: str, numbers: list[tuple[int, int, int]]) -> Iterator[str]:
+    def _wrong_count(self, name: str, numbers: list[tuple[int, int, str]]) -> Iterator[str]:
         own, base = self._names[name], _COUNTED[name]
         last = next(((number, line) for number, count, line in numbers if number == count), None)
         zero = next((line for number, _, line in numbers if number == 0), None)
         if base == 1 and zero is not None:
-            yield f"{own}: holds 0 (row at line {zero}), so it counts from 0; say `--map {own}=answer_index`"
+            yield f"{own}: holds 0 (row at {zero}), so it counts from 0; say `--map {own}=answer_index`"
         if base == 0 and last and zero is None:
             yield (
-                f"{own}: holds {last[0]} of {last[0]} options (row at line {last[1]}) and never 0, so it counts from "
+                f"{own}: holds {last[0]} of {last[0]} options (row at {last[1]}) and never 0, so it counts from "
                 f"1; say `--map {own}=answer_from_1`"
             )
         mixed = name in self._others
@@ -206,8 +206,8 @@ class _Survey:
         if base == 0 and not last and zero is None and mixed:
             line, text = self._others[name]
             yield (
-                f"{own}: holds numbers in some rows (line {numbers[0][2]}: {numbers[0][0]}) and texts or letters in "
-                f"others (line {line}: '{text[:40]}'), and never 0: what the numbers count from is not told; make one "
+                f"{own}: holds numbers in some rows ({numbers[0][2]}: {numbers[0][0]}) and texts or letters in "
+                f"others ({line}: '{text[:40]}'), and never 0: what the numbers count from is not told; make one "
                 f"table of each, and say `--map {own}=answer_from_1` or `--map {own}=answer_index` of the numbers"
             )
 
@@ -215,15 +215,15 @@ class _Survey:
         if self._convention.told or "," not in {*self._signs, "," if self._unsure else ""}:
             return
         own = self._names["number"]
-        line, text = self._signs.get(",") or self._unsure or (0, "")
+        line, text = self._signs.get(",") or self._unsure or ("", "")
         if self._convention.decimal == "." and "," in self._signs:
             yield (
-                f"{own}: '{text}' (row at line {line}) has a decimal comma, and in this file a point is the decimal "
+                f"{own}: '{text}' (row at {line}) has a decimal comma, and in this file a point is the decimal "
                 "sign; say `--decimal ,` if all its numbers have commas, or `--decimal .` if this is a text"
             )
         elif self._convention.decimal == "," and "." in self._signs:
             other = self._signs["."]
             yield (
-                f"{own}: holds '{text}' (row at line {line}) and '{other[1]}' (row at line {other[0]}), with two "
+                f"{own}: holds '{text}' (row at {line}) and '{other[1]}' (row at {other[0]}), with two "
                 "decimal signs; write all with one, and say `--decimal ,` or `--decimal .`"
             )

@@ -14,6 +14,7 @@ from benchmarks.questions.pictures import pictures_of
 from benchmarks.questions.samples import NO_CATEGORY, Question
 from benchmarks.questions.truths import Said, kind_of, truth_of
 from evaluation.benchmark import Origin
+from evaluation.errors import ColumnError
 from evaluation.records import Record
 
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
@@ -31,7 +32,12 @@ def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
-        yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
+        try:
+            yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
+        except ColumnError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"row {at + 1} of '{wrapper}': {error}" if wrapper else str(error)) from error
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: Origin) -> dict[str, Any]:
