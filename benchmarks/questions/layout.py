@@ -9,7 +9,8 @@ from benchmarks.questions.columns import Columns, text_of
 from benchmarks.questions.numbers import Convention, is_unsure, sign_within
 from benchmarks.questions.options import Lettered, Options, lettered, options_of, options_within
 from benchmarks.questions.samples import Kind
-from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value, texts_of
+from benchmarks.questions.true_texts import texts_of
+from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value
 from evaluation.benchmark import Origin
 from evaluation.errors import ColumnError
 from evaluation.records import Record

@@ -1,6 +1,5 @@
 """How a question is answered, and which answers are right: type, truths and tolerance of a record."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,6 +8,15 @@ from benchmarks.questions.columns import Columns, listed, plain_name, text_of
 from benchmarks.questions.numbers import Convention, leading_number, number_in, without_percent
 from benchmarks.questions.options import Options, bare_option
 from benchmarks.questions.samples import LONGEST_SHORT, Kind
+from benchmarks.questions.true_texts import (
+    MAY_BE_NONE,
+    NO_TRUTHS,
+    as_written,
+    is_number,
+    known_texts,
+    literal_texts,
+    texts_of,
+)
 from evaluation.answers.choices import key_of
 from evaluation.answers.lexicon import phrases
 
@@ -36,19 +44,6 @@ _KINDS: Mapping[str, Kind] = {
 }
 _TRUE = frozenset(phrases("truth_yes"))
 _FALSE = frozenset(phrases("truth_no"))
-_NO_TRUTHS = frozenset(
-    (
-        "nan",
-        "n/a",
-        "#n/a",
-        "<na>",
-        "nat",
-        "null",
-        *(f"{sign}{inf}" for sign in ("", "+", "-") for inf in ("inf", "infinity")),
-    )
-)
-_MAY_BE_NONE = frozenset(("none", "na", "nil"))
-"""What tables write where there is no value, and what may also be a true text."""
 _LISTS = frozenset(("list", "array", "sequence", "tuple"))
 _OPEN_NUMBERS = (
     "some truths of questions whose type is open are numbers, and no open question is scored by rules; "
@@ -92,12 +87,12 @@ def truth_of(columns: Columns, kind: Kind | None, options: Options | None, said:
     is_list = literal is None and _asks_for_a_list(columns)
     try:
         if is_list:
-            texts = [_as_written(value)] if value is not None else []
+            texts = [as_written(value)] if value is not None else []
             kind = "text" if kind in (None, "open") and len("".join(texts)) <= LONGEST_SHORT else kind
         elif literal is not None:
-            texts = _literal(value, typed=said.typed)
+            texts = literal_texts(value, typed=said.typed)
         else:
-            texts = _known(columns.called(name), texts_of(value, typed=said.typed, kind=kind), said)
+            texts = known_texts(columns.called(name), texts_of(value, typed=said.typed, kind=kind), said.note)
         if kind == "open" and len(texts) == 1 and number_in(without_percent(texts[0]), said.convention) is not None:
             said.note(_OPEN_NUMBERS)
         kind = kind or _inferred(value, texts, said.convention)
@@ -140,7 +135,7 @@ def _choice(columns: Columns, called: Options, said: Said) -> tuple[str, ...]:
     letter = _by_name(name, text, called) or _by_place(name, value, called, said)
     if not letter and (several := letters_in(value, called)):
         return several
-    if not letter and text.lower() in _NO_TRUTHS | _MAY_BE_NONE:
+    if not letter and text.lower() in NO_TRUTHS | MAY_BE_NONE:
         said.note(f"{name}: '{text}' is no option, and taken as no truth")
         return ()
     return _told(name, value, letter, options)
@@ -150,7 +145,7 @@ def _by_place(name: str, value: Any, called: Options, said: Said) -> str:
     """The option of a number, or of a letter or text. Raises ValueError where a text may be either."""
     text = text_of(value)
     counted = "" if called.numbered else _by_index(text, called.texts)
-    if _is_number(value):
+    if is_number(value):
         return counted
     letter = by_letter_or_text(text, called)
     if said.typed or not counted or letter in ("", counted):
@@ -227,62 +222,12 @@ def _by_number(text: str, options: Mapping[str, str]) -> str:
     return _by_index(str(int(text) - 1), options) if text.isdecimal() else ""
 
 
-def texts_of(value: Any, *, typed: bool, kind: Kind | None = None) -> list[str]:
-    """The truths that a value lists, each once; in a table without types they are listed with | between them.
-
-    Raises ValueError for a list of numbers, of which nothing tells whether it is one truth, and for objects without an
-    answer.
-    """
-    value = listed(value)
-    if isinstance(value, str) and not typed:
-        value = value.split("|")
-    values = value if isinstance(value, list) else [] if value is None else [value]
-    if kind != "number" and len(values) > 1 and all(_is_number(one) for one in values) and len({*values}) > 1:
-        raise ValueError(
-            f"{_as_written(value)} is a list of numbers, one truth or several of which each is right; name the column "
-            "answer_text where the list is the truth, or write several as texts"
-        )
-    inner = [one.get("answer") if isinstance(one, dict) else one for one in values]
-    for one, told in zip(values, inner, strict=True):
-        if isinstance(told, dict | list) or (isinstance(one, dict) and told is None):
-            raise ValueError(f"{_as_written(one)[:80]} is no truth: it must be a text, or an object with an `answer`")
-    return [text for text in dict.fromkeys(map(text_of, inner)) if text]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _asks_for_a_list(columns: Columns) -> bool:
     for name, value in [*columns.all("type")]:
         if isinstance(value, str) and plain_name(value) in _LISTS:
             columns.drop(name)
             return True
     return False
-
-
-def _as_written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else text_of(value)
-
-
-def _literal(value: Any, *, typed: bool) -> list[str]:
-    """Truths that are meant as they are written: of a table also a list of texts, or texts with | between them."""
-    told = listed(value) if not typed else value
-    if isinstance(told, list) and all(isinstance(one, str) for one in told):
-        return texts_of(told, typed=True)
-    if isinstance(value, str) and not typed:
-        return texts_of(value, typed=False) if not isinstance(told, list | dict) else [value.strip()]
-    return [text] if (text := _as_written(value)) else []
-
-
-def _known(name: str, texts: list[str], said: Said) -> list[str]:
-    """The texts that are truths, and a note on those that say that there is none, or may say so."""
-    for text in texts:
-        if text.lower() in _NO_TRUTHS:
-            said.note(f"{name}: '{text}' is taken as no truth; name the column answer_text where it is one")
-        elif text.lower() in _MAY_BE_NONE:
-            said.note(f"{name}: '{text}' is taken as a true text; leave the cell empty where no truth is known")
-    return [text for text in texts if text.lower() not in _NO_TRUTHS]
 
 
 def _inferred(value: Any, texts: list[str], convention: Convention) -> Kind:
