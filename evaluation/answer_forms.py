@@ -42,7 +42,9 @@ def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], Answer
 
 
 def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:
-    """Say of each truth that the prompt cannot lead to why it cannot."""
+    """Say of each truth that the prompt cannot lead to why it cannot, and which options have no text."""
+    for letter in (letter for letter, text in (sample.options or {}).items() if not text.strip()):
+        yield f"options: {letter} has no text"
     for truth in form.truths:
         told = truth if len(truth) <= _SHOWN else f"{truth[:_SHOWN]}..."
         if form.possible is not None and truth not in form.possible:

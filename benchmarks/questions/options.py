@@ -74,14 +74,15 @@ def options_of(columns: Columns) -> Options | None:
             f"{own}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
             f"or ask it without options: `--map {own}=ignored`, its answer as a text by answer_text"
         )
-    if empty := [label or str(at) for at, (label, text) in enumerate(found, start=1) if not text]:
-        raise ValueError(f"{own}: option {empty[0]} has no text, and others behind it have; write it, or leave it out")
     return _called([label for label, _ in found], [text for _, text in found], own)
 
 
 def _called(labels: Sequence[str], texts: Sequence[str], name: str) -> Options:
-    """The options by letters; without labels, their marks are what they are called by."""
-    bare, marks = _bare(texts)
+    """The options by letters; without labels, their marks are what they are called by.
+
+    Of options by letters, as data sets keep them, only letters of a usual form are taken for marks.
+    """
+    bare, marks = _bare(texts, _LETTERED if "".join(labels) == LETTERS[: len(labels)] else _MARKED)
     if any(labels) and (len(set(labels)) < len(labels) or not all(labels)):
         raise ValueError(f"{name}: its options are called {', '.join(labels)}; each must have a name of its own")
     called = labels if any(labels) else marks
@@ -90,12 +91,12 @@ def _called(labels: Sequence[str], texts: Sequence[str], name: str) -> Options:
 
 def lettered(texts: Sequence[str]) -> dict[str, str]:
     """The texts by their letters, without those that they are all written with."""
-    return dict(zip(LETTERS, _bare(texts)[0], strict=False))
+    return dict(zip(LETTERS, _bare(texts, _MARKED)[0], strict=False))
 
 
 def bare_option(text: str) -> tuple[str, str] | None:
     """The letter and the text of an option that is written with its mark, whatever that is."""
-    mark, bare = _mark_of(text)
+    mark, bare = _mark_of(text, _MARKED)
     place = _place_of(mark)
     return (LETTERS[place], bare) if 0 <= place < len(LETTERS) else None
 
@@ -138,22 +139,26 @@ def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
         value = [part for part in re.split(r"\n|\|", value) if part.strip()]
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    found = [_option(name, at, one) for at, one in enumerate(value, start=1)]
+    found = _without_end([_option(name, at, one) for at, one in enumerate(value, start=1)])
+    if empty := [at for at, (_, text) in enumerate(found, start=1) if not text]:
+        raise ValueError(f"{name}: option {empty[0]} has no text; {_FORM}")
     if isinstance(labels, list) and len(labels) == len(found):
         found = [(text_of(label), text) for label, (_, text) in zip(labels, found, strict=True)]
-    return _without_end(found)
+    return found
 
 
 def _by_key(name: str, value: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Options by what an object calls them, in the order of letters or numbers; in its own of any other names."""
-    found = [(_label(str(key)), _option(name, str(key), one)[1]) for key, one in value.items()]
+    last = max((at for at, one in enumerate(value.values()) if one is not None), default=-1)
+    there = list(value.items())[: last + 1]
+    found = [(_label(str(key)), _option(name, str(key), one)[1]) for key, one in there]
     if all(label.isdecimal() for label, _ in found):
         found.sort(key=lambda one: int(one[0]))
     elif all(len(label) == 1 for label, _ in found):
         found.sort()
     if found and found[0][0] in ("0", "1", "A"):
         _require_no_gap([label for label, _ in found])
-    return _without_end(found)
+    return found
 
 
 def _label(text: str) -> str:
@@ -219,19 +224,19 @@ def _without_tail(letters: list[str]) -> list[str]:
     return [letter for letter in letters if letter in run or letter <= "j"]
 
 
-def _bare(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+def _bare(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str], list[str]]:
     """The options' texts without their marks, and these, where all are written with theirs in order."""
-    found = [_mark_of(text) for text in texts]
+    found = [_mark_of(text, form) for text in texts]
     bare = [text for _, text in found]
     places = [_place_of(mark) for mark, _ in found]
     if len(texts) < 2 or places != list(range(len(texts))) or len(set(bare)) < len(set(texts)):
         return list(texts), []
-    return _bare(bare)[0], [mark for mark, _ in found]
+    return _bare(bare, form)[0], [mark for mark, _ in found]
 
 
-def _mark_of(text: str) -> tuple[str, str]:
+def _mark_of(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     """The letter or number that an option's text begins with, and the rest; nothing and the text without one."""
-    match = _MARKED.fullmatch(text)
+    match = form.fullmatch(text)
     if match is None:
         return "", text
     mark, bare = filter(None, match.groups())

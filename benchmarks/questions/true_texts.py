@@ -56,11 +56,15 @@ def literal_texts(value: Any, *, typed: bool) -> list[str]:
     return [text] if (text := as_written(value)) else []
 
 
-def known_texts(name: str, texts: list[str], note: Callable[[str], None]) -> list[str]:
-    """The texts that are truths, and a note on those that say that there is none, or may say so."""
+def known_texts(name: str, texts: list[str], kind: Kind | None, note: Callable[[str], None]) -> list[str]:
+    """The texts that are truths, and a note on those that say that there is none, or may say so.
+
+    Where the truths are declared to be texts, all are.
+    """
+    none = NO_TRUTHS if kind != "text" else frozenset()
     for text in texts:
-        if text.lower() in NO_TRUTHS:
+        if text.lower() in none:
             note(f"{name}: '{text}' is taken as no truth; name the column answer_text where it is one")
-        elif text.lower() in MAY_BE_NONE:
+        elif text.lower() in NO_TRUTHS | MAY_BE_NONE:
             note(f"{name}: '{text}' is taken as a true text; leave the cell empty where no truth is known")
-    return [text for text in texts if text.lower() not in NO_TRUTHS]
+    return [text for text in texts if text.lower() not in none]

@@ -92,7 +92,7 @@ def truth_of(columns: Columns, kind: Kind | None, options: Options | None, said:
         elif literal is not None:
             texts = literal_texts(value, typed=said.typed)
         else:
-            texts = known_texts(columns.called(name), texts_of(value, typed=said.typed, kind=kind), said.note)
+            texts = known_texts(columns.called(name), texts_of(value, typed=said.typed, kind=kind), kind, said.note)
         if kind == "open" and len(texts) == 1 and number_in(without_percent(texts[0]), said.convention) is not None:
             said.note(_OPEN_NUMBERS)
         kind = kind or _inferred(value, texts, said.convention)

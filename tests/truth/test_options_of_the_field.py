@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.datasets import load_loose
 from tests.truth.reading import imported, refusal, written
 
 _TEXTS = ("a cat", "a dog", "a cow", "a hen")
@@ -98,10 +99,28 @@ def test_keys_with_a_gap_are_refused(tmp_path: Path) -> None:
     assert "options A, C have a gap: there is no B" in _refused(tmp_path, {"options": {"A": "x", "C": "y"}})
 
 
-def test_options_that_are_empty_at_the_end_are_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{"A": "a cat", "B": "a dog", "C": None, "D": None}, ["a cat", "a dog", None, ""]],
+)
+def test_options_that_are_empty_at_the_end_are_none(tmp_path: Path, options: object) -> None:
     """Tables of structs have a field for the most options that there are."""
-    told = _asked(tmp_path, {"options": {"A": "a cat", "B": "a dog", "C": None, "D": ""}, "answer": "B"})
+    told = _asked(tmp_path, {"options": options, "answer": "B"})
     assert told == [({"A": "a cat", "B": "a dog"}, "B")]
+
+
+def test_an_empty_option_of_a_letter_is_refused_but_still_read(tmp_path: Path) -> None:
+    """Data sets that have one keep their reports, and ask no more."""
+    options = {"A": "a cat", "B": "", "C": "a cow"}
+    assert "options: B has no text" in _refused(tmp_path, {"options": options, "answer": "A"})
+    source = tmp_path / "rows.jsonl"
+    assert [one.options for one in load_loose(source, "questions").samples] == [options]
+
+
+def test_options_by_letters_keep_what_is_no_usual_mark(tmp_path: Path) -> None:
+    """They are as data sets keep them, whose prompts stay the same."""
+    options = {"A": "1. cat", "B": "2. dog"}
+    assert _asked(tmp_path, {"options": options, "answer": "B"}) == [(options, "B")]
 
 
 @pytest.mark.parametrize("count", [20, 120])

@@ -79,6 +79,13 @@ def test_a_word_for_no_value_is_no_truth(tmp_path: Path, text: str) -> None:
     assert _asked(tmp_path, {"answer": text, "options": ["red", text]})[1].answers == ("B",)
 
 
+def test_a_word_for_no_value_that_is_declared_a_text_is_one(tmp_path: Path) -> None:
+    """So are those of data sets that were made before; it is told all the same."""
+    made, question = _asked(tmp_path, {"answer": "N/A", "question_type": "text"})
+    assert question.answers == ("N/A",)
+    assert "'N/A' is taken as a true text" in _notes(made)
+
+
 @pytest.mark.parametrize("text", ["None", "none", "NA"])
 def test_a_word_that_may_be_no_value_is_told(tmp_path: Path, text: str) -> None:
     """There may truly be none."""
