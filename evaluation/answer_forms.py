@@ -47,7 +47,9 @@ def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], Answer
 
 
 def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:
-    """Say of each truth that the prompt cannot lead to why it cannot."""
+    """Say of each truth that the prompt cannot lead to why it cannot, and which options have no text."""
+    for letter in (letter for letter, text in (sample.options or {}).items() if not text.strip()):
+        yield f"options: {letter} has no text"
     for truth in form.truths:
         told = truth if len(truth) <= _SHOWN else f"{truth[:_SHOWN]}..."
         if form.possible is not None and truth not in form.possible:
@@ -75,3 +77,35 @@ def letters_without_options(
         f"the answers of all {len(free)} questions without options are letters ({letters}), and no prompt can lead to "
         "them: the options are not read"
     )
+
+
+def truths_unread(
+    samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]
+) -> tuple[AnySample, str] | None:
+    """Say that no choice has a truth while something that nobody reads may be it: the first choice, and the sentence.
+
+    None where any has one, or nothing that is left of all choices names an option of theirs, or its number.
+    """
+    choices = [sample for sample in samples if sample.options and form_of(sample).possible is not None]
+    if not choices or any(form_of(sample).truths for sample in choices):
+        return None
+    likely = [
+        name
+        for name in choices[0].extra
+        if all(_names_an_option(sample, sample.extra.get(name)) for sample in choices)
+        and len({str(sample.extra[name]) for sample in choices}) > (len(choices) > 1)
+    ]
+    if not likely:
+        return None
+    return choices[0], (
+        f"none of the {len(choices)} choices has a truth, so that no reply is scored; nobody reads "
+        f"{', '.join(likely)}, which may hold it: `--map {likely[0]}=answer` says so, "
+        "answer_index of numbers from 0, answer_from_1 from 1"
+    )
+
+
+def _names_an_option(sample: Sample, value: object) -> bool:
+    options = sample.options or {}
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    is_number = text.isdecimal() and int(text) <= len(options)
+    return is_number or text.strip(" .()").upper() in options or text in options.values()

@@ -149,12 +149,12 @@ class Finding:
 class Described(NamedTuple):
     """A data set as a configuration of a benchmark's own program describes it.
 
-    Its `records` are a file, or a folder of such; `images` is where their pictures lie. Records without an id have
-    `stem` and their number; `settings` are tables of `dataset.toml`.
+    Its `records` are a file, or a folder of such; `images` is where their pictures lie, None where all lie in them.
+    Records without an id have `stem` and their number; `settings` are tables of `dataset.toml`.
     """
 
     records: Path
-    images: Path
+    images: Path | None
     stem: str
     settings: Mapping[str, Mapping[str, str]] = {}
 
@@ -187,6 +187,8 @@ class Benchmark(ABC, Generic[AnySample]):
     conditions: Sequence[Condition] = CONDITIONS
     general: bool = False
     """Whether it reads records of any kind, so that one made for them goes before it."""
+    asked_by: Sequence[str] = ()
+    """Patterns of names of fields that its samples cannot do without: who leaves such a field unread reads amiss."""
     grouping: Grouping = Grouping()
     options: type[BaseModel] = NoOptions
     """What a job may choose of it."""

@@ -2,8 +2,10 @@
 
 import hashlib
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -125,28 +127,24 @@ def _best_reader(
 ) -> Benchmark[Any]:
     """The benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
-    One that reads records of any kind goes behind them, unless they cannot read half of what there is, or leave options
-    unread.
+    One that reads records of any kind goes behind them, unless they cannot read half of what there is, or leave unread
+    what it needs of its own, such as options.
     """
+
+    vital = [name for benchmark in installed_benchmarks().values() for name in benchmark.asked_by]
 
     def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, bool, int]:
         problems: list[Problem] = []
+        unread: dict[str, Counter[str]] = {}
         own = [file for file in files if file.name not in benchmark.beside]
-        samples = load_samples(benchmark, own, base, problems, named=named)
+        samples = load_samples(benchmark, own, base, problems, named=named, unread=unread)
+        lost = any(
+            fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
+        )
         bad = {(problem.file, problem.line) for problem in problems}
-        is_made_for_others = benchmark.general or any(map(_leaves_options, samples))
-        return len(samples) < max(1, len(bad)), is_made_for_others, not benchmark.general, len(problems)
+        return len(samples) < max(1, len(bad)), lost, benchmark.general, len(problems)
 
     return min(installed_benchmarks().values(), key=rank)
-
-
-def _leaves_options(sample: Sample) -> bool:
-    """Whether a sample was read of a record whose options nobody took."""
-    names = {name.lower().replace(" ", "_").replace("-", "_") for name in sample.extra}
-    return not sample.options and (bool(names & _OPTIONS) or {"a", "b"} <= names)
-
-
-_OPTIONS = {"options", "choices", "candidates", "option_a", "option_1", "choice_a", "choice_1", "answer_choices"}
 
 
 def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:

@@ -20,7 +20,7 @@ from typing import Any
 import tomli_w
 
 from catalogue.names import did_you_mean
-from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach
+from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach, truths_unread
 from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks, name_of_picture
 from evaluation.datasets import read_settings
 from evaluation.errors import DatasetInvalidError, FileProblem, Problem
@@ -65,10 +65,11 @@ class Imported:
 def import_dataset(
     benchmark: Benchmark[Any],
     source: Path,
-    images: Path,
+    images: Path | None,
     target: Path,
     *,
     check_image: Callable[[Path], object],
+    remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
     rendering: Rendering | None = None,
     columns: Mapping[str, str] | None = None,
     decimal: str | None = None,
@@ -80,6 +81,7 @@ def import_dataset(
 ) -> Imported:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
+    Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
     pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
@@ -107,6 +109,7 @@ def import_dataset(
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
+        remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
         tables = {**_settings_of(benchmark, target.name, gallery), **(described.settings if described else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
@@ -118,7 +121,7 @@ def import_dataset(
         images=len(used),
         left_out=problems,
         kinds=kinds_of(placed, benchmark.answer_form),
-        notes=[*told.notes, *unread_fields(told.unread, known)],
+        notes=[*told.notes, *remarks, *unread_fields(told.unread, known)],
         warnings=list(_warnings(benchmark, placed, places)),
     )
 
@@ -271,6 +274,8 @@ def _warnings(
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     for sample in samples:
         yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
+    if found := truths_unread(samples, benchmark.answer_form):
+        yield FileProblem(*places[found[0].id], None, found[1])
 
 
 def _unreachable(
@@ -307,26 +312,27 @@ def _without_image(benchmark: Benchmark[Any], columns: Columns) -> str:
     )
 
 
-def _is_image(path: Path) -> bool:
-    return path.suffix.lower() in _ENDINGS
-
-
 class _ByStem(Mapping[str, str]):
     """Images by stem; a slide's name also finds the one file whose name it begins, as TCGA's files are called."""
 
     def __init__(self, folder: Path) -> None:
         files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in RECORD_SUFFIXES)
-        self._paths: dict[str, str] = {}
-        self.several: dict[str, list[str]] = {}
-        """Those of stems that more than one image has, which name none."""
-        for path in sorted(files, key=lambda path: (not _is_image(path), path)):
-            name = path.relative_to(folder).as_posix()
-            if (other := self._paths.setdefault(path.stem, name)) != name and _is_image(path):
-                self.several.setdefault(path.stem, [other]).append(name)
-        for stem in self.several:
-            del self._paths[stem]
+        paths = sorted(files, reverse=True)
+        self._paths = {path.stem: path.relative_to(folder).as_posix() for path in paths}
+        self._pictures: dict[str, list[str]] = {}
+        for path in reversed(paths):
+            if path.suffix.lower() in _ENDINGS:
+                self._pictures.setdefault(path.stem, []).append(path.relative_to(folder).as_posix())
+
+    def all(self, name: str) -> list[str]:
+        """The pictures of a file's name in whatever folders; of a name without an ending, of whatever ending."""
+        file = PurePosixPath(name)
+        alike = self._pictures.get(file.stem, [])
+        return [one for one in alike if PurePosixPath(one).name == file.name or not file.suffix]
 
     def __getitem__(self, stem: str) -> str:
+        if len(self._pictures.get(stem, ())) > 1:
+            raise KeyError(stem)
         if stem in self._paths:
             return self._paths[stem]
         longer = [name for name in self._paths if name.startswith((f"{stem}-", f"{stem}.", f"{stem}_"))]
@@ -349,14 +355,15 @@ class _Gallery:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         draft: Path,
         check_image: Callable[[Path], object],
         rendering: Rendering | None = None,
         *,
         follows_links: bool = False,
     ) -> None:
-        self._folder = folder
+        self._is_told = folder is not None
+        self._folder = folder = folder or draft
         self._draft = draft
         self._check = check_image
         self._rendering = rendering
@@ -415,25 +422,39 @@ class _Gallery:
         It is looked for below the folder by the whole name, and then by ever less of its beginning.
         """
         if len(name) > _LONGEST_NAME:
-            return (
-                f"{name[:_SHOWN]}...",
-                f"the name of an image has {len(name)} characters, and {_LONGEST_NAME} at most",
-            )
-        short, parts = name.removeprefix("images/"), PurePosixPath(name).parts
+            told = f"the image's name has {len(name)} characters, and may have {_LONGEST_NAME}"
+            return f"{name[:_SHOWN]}...", told
+        if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
+            return name, message or self._missing(name)
+        candidate, path = place
+        if self._leads_out(path):
+            return name, self._outside(name)
+        self.found[f"images/{candidate}"] = path
+        return f"images/{candidate}", self._verdict(path)
+
+    def _place_of(self, name: str) -> tuple[str, Path] | None:
+        """Where an image lies, by its name below the folder; that of a record in the draft."""
         places = [(other, self._folder / other) for other in _endings(name)]
-        for candidate, path in [(short, self._draft / name), *places]:
+        for candidate, path in [(name.removeprefix("images/"), self._draft / name), *places]:
             if _is_file(path):
-                if self._leads_out(path):
-                    return name, self._outside(name)
-                self.found[f"images/{candidate}"] = path
-                return f"images/{candidate}", self._verdict(path)
-        alone = PurePosixPath(self.by_stem.get(PurePosixPath(name).stem, ""))
-        if parts[-1] in (alone.name, alone.stem):
-            return self.find(str(alone))
-        if alike := self.by_stem.several.get(PurePosixPath(name).stem):
-            there = " and ".join(alike[:2]) + (" and others" if len(alike) > 2 else "")
-            return name, f"there is no image '{name}' in {self._folder}, but {there}: name the one that is meant"
-        return name, f"there is no image '{name}' in {self._folder}"
+                return candidate, path
+        alone = self.by_stem.get(PurePosixPath(name).stem, "")
+        known = PurePosixPath(name).name in (PurePosixPath(alone).name, PurePosixPath(alone).stem)
+        return (alone, self._folder / alone) if alone and known else None
+
+    def _ambiguous(self, name: str) -> str:
+        """Say which pictures a name may mean that is in another folder there; nothing where one is meant."""
+        place, alike = self._place_of(name), self.by_stem.all(name)
+        by_path = place[0] if place and place[0] in _endings(name) else ""
+        if len(alike) < 2 or "/" in by_path or (by_path and "/" not in name.removeprefix("images/")):
+            return ""
+        more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
+        return f"image '{name}' may be {alike[0]} or {alike[1]}{more}: write its folder, or give `--images` that folder"
+
+    def _missing(self, name: str) -> str:
+        if not self._is_told:
+            return f"image '{name}' is a file: name the folder of the images, --images FOLDER"
+        return f"there is no image '{name}' in {self._folder}"
 
     def _outside(self, name: str) -> str:
         return f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach
+from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach, truths_unread
 from evaluation.benchmark import Scene, SizeOf
 from evaluation.datasets import Dataset, load_dataset, placed_samples
 from evaluation.errors import DatasetInvalidError, FileProblem, Problem
@@ -59,6 +59,8 @@ def inspect_dataset(
         found.kinds = kinds_of(found.dataset.samples, form_of)
         if letters := letters_without_options(found.dataset.samples, form_of):
             found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
+        if truths := truths_unread(found.dataset.samples, form_of):
+            found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
     if checklists and found.dataset:
         findings = found.dataset.benchmark.compare(
             found.dataset.samples, lambda sample: ":".join(map(str, places[sample]))

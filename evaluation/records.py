@@ -40,7 +40,8 @@ class Record:
     `line` counts from 1 (of Parquet: the row), `index` from 0, `alone` tells a file that is one object, and `typed` one
     whose values have types: in a table without, a number is a text of digits. `header` names all columns of a table;
     `called` says what the file calls columns that were given another name. `decimal` is the decimal sign of numbers
-    that are texts: a comma where semicolons separate; `decimal_told` tells that somebody said so.
+    that are texts: a comma where semicolons separate; `decimal_told` tells that somebody said so. `crowded` tells that
+    its line holds others, too.
     """
 
     value: Any
@@ -52,6 +53,12 @@ class Record:
     called: Mapping[str, str] = field(default_factory=dict)
     decimal: str = "."
     decimal_told: bool = False
+    crowded: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file: by its line, or by its number where one line holds several."""
+        return f"record {self.index + 1}" if self.crowded else f"line {self.line}"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -173,10 +180,11 @@ def _read_parquet(path: Path, name: str) -> Iterator[Record | Problem]:
     try:
         file = pyarrow.parquet.ParquetFile(path)
         read = _reader_of_rows(file.schema_arrow.metadata or {})
+        names = tuple(name for name in file.schema_arrow.names if not name.startswith("__index_level_"))
         index = 0
         for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                yield Record(read(row), index + 1, index)
+                yield Record(read(row), index + 1, index, header=names)
                 index += 1
     except pyarrow.ArrowException as error:
         yield Problem(name, None, None, f"is no Parquet file: {error}")
@@ -222,12 +230,13 @@ def _told(error: Exception) -> str:
 
 def _read_list(text: str, start: int) -> Iterator[Record]:
     position, counted, line, index = _skip(text, start + 1), 0, 1, 0
+    in_one_line, last = "\n" not in text.strip(), 0
     while not text.startswith("]", position):
         line += text.count("\n", counted, position)
         counted = position
         value, position = _DECODER.raw_decode(text, position)
-        yield Record(value, line, index)
-        index += 1
+        yield Record(value, line, index, crowded=in_one_line or line == last)
+        index, last = index + 1, line
         position = _skip(text, position)
         if text.startswith(",", position):
             position = _skip(text, position + 1)

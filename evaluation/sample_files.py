@@ -124,7 +124,7 @@ def _samples_of_record(
     except ColumnError:
         raise
     except ValueError as error:
-        yield Problem(name, record.line, None, str(error))
+        yield Problem(name, record.line, record.place if record.crowded else None, str(error))
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 

@@ -86,6 +86,7 @@ class Questions:
         from evaluation.datasets import load_dataset
         from evaluation.importing import import_dataset
         from tiling.headers import read_header
+        from tiling.remarks import remarks_on
 
         self._require_files()
         target = (self.data or Home.from_environment().data) / (name or self.name)
@@ -94,7 +95,7 @@ class Questions:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=read_header, columns=self.columns, decimal=self.decimal,
+                    check_image=read_header, remarks_on=remarks_on, columns=self.columns, decimal=self.decimal,
                     follows_links=self.linked,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip

@@ -11,6 +11,7 @@ from tiling.errors import ImageNotFoundError, TilingError
 from tiling.files import OpenFile, changed
 from tiling.levels import Reading, reading_of
 from tiling.recipes import Identity, identity_of
+from tiling.remarks import remarks_on
 from tiling.sources import source_of
 from tiling.versions import Version, is_settled, mounts, tells_versions, version_of
 
@@ -33,6 +34,11 @@ def known_reading(path: Path, named: str | None = None, *, digest: str | None = 
     Raises ImageChangedError, too, where its content is not that of `digest`.
     """
     return _remembered(_reading, path, named, digest, is_ours)
+
+
+def known_remarks(path: Path) -> tuple[str, ...]:
+    """What people should know of an image's file, and of how its levels are read; sentences go on from its name."""
+    return remarks_on(path) + known_reading(path).remarks
 
 
 def is_recorded(path: Path, digest: str, content: str) -> bool:

@@ -60,13 +60,14 @@ def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
     that `is_ours` is known to be right.
     """
     decoder = source.decoder
-    found, remarks = decoder.levels, _remark_on_others(decoder.num_others)
+    found = decoder.levels
+    remarks: tuple[str, ...] = ()
     if decoder.is_scaling:
         found = decoder.levels[:1]
     elif not is_ours:
         num_levels, doubt = agreement(decoder)
         found = decoder.levels[:num_levels]
-        remarks += (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
+        remarks = (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
     is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS
     levels = found if is_large else found[:1]
     made = levels_to_make(decoder) if is_flat and is_large else (levels, len(levels))
@@ -145,9 +146,3 @@ def cut_anew(bands: Iterator[Pixels], rows: int) -> Iterator[Pixels]:
             kept, height = ([joined[whole:]] if height > whole else []), height - whole
     if height:
         yield np.concatenate(kept)
-
-
-def _remark_on_others(num_others: int) -> tuple[str, ...]:
-    if not num_others:
-        return ()
-    return (f"it holds {num_others} more image{'s' * (num_others > 1)}; its first one is shown",)

@@ -15,7 +15,7 @@ from benchmarks.questions.asking import (
     read_template,
     show,
 )
-from benchmarks.questions.columns import FIELDS
+from benchmarks.questions.columns import FIELDS, VITAL
 from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
 from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
@@ -54,6 +54,7 @@ class Questions(Benchmark[Question]):
         "formats": plan_of(f"{DIRECT} {STEPS}", "V2"),
     }
     general = True
+    asked_by = VITAL
     grouping = Grouping(("category",))
     versions: Mapping[str, str] = {"questions": JUDGE_VERSION}
     fields = FIELDS

@@ -28,12 +28,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "answer": (
         "answer", "answers", "label", "gt", "ground_truth", "gt_answer", "correct_answer", "correct_option", "target",
-        "answer_key", "answerkey", "gold", "gold_answer", "groundtruth", "right_answer", "correct_choice",
-        "multiple_choice_answer",
+        "answer_key", "answerkey", "gold", "gold_answer", "gold_label", "gt_label", "correct_choice", "correct_label",
+        "correct_letter", "answer_letter", "answer_option", "answer_label", "groundtruth", "reference_answer",
     ),
     "answer_index": (
         "answer_index", "answer_idx", "correct_index", "correct_idx", "correct_choice_idx", "correct_choice_index",
-        "correct_answer_idx", "correct_answer_index", "gold_index", "gold_idx", "label_index", "target_index",
+        "correct_option_idx", "correct_option_index", "correct_answer_idx", "correct_answer_index", "gold_index",
+        "gold_idx", "gt_index", "gt_idx", "label_index", "label_idx", "target_index", "target_idx",
     ),
     "answer_from_1": ("answer_from_1",),
     "answer_text": ("answer_text",),
@@ -57,6 +58,18 @@ _USUAL = (
 )  # fmt: skip
 FIELDS = tuple(dict.fromkeys((*_USUAL, *(name for names in NAMES.values() for name in names))))
 """What `--map` may call a column: * stands for a letter or number, or for what a group is called."""
+VITAL = (
+    *NAMES["options"],
+    "option[_0-9]*",
+    "choice[_0-9]*",
+    "a",
+    "b",
+    "answer",
+    "answers",
+    "correct_answer",
+    "ground_truth",
+)
+"""Names, or patterns of them, without which a question is another one."""
 _LONGEST_GROUP = 100
 
 
@@ -65,8 +78,7 @@ class Columns:
 
     def __init__(self, value: Mapping[str, Any], record: Record | None = None) -> None:
         self._record = record
-        self.option_keys: dict[str, str] = {}
-        """Letters of the options by what the record calls them, where that is something else than their letters."""
+        self._there = tuple(value)
         self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
         self._known: dict[str, str] = {}
         for name in self._left:
@@ -84,13 +96,24 @@ class Columns:
 
     def missing(self, field: str, likely: str = "COLUMN") -> str:
         """Say that a field is missing, or only empty here, and which columns there are."""
-        there = self._record.columns if self._record else tuple(self._left)
-        renamed = {plain_name(self.called(known)) for known in NAMES[field]}
-        if held := [name for name in there if plain_name(name) in renamed]:
-            return f"{held[0]}: is empty here"
+        if empty := self.empty(field):
+            return f"{empty}: is empty here"
+        there = self._names_there()
         return (
             f"{field}: is missing; the columns are {', '.join(there)}; `--map {likely}={field}` says which one holds it"
         )
+
+    def empty(self, field: str) -> str:
+        """The column of a field that has nothing here; nothing where there is no such column."""
+        called = self._record.called if self._record else {}
+        own = {plain_name(self.called(known)) for known in NAMES[field]}
+        others = {name for field_of, name in called.items() if plain_name(field_of) not in NAMES[field]}
+        there = (name for name in self._names_there() if name not in others)
+        return next((name for name in there if plain_name(name) in own), "")
+
+    def _names_there(self) -> tuple[str, ...]:
+        header = self._record.header if self._record else ()
+        return header or tuple(map(self.called, self._there))
 
     def first(self, field: str) -> tuple[str, Any]:
         """Take the first column of a field: its own name and its value, which is None where there is none."""

@@ -1,26 +1,28 @@
 """What only all rows of a file together tell of one of them: what numbers count from, and where options stand."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from benchmarks.questions.columns import Columns, text_of
 from benchmarks.questions.numbers import Convention, is_unsure, sign_within
-from benchmarks.questions.options import Lettered, lettered, options_of, options_within
+from benchmarks.questions.options import Lettered, Options, lettered, options_of, options_within
 from benchmarks.questions.samples import Kind
-from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value, texts_of
+from benchmarks.questions.true_texts import texts_of
+from benchmarks.questions.truths import by_letter_or_text, kind_of, letters_in, only_value
 from evaluation.benchmark import Origin
 from evaluation.errors import ColumnError
 from evaluation.records import Record
 
 _LAYOUT = "\0layout"
-_CHANCE = 0.01
 MAY_BE_CHOICES = (None, "choice", "choices", "yes_no")
 """The types that a question with options may have; None where none is declared."""
 _WRAPPERS = ("questions", "samples", "records", "data", "annotations")
 _COUNTED = {"answer": 0, "answer_index": 0, "answer_from_1": 1}
 """Fields that may hold an option's number, and what it counts from."""
+_BY_CHANCE = 0.01
+"""How likely it may be that numbers from 0 never hold 0; below, they may as well count from 1."""
 
 
 @dataclass
@@ -108,11 +110,14 @@ class _Survey:
         self._convention = Convention(record.decimal, record.decimal_told)
         self.within: list[Lettered | None] = []
         self.several: set[str] = set()
-        self._numbers: dict[str, list[tuple[int, int, int]]] = {}
-        self._others: dict[str, tuple[int, str]] = {}
-        self._signs: dict[str, tuple[int, str]] = {}
-        self._unsure: tuple[int, str] | None = None
+        self._numbers: dict[str, list[tuple[int, int, str]]] = {}
+        self._others: dict[str, tuple[str, str]] = {}
+        self._signs: dict[str, tuple[str, str]] = {}
+        self._unsure: tuple[str, str] | None = None
         self._names: dict[str, str] = {}
+        self._declared: set[str] = set()
+        self._unnamed: dict[str, tuple[str, str, str]] = {}
+        self._from_1 = False
 
     def look_at(self, row: Mapping[str, Any], record: Record) -> None:
         """Note one row; what is wrong with it alone is told where it is read."""
@@ -124,13 +129,13 @@ class _Survey:
         question, kind = text_of(columns.first("question")[1]), kind_of(columns)
         if question and kind in MAY_BE_CHOICES:
             self.within.append(None if options else options_within(question))
-            options = lettered(self.within[-1].options) if self.within[-1] else options
+            options = Options(lettered(self.within[-1].options)) if self.within[-1] else options
         if options and kind in MAY_BE_CHOICES:
             self._note_choice(columns, options, record)
         elif kind in (None, "number"):
             self._note_number(columns, record)
 
-    def _note_choice(self, columns: Columns, options: Mapping[str, str], record: Record) -> None:
+    def _note_choice(self, columns: Columns, options: Options, record: Record) -> None:
         for name in ("answer_from_1", "answer_index", "answer"):
             own, value = columns.first(name)
             if value is None:
@@ -138,56 +143,72 @@ class _Survey:
             value = only_value(value)
             self._names[name] = columns.called(own)
             text = text_of(value)
-            if name == "answer" and text in columns.option_keys:
-                return
+            if own in record.called:
+                self._declared.add(name)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
-                if int(text) <= len(options):
-                    self._numbers.setdefault(name, []).append((int(text), len(options), record.line))
+            if name == "answer" and options.numbered and text.isdecimal():
+                if text not in options.called:
+                    self._unnamed.setdefault(columns.called(own), (record.place, text, ", ".join(options.called)))
+            elif (is_number or not by_letter_or_text(text, options)) and text.isdecimal():
+                if int(text) <= len(options.texts):
+                    self._numbers.setdefault(name, []).append((int(text), len(options.texts), record.place))
+                    self._from_1 = self._from_1 or (options.numbered and "0" not in options.called)
             elif len(letters_in(value, options)) > 1:
                 self.several.add(text_of(columns.first("category")[1]))
             elif text:
-                self._others.setdefault(name, (record.line, text))
+                self._others.setdefault(name, (record.place, text))
             return
 
     def _note_number(self, columns: Columns, record: Record) -> None:
         name, value = columns.first("answer")
-        texts = [] if isinstance(value, int | float) else texts_of(value, typed=record.typed)
+        try:
+            texts = [] if isinstance(value, int | float) else texts_of(value, typed=record.typed)
+        except ValueError:
+            return
         if len(texts) == 1:
             self._names["number"] = columns.called(name)
             if sign := sign_within(texts[0]):
-                self._signs.setdefault(sign, (record.line, texts[0]))
+                self._signs.setdefault(sign, (record.place, texts[0]))
             elif "," in texts[0] and is_unsure(texts[0]):
-                self._unsure = self._unsure or (record.line, texts[0])
+                self._unsure = self._unsure or (record.place, texts[0])
 
     def wrong(self) -> Iterator[str]:
         """Say what is wrong with a column, whatever row is looked at."""
         for name, numbers in self._numbers.items():
             yield from self._wrong_count(name, numbers)
+        for own, (line, text, names) in self._unnamed.items():
+            yield (
+                f"{own}: holds {text} (row at {line}), and the options are called {names}: what its numbers count "
+                f"from is not told; say `--map {own}=answer_index` if they count from 0, "
+                f"`--map {own}=answer_from_1` if from 1"
+            )
         yield from self._wrong_signs()
 
-    def _wrong_count(self, name: str, numbers: list[tuple[int, int, int]]) -> Iterator[str]:
+    def _wrong_count(self, name: str, numbers: list[tuple[int, int, str]]) -> Iterator[str]:
         own, base = self._names[name], _COUNTED[name]
         last = next(((number, line) for number, count, line in numbers if number == count), None)
         zero = next((line for number, _, line in numbers if number == 0), None)
         if base == 1 and zero is not None:
-            yield f"{own}: holds 0 (row at line {zero}), so it counts from 0; say `--map {own}=answer_index`"
+            yield f"{own}: holds 0 (row at {zero}), so it counts from 0; say `--map {own}=answer_index`"
         if base == 0 and last and zero is None:
             yield (
-                f"{own}: holds {last[0]} of {last[0]} options (row at line {last[1]}) and never 0, so it counts from "
+                f"{own}: holds {last[0]} of {last[0]} options (row at {last[1]}) and never 0, so it counts from "
                 f"1; say `--map {own}=answer_from_1`"
             )
-        if name == "answer" and not last and zero is None and name not in self._others and _is_no_chance(numbers):
-            yield (
-                f"{own}: holds numbers of options in {len(numbers)} rows, neither 0 nor that of the last one; "
-                f"what they count from is not told: say `--map {own}=answer_index` if from 0, or `--map "
-                f"{own}=answer_from_1` if from 1"
-            )
-        if base == 0 and not last and zero is None and name in self._others:
+        mixed = name in self._others
+        if base == 0 and not last and zero is None and not mixed and name not in self._declared:
+            by_chance = prod(1 - 1 / count for _, count, _ in numbers)
+            if by_chance < _BY_CHANCE or self._from_1:
+                yield (
+                    f"{own}: holds numbers in {len(numbers)} rows, and never 0 nor the number of the options: whether "
+                    f"they count from 0 or from 1 is not told; say `--map {own}=answer_index` if they count from 0, "
+                    f"`--map {own}=answer_from_1` if from 1"
+                )
+        if base == 0 and not last and zero is None and mixed:
             line, text = self._others[name]
             yield (
-                f"{own}: holds numbers in some rows (line {numbers[0][2]}: {numbers[0][0]}) and texts or letters in "
-                f"others (line {line}: '{text[:40]}'), and never 0: what the numbers count from is not told; make one "
+                f"{own}: holds numbers in some rows ({numbers[0][2]}: {numbers[0][0]}) and texts or letters in "
+                f"others ({line}: '{text[:40]}'), and never 0: what the numbers count from is not told; make one "
                 f"table of each, and say `--map {own}=answer_from_1` or `--map {own}=answer_index` of the numbers"
             )
 
@@ -195,20 +216,15 @@ class _Survey:
         if self._convention.told or "," not in {*self._signs, "," if self._unsure else ""}:
             return
         own = self._names["number"]
-        line, text = self._signs.get(",") or self._unsure or (0, "")
+        line, text = self._signs.get(",") or self._unsure or ("", "")
         if self._convention.decimal == "." and "," in self._signs:
             yield (
-                f"{own}: '{text}' (row at line {line}) has a decimal comma, and in this file a point is the decimal "
+                f"{own}: '{text}' (row at {line}) has a decimal comma, and in this file a point is the decimal "
                 "sign; say `--decimal ,` if all its numbers have commas, or `--decimal .` if this is a text"
             )
         elif self._convention.decimal == "," and "." in self._signs:
             other = self._signs["."]
             yield (
-                f"{own}: holds '{text}' (row at line {line}) and '{other[1]}' (row at line {other[0]}), with two "
+                f"{own}: holds '{text}' (row at {line}) and '{other[1]}' (row at {other[0]}), with two "
                 "decimal signs; write all with one, and say `--decimal ,` or `--decimal .`"
             )
-
-
-def _is_no_chance(numbers: Sequence[tuple[int, int, int]]) -> bool:
-    """Whether so many right options would hardly leave the first one out."""
-    return math.prod(1 - 1 / count for _, count, _ in numbers) < _CHANCE

@@ -28,9 +28,12 @@ class Convention(NamedTuple):
 
 def sign_within(text: str) -> str:
     """The decimal sign that a number can only have; nothing where both would do, or where it is no number."""
+    text = without_percent(text)
     if _UNSURE.fullmatch(text):
         return ""
-    if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _INDIAN.fullmatch(text):
+    if _SPACED.fullmatch(text):
+        return next((sign for sign in ".," if sign in text), "")
+    if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text):
         return "." if "." in text else ""
     return "," if _COMMA.fullmatch(text) or (_THOUSANDS["."].fullmatch(text) and "," in text) else ""
 
@@ -45,21 +48,36 @@ def number_in(text: str, convention: Convention) -> str | None:
 
     Raises ValueError where it is one number in this convention and may be meant as another.
     """
-    is_spaced = _SPACED.fullmatch(text)
     if _INDIAN.fullmatch(text):
         return _number(text)
     if convention.decimal == ".":
-        is_plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or (is_spaced and "," not in text)
-        return _number(text) if is_plain else None
+        if _SPACED.fullmatch(text) and "," not in text:
+            return _spaced(text, convention)
+        return _number(text) if _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) else None
     if "." in text and is_unsure(text) and not convention.told:
         raise ValueError(
             f"'{text}' is {_number(text, ',', '.')} where a comma is the decimal sign, as in a table of semicolons, "
             f"and {_number(text)} where a point is; say which: `--decimal ,` or `--decimal .`"
         )
-    if _COMMA.fullmatch(text) or _THOUSANDS["."].fullmatch(text) or (is_spaced and "." not in text):
+    if _COMMA.fullmatch(text) or _THOUSANDS["."].fullmatch(text) or (_SPACED.fullmatch(text) and "." not in text):
         return _number(text, ",", ".")
-    plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or is_spaced
+    plain = _PLAIN.fullmatch(text) or _THOUSANDS[","].fullmatch(text) or _SPACED.fullmatch(text)
     return _number(text) if plain else None
+
+
+def _spaced(text: str, convention: Convention) -> str:
+    number = _number(text)
+    if " " in text and not convention.told:
+        raise ValueError(
+            f"'{text}' is not one number for sure: {number} where blanks stand between thousands, else several; write "
+            f"{number}, say `--decimal .` where all such truths are numbers, or name the column answer_text"
+        )
+    return number
+
+
+def without_percent(text: str) -> str:
+    """A number without the per cent sign behind it."""
+    return text.rstrip("%％").rstrip()
 
 
 def leading_number(text: str, convention: Convention) -> str | None:

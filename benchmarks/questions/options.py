@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.questions.columns import Columns, listed, text_of
@@ -11,6 +11,44 @@ from benchmarks.questions.samples import LETTERS
 _LETTERED = re.compile(r"[(\[]?([A-Z])[.)\]:．：、]\s*(\S.*)", re.DOTALL)
 """An option with its letter: "(A) red", "A. red", "A) red", "A: red"."""
 _OPENING_LETTER = re.compile(r"\s*[(\[]?[A-Z][.)\]:．：、]\s*\S")
+_MARKED = re.compile(
+    r"[(\[（【]\s*([A-Za-z]|\d{1,2})\s*[)\]）】][.:：]?\s*(\S.*)"
+    r"|([A-Za-z])(?:[.)\]:．：、）]\s*|\s+[-–—]\s+)(\S.*)"
+    r"|(\d{1,2})[.)\]:．：、）]\s+(\S.*)"
+    r"|([①-⑳Ⓐ-ⓩ])[.:]?\s*(\S.*)",
+    re.DOTALL,
+)
+"""An option with its mark, however it is written: "a. red", "(1) red", "1. red", "A - red", "（A）red", "① red"."""
+_OF_AN_OPTION = re.compile(r"(?:option|choice|opt)?_?([a-z]|\d{1,2})")
+_TEXTS = ("text", "content", "value", "option_text", "answer_text", "description", "option", "choice", "answer")
+_LABELS = ("label", "letter", "key", "id", "index", "option_id", "name", "option", "choice")
+"""Fields of an option that is an object, which hold its text and its label: the first that there is of each."""
+
+
+class Options(NamedTuple):
+    """Options by their letters, and the letter of each by what the record itself calls it, where it calls it at all."""
+
+    texts: dict[str, str]
+    called: Mapping[str, str] = {}
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the record calls its options by numbers."""
+        return bool(self.called) and all(name.isdecimal() for name in self.called)
+
+    def named(self, text: str) -> str:
+        """The letter of the option that the record calls so; nothing where it calls none so."""
+        return self.called.get(text) or self.called.get(_label(text), "")
+
+    def letter(self, text: str) -> str:
+        """The letter of the option that a text names by its letter, in whatever brackets; nothing of any other text.
+
+        Letters by which the record calls its options go before their order.
+        """
+        letter = text.strip(" .()[]（）").upper()
+        if any(len(name) == 1 and name.isalpha() for name in self.called):
+            return self.called.get(letter, "")
+        return letter if letter in self.texts else ""
 
 
 class Lettered(NamedTuple):
@@ -21,44 +59,46 @@ class Lettered(NamedTuple):
     behind: str
 
 
-def options_of(columns: Columns) -> dict[str, str] | None:
-    """Take the options, lettered from A; what else they are called by is kept in `columns.option_keys`.
+def options_of(columns: Columns) -> Options | None:
+    """Take the options, lettered from A.
 
-    Raises ValueError for options without a text, without an order or with a gap.
+    Raises ValueError for options without a text, of an unknown form, or with a gap.
     """
     name, value = columns.first("options")
-    value = listed(value)
-    keyed = _listed_in(name, value) if value else _from_columns(columns)
-    found = [text for _, text in keyed]
-    if found and len(found) > len(LETTERS):
+    own, value = columns.called(name), listed(value)
+    found = _listed_in(own, value) if value else _from_columns(columns)
+    if not found:
+        return None
+    if len(found) > len(LETTERS):
         raise ValueError(
-            f"{name}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
-            f"or ask it without options: `--map {columns.called(name)}=ignored`, its answer as a text by answer_text"
+            f"{own}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
+            f"or ask it without options: `--map {own}=ignored`, its answer as a text by answer_text"
         )
-    if empty := [at for at, text in enumerate(found, start=1) if not text]:
-        raise ValueError(f"{name}: option {empty[0]} of {len(found)} has no text; pictures cannot be options")
-    marks = [mark for mark, _ in _marked(found) or ()]
-    columns.option_keys = _other_keys([key for key, _ in keyed]) or _other_keys(marks)
-    return lettered(found) if found else None
+    return _called([label for label, _ in found], [text for _, text in found], own)
 
 
-def _other_keys(keys: Sequence[str]) -> dict[str, str]:
-    """The letters of options that a file calls otherwise; nothing where it calls them by these letters, or by none."""
-    as_lettered = all(key in (letter, letter.lower(), "") for key, letter in zip(keys, LETTERS, strict=False))
-    return {} if as_lettered else dict(zip(keys, LETTERS, strict=False))
+def _called(labels: Sequence[str], texts: Sequence[str], name: str) -> Options:
+    """The options by letters; without labels, their marks are what they are called by.
+
+    Of options by letters, as data sets keep them, only letters of a usual form are taken for marks.
+    """
+    bare, marks = _bare(texts, _LETTERED if "".join(labels) == LETTERS[: len(labels)] else _MARKED)
+    if any(labels) and (len(set(labels)) < len(labels) or not all(labels)):
+        raise ValueError(f"{name}: its options are called {', '.join(labels)}; each must have a name of its own")
+    called = labels if any(labels) else marks
+    return Options(dict(zip(LETTERS, bare, strict=False)), dict(zip(called, LETTERS, strict=False)))
 
 
 def lettered(texts: Sequence[str]) -> dict[str, str]:
     """The texts by their letters, without those that they are all written with."""
-    return dict(zip(LETTERS, _bare(texts), strict=False))
+    return dict(zip(LETTERS, _bare(texts, _MARKED)[0], strict=False))
 
 
 def bare_option(text: str) -> tuple[str, str] | None:
-    """The letter and the text of an option that is written with its mark."""
-    match = _MARKED.fullmatch(_plain_mark(text))
-    if not match or not 0 < int(match[2] or 1) <= len(LETTERS):
-        return None
-    return (match[1] or LETTERS[int(match[2]) - 1]).upper(), match[3]
+    """The letter and the text of an option that is written with its mark, whatever that is."""
+    mark, bare = _mark_of(text, _MARKED)
+    place = _place_of(mark)
+    return (LETTERS[place], bare) if 0 <= place < len(LETTERS) else None
 
 
 def options_within(text: str) -> Lettered | None:
@@ -89,40 +129,74 @@ def _is_option(line: str, at: int) -> bool:
 
 
 def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
-    """What options are called, '' for nothing, and their texts."""
+    """The labels, which may be empty, and the texts of options; those that are empty at the end are left out."""
+    labels: list[Any] = []
     if isinstance(value, dict) and isinstance(value.get("text"), list):
-        keys = value.get("label")
-        texts = value["text"]
-        value = list(zip(keys if isinstance(keys, list) and len(keys) == len(texts) else _NO_KEYS, texts, strict=False))
-    elif isinstance(value, dict):
-        value = sorted(value.items(), key=lambda item: _order(str(item[0])))
-    elif isinstance(value, str):
-        value = [("", part) for part in re.split(r"\n|\|", value) if part.strip()]
-    elif isinstance(value, list):
-        while value and value[-1] is None:  # columns of Parquet are as wide as the longest list
-            value = value[:-1]
-        value = [_keyed(name, one) for one in value]
+        labels, value = value.get("label") or [], value["text"]
+    if isinstance(value, dict):
+        return _by_key(name, value)
+    if isinstance(value, str):
+        value = [part for part in re.split(r"\n|\|", value) if part.strip()]
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    return [(text_of(key), text_of(text)) for key, text in value]
+    found = _without_end([_option(name, at, one) for at, one in enumerate(value, start=1)])
+    if empty := [at for at, (_, text) in enumerate(found, start=1) if not text]:
+        raise ValueError(f"{name}: option {empty[0]} has no text; {_FORM}")
+    if isinstance(labels, list) and len(labels) == len(found):
+        found = [(text_of(label), text) for label, (_, text) in zip(labels, found, strict=True)]
+    return found
 
 
-_NO_KEYS = [""] * 1000
-_KEYS, _TEXTS = ("label", "letter", "key", "id", "index"), ("text", "value", "content", "option", "answer", "name")
+def _by_key(name: str, value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options by what an object calls them, in the order of letters or numbers; in its own of any other names."""
+    last = max((at for at, one in enumerate(value.values()) if one is not None), default=-1)
+    there = list(value.items())[: last + 1]
+    found = [(_label(str(key)), _option(name, str(key), one)[1]) for key, one in there]
+    if all(label.isdecimal() for label, _ in found):
+        found.sort(key=lambda one: int(one[0]))
+    elif all(len(label) == 1 for label, _ in found):
+        found.sort()
+    if found and found[0][0] in ("0", "1", "A"):
+        _require_no_gap([label for label, _ in found])
+    return found
 
 
-def _keyed(name: str, one: Any) -> tuple[Any, Any]:
-    """What one option of a list is called, and its text. Raises ValueError for one without a text."""
+def _label(text: str) -> str:
+    bare = text.strip(" .:()[]")
+    match = _OF_AN_OPTION.fullmatch(bare.lower())
+    return match[1].upper() if match else bare
+
+
+def _option(name: str, place: int | str, one: Any) -> tuple[str, str]:
+    """The label and the text of one option, which may be an object of both. Raises ValueError for any other form."""
+    if one is None or isinstance(one, str | int | float):
+        return "", text_of(one)
     if not isinstance(one, dict):
-        return "", one
-    text = next((one[key] for key in _TEXTS if isinstance(one.get(key), str | int | float)), None)
+        raise ValueError(f"{name}: option {place} is a {type(one).__name__}; {_FORM}")
+    fields = {str(key).lower(): inner for key, inner in one.items() if inner is not None}
+    if len(fields) == 1 and (alone := next(iter(fields))) not in _TEXTS and len(_label(alone)) == 1:
+        return _label(alone), _text_in(name, place, fields[alone])
+    text = next((field for field in _TEXTS if field in fields), None)
+    label = next((field for field in _LABELS if field in fields and field != text), None)
     if text is None:
-        raise ValueError(f"{name}: an option holds {', '.join(map(str, one))}, and no text under {', '.join(_TEXTS)}")
-    return next((one[key] for key in _KEYS if one.get(key) is not None), ""), text
+        raise ValueError(f"{name}: option {place} has {', '.join(fields) or 'no field'}, and no text; {_FORM}")
+    if others := [field for field in fields if field not in (text, label)]:
+        raise ValueError(f"{name}: option {place} has {others[0]}, which nobody reads, beside its {text}; {_FORM}")
+    return _label(text_of(fields[label])) if label else "", _text_in(name, place, fields[text])
 
 
-def _order(key: str) -> tuple[int, str]:
-    return (int(key) if key.isdecimal() else 0, key)
+_FORM = "make each option a text, or an object of `label` and `text`; options that are pictures cannot be asked"
+
+
+def _text_in(name: str, place: int | str, value: Any) -> str:
+    if not (text := text_of(value)):
+        raise ValueError(f"{name}: option {place} has no text; {_FORM}")
+    return text
+
+
+def _without_end(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    last = max((at for at, (_, text) in enumerate(found) if text), default=-1)
+    return list(found[: last + 1])
 
 
 def _from_columns(columns: Columns) -> list[tuple[str, str]]:
@@ -131,12 +205,17 @@ def _from_columns(columns: Columns) -> list[tuple[str, str]]:
     letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
     if not found and letters[:2] == ["a", "b"]:
         found = columns.named(rf"([{''.join(_without_tail(letters))}])")
-    keys = sorted(found, key=_order)
-    expected = list(LETTERS.lower()) if keys and keys[0].isalpha() else [str(at) for at in range(100)]
-    first = expected.index(keys[0]) if keys and keys[0] in ("0", "1") else 0
-    if gap := [key for key, other in zip(expected[first:], keys, strict=False) if key != other]:
-        raise ValueError(f"options {', '.join(keys).upper()} have a gap: there is no {gap[0].upper()}")
-    return [(key, text_of(found[key])) for key in keys]
+    keys = sorted(found, key=lambda key: (int(key) if key.isdecimal() else 0, key))
+    _require_no_gap([key.upper() for key in keys])
+    return [(key.upper(), _option("options", key.upper(), found[key])[1]) for key in keys]
+
+
+def _require_no_gap(keys: Sequence[str]) -> None:
+    """Refuse letters from A, or numbers from 0 or 1, that do not follow each other."""
+    numbers = bool(keys) and keys[0].isdecimal()
+    expected = [str(at) for at in range(keys[0] == "1", 100)] if numbers else list(LETTERS)
+    if gap := [key for key, other in zip(expected, keys, strict=False) if key != other]:
+        raise ValueError(f"options {', '.join(keys)} have a gap: there is no {gap[0]}")
 
 
 def _without_tail(letters: list[str]) -> list[str]:
@@ -145,30 +224,27 @@ def _without_tail(letters: list[str]) -> list[str]:
     return [letter for letter in letters if letter in run or letter <= "j"]
 
 
-def _bare(texts: Sequence[str]) -> list[str]:
-    """The options' texts without their marks, where all are written with theirs in order."""
-    marked = _marked(texts)
-    return [text for _, text in marked] if marked else list(texts)
+def _bare(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str], list[str]]:
+    """The options' texts without their marks, and these, where all are written with theirs in order."""
+    found = [_mark_of(text, form) for text in texts]
+    bare = [text for _, text in found]
+    places = [_place_of(mark) for mark, _ in found]
+    if len(texts) < 2 or places != list(range(len(texts))) or len(set(bare)) < len(set(texts)):
+        return list(texts), []
+    return _bare(bare, form)[0], [mark for mark, _ in found]
 
 
-def _marked(texts: Sequence[str]) -> list[tuple[str, str]] | None:
-    """Marks and texts of options that all begin with a mark, in order: letters, or numbers from 1; None of others."""
-    matches = [_MARKED.fullmatch(_plain_mark(text)) for text in texts]
-    found = [(match[1] or match[2], match[3]) for match in matches if match]
-    in_order = [*LETTERS], [*LETTERS.lower()], [str(number) for number in range(1, len(LETTERS) + 1)]
-    marks = [mark for mark, _ in found]
-    return found if len(found) == len(texts) and any(marks == each[: len(marks)] for each in in_order) else None
+def _mark_of(text: str, form: re.Pattern[str]) -> tuple[str, str]:
+    """The letter or number that an option's text begins with, and the rest; nothing and the text without one."""
+    match = form.fullmatch(text)
+    if match is None:
+        return "", text
+    mark, bare = filter(None, match.groups())
+    return unicodedata.normalize("NFKC", mark).upper(), bare
 
 
-def _plain_mark(text: str) -> str:
-    """A text whose opening mark is written in ASCII: circled and full-width ones are."""
-    mark, rest = text[:_LONGEST_MARK], text[_LONGEST_MARK:]
-    return unicodedata.normalize("NFKC", _CIRCLED.sub(lambda one: f"{unicodedata.digit(one[0], 0)}. ", mark)) + rest
-
-
-_LETTER_MARK = r"([A-Za-z])\s*(?:[.)\]}:,、]|\s[-–—])"
-_NUMBER_MARK = r"(\d{1,2})\s*(?:[.)\]}:、]|\s[-–—])\s"
-_MARKED = re.compile(rf"\s*[(\[{{]?\s*(?:{_LETTER_MARK}|{_NUMBER_MARK})\s*(\S.*)", re.DOTALL)
-"""An option behind its mark: "(A) red", "A. red", "a) red", "A: red", "A - red", "1. red"."""
-_CIRCLED = re.compile(r"^\s*[①-⑨]")
-_LONGEST_MARK = 8
+def _place_of(mark: str) -> int:
+    """The place of an option from 0 by its letter, or by its number from 1; -1 of no mark, or of 0."""
+    if mark.isdecimal():
+        return int(mark) - 1
+    return LETTERS.find(mark) if len(mark) == 1 else -1

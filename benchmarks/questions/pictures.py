@@ -34,7 +34,13 @@ def pictures_of(columns: Columns, origin: Origin) -> tuple[str, ...]:
         found += _read(f"image_{number}", numbered[number], index, origin)
     if index and found:
         origin.seen[index] = found
-    return found or _of_its_place(index, origin)
+    if found or not (inherited := _of_its_place(index, origin)):
+        return found
+    if empty := columns.empty("images"):
+        raise ValueError(
+            f"{empty}: is empty here; name a picture, or say `--map {empty}=ignored` where rows' ids name theirs"
+        )
+    return inherited
 
 
 def _index_of(columns: Columns) -> str:
@@ -111,7 +117,7 @@ def _note(columns: Columns, origin: Origin) -> None:
 
 
 def _file_name(text: str) -> str:
-    """A file's name below the folder of pictures; of one that lies elsewhere, the last part."""
+    """A file's name below the folder of pictures; of one that lies elsewhere, what may be below it of its path."""
     path = PurePosixPath(text.replace("\\", "/"))
-    outside = path.is_absolute() or ".." in path.parts or ":" in path.parts[0] or path.parts[0] == "~"
-    return path.name if outside else str(path)
+    parts = [part for part in path.parts if part not in ("..", "~", "/", "//") and ":" not in part]
+    return "/".join(parts) or path.name

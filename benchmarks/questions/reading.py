@@ -9,11 +9,12 @@ from typing import Any
 from benchmarks.questions.columns import IGNORED, Columns, listed, text_of
 from benchmarks.questions.layout import MAY_BE_CHOICES, Layout, layout_of, rows_of, stands_alone, wrapper_of
 from benchmarks.questions.numbers import Convention
-from benchmarks.questions.options import lettered, options_of, options_within
+from benchmarks.questions.options import Options, lettered, options_of, options_within
 from benchmarks.questions.pictures import pictures_of
 from benchmarks.questions.samples import NO_CATEGORY, Question
 from benchmarks.questions.truths import Said, kind_of, truth_of
 from evaluation.benchmark import Origin
+from evaluation.errors import ColumnError
 from evaluation.records import Record
 
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
@@ -31,7 +32,12 @@ def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
-        yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
+        try:
+            yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
+        except ColumnError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"row {at + 1} of '{wrapper}': {error}" if wrapper else str(error)) from error
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: Origin) -> dict[str, Any]:
@@ -42,7 +48,7 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: O
     images = pictures_of(columns, origin)
     question, options = _asked(columns, layout if kind in MAY_BE_CHOICES else Layout())
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
-    said = Said(record.typed, Convention(record.decimal, record.decimal_told), several)
+    said = Said(record.typed, Convention(record.decimal, record.decimal_told), several, origin.note)
     truth = truth_of(columns, kind, options, said)
     if kind is None and truth["kind"] == "text" and not truth["lettered"]:
         _require_no_options(question, truth["answers"])
@@ -51,7 +57,7 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: O
         "images": images,
         "question": _PLACE_OF_IMAGE.sub(_image_in_words, question).strip(),
         "hint": text_of(columns.first("hint")[1]),
-        "options": options if truth["kind"] in ("choice", "choices") else None,
+        "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
         **truth,
         "evidence": list(_evidence(columns, images)),
         "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
@@ -60,7 +66,7 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: O
     return {**fields, "extra": columns.left()}
 
 
-def _asked(columns: Columns, layout: Layout) -> tuple[str, dict[str, str] | None]:
+def _asked(columns: Columns, layout: Layout) -> tuple[str, Options | None]:
     """The question's text and its options, which may stand in it."""
     value = columns.first("question")[1]
     if not (text := text_of(value)):
@@ -71,7 +77,7 @@ def _asked(columns: Columns, layout: Layout) -> tuple[str, dict[str, str] | None
     if found is None:
         return text, options
     behind = "" if found.behind == layout.shared else found.behind
-    return "\n".join(filter(None, (found.before, behind))), lettered(found.options)
+    return "\n".join(filter(None, (found.before, behind))), Options(lettered(found.options))
 
 
 def _require_no_options(question: str, answers: Sequence[str]) -> None:

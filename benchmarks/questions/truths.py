@@ -1,13 +1,22 @@
 """How a question is answered, and which answers are right: type, truths and tolerance of a record."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.questions.columns import Columns, listed, plain_name, text_of
-from benchmarks.questions.numbers import Convention, leading_number, number_in
-from benchmarks.questions.options import bare_option
+from benchmarks.questions.numbers import Convention, leading_number, number_in, without_percent
+from benchmarks.questions.options import Options, bare_option
 from benchmarks.questions.samples import LONGEST_SHORT, Kind
+from benchmarks.questions.true_texts import (
+    MAY_BE_NONE,
+    NO_TRUTHS,
+    as_written,
+    is_number,
+    known_texts,
+    literal_texts,
+    texts_of,
+)
 from evaluation.answers.choices import key_of
 from evaluation.answers.lexicon import phrases
 
@@ -33,11 +42,13 @@ _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("text", "short", "short_text", "short_answer", "phrase", "exact"), "text"),
     **dict.fromkeys(("open", "open_ended", "free", "free_text", "free_form", "long"), "open"),
 }
-_LISTS = frozenset({"list", "array", "list_of_numbers", "list_of_texts"})
-_NO_VALUE = frozenset({"nan", "n/a", "#n/a", "null", "undefined", "inf", "-inf", "+inf", "infinity", "-infinity"})
-"""What programs write for no value, or for none that is a number."""
 _TRUE = frozenset(phrases("truth_yes"))
 _FALSE = frozenset(phrases("truth_no"))
+_LISTS = frozenset(("list", "array", "sequence", "tuple"))
+_OPEN_NUMBERS = (
+    "some truths of questions whose type is open are numbers, and no open question is scored by rules; "
+    "`--map COLUMN=ignored` of the type's column reads the type from each truth"
+)
 _LETTER_LIST = re.compile(r"[(\[]?[A-Za-z][)\].]*(?:\s*(?:[,;/&+|]|\band\b)\s*[(\[]?[A-Za-z][)\].]*)+")
 _LETTER_RUN = re.compile(r"[A-Z]{2,}")
 
@@ -45,15 +56,17 @@ _LETTER_RUN = re.compile(r"[A-Z]{2,}")
 class Said(NamedTuple):
     """How a file writes truths: whether its values have types, how its numbers are written, which letters are several.
 
-    `several` tells that several letters are asked for, whatever this row's truth is.
+    `several` tells that several letters are asked for, whatever this row's truth is; `note` takes what people should
+    know of how a truth was read.
     """
 
     typed: bool = True
     convention: Convention = Convention()
     several: bool = False
+    note: Callable[[str], None] = lambda text: None
 
 
-def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | None, said: Said) -> dict[str, Any]:
+def truth_of(columns: Columns, kind: Kind | None, options: Options | None, said: Said) -> dict[str, Any]:
     """Take truths and tolerance of a question, whose type may be declared.
 
     Options make a choice, unless the type is number, text or open; several letters make a choice of several. Without a
@@ -69,37 +82,37 @@ def truth_of(columns: Columns, kind: Kind | None, options: Mapping[str, str] | N
     literal_name, literal = columns.first("answer_text")
     if literal is not None:
         name, value, kind = literal_name, literal, kind or "text"
-    texts = texts_of(value, typed=said.typed)
     if kind in ("choice", "choices"):
         raise ValueError(columns.missing("options"))
-    if literal is None and (empty := next((text for text in texts if text.lower() in _NO_VALUE), None)):
-        raise ValueError(
-            f"{columns.called(name)}: '{empty}' is written where there is no value; leave it empty if no answer is "
-            "known, or name the column answer_text if this is the answer"
-        )
+    is_list = literal is None and _asks_for_a_list(columns)
     try:
+        if is_list:
+            texts = [as_written(value)] if value is not None else []
+            kind = "text" if kind in (None, "open") and len("".join(texts)) <= LONGEST_SHORT else kind
+        elif literal is not None:
+            texts = literal_texts(value, typed=said.typed)
+        else:
+            texts = known_texts(columns.called(name), texts_of(value, typed=said.typed, kind=kind), kind, said.note)
+        if kind == "open" and len(texts) == 1 and number_in(without_percent(texts[0]), said.convention) is not None:
+            said.note(_OPEN_NUMBERS)
         kind = kind or _inferred(value, texts, said.convention)
         answers = _number(texts, said.convention) if kind == "number" else _READ[kind](texts)
     except ValueError as error:
         raise ValueError(f"{columns.called(name)}: {error}") from error
     tolerances = _tolerances(columns, said.convention) if kind == "number" else {}
-    return {"kind": kind, "answers": answers, "lettered": literal is not None, **tolerances}
+    return {"kind": kind, "answers": answers, "lettered": is_list or literal is not None, **tolerances}
 
 
 def kind_of(columns: Columns) -> Kind | None:
-    """Take the type that a record declares, the closest where several columns do. Raises ValueError for lists."""
-    found: list[Kind] = []
+    """Take the type that a record declares; that of its answer goes before a question's that is free in its form."""
+    declared: Kind | None = None
     for name, value in [*columns.all("type")]:
-        plain = plain_name(value) if isinstance(value, str) else ""
-        if plain in _LISTS:
-            raise ValueError(
-                f"{columns.called(name)}: '{value}' asks for a list, which is not scored here: say open to ask it all "
-                "the same, or text to compare it word by word"
-            )
-        if kind := _KINDS.get(plain):
+        if isinstance(value, str) and (kind := _KINDS.get(plain_name(value))):
             columns.drop(name)
-            found.append(kind)
-    return next((kind for kind in found if kind != "open"), "open" if found else None)
+            if kind != "open" or plain_name(value) == kind:
+                return kind
+            declared = kind
+    return declared
 
 
 def only_value(value: Any) -> Any:
@@ -108,7 +121,8 @@ def only_value(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[str, ...]:
+def _choice(columns: Columns, called: Options, said: Said) -> tuple[str, ...]:
+    options = called.texts
     for field, read in (("answer_text", _by_text), ("answer_index", _by_index), ("answer_from_1", _by_number)):
         name, value = columns.first(field)
         if value is not None:
@@ -118,51 +132,64 @@ def _choice(columns: Columns, options: Mapping[str, str], said: Said) -> tuple[s
     if value is None or value == []:
         return ()
     text = text_of(value)
-    if key := columns.option_keys.get(text, ""):
-        return _told(name, value, _only(name, text, key, _by_text(text, options)), options)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _told(name, value, _by_index(text, options), options)
-    letter = by_letter_or_text(text, options)
-    if not letter and (several := letters_in(value, options)):
+    letter = _by_name(name, text, called) or _by_place(name, value, called, said)
+    if not letter and (several := letters_in(value, called)):
         return several
-    if not said.typed and text.isdecimal() and (other := _by_index(text, options)) and letter != other:
-        if letter:
-            raise ValueError(
-                f"{name}: '{text}' is option {letter}'s text, and counted from 0 it is option {other}; name the column "
-                "answer_text or answer_index"
-            )
-        letter = other
+    if not letter and text.lower() in NO_TRUTHS | MAY_BE_NONE:
+        said.note(f"{name}: '{text}' is no option, and taken as no truth")
+        return ()
     return _told(name, value, letter, options)
 
 
-def _only(name: str, text: str, called: str, worded: str) -> str:
-    """The option that is called so, unless another one is worded so. Raises ValueError then."""
-    if worded not in ("", called):
+def _by_place(name: str, value: Any, called: Options, said: Said) -> str:
+    """The option of a number, or of a letter or text. Raises ValueError where a text may be either."""
+    text = text_of(value)
+    counted = "" if called.numbered else _by_index(text, called.texts)
+    if is_number(value):
+        return counted
+    letter = by_letter_or_text(text, called)
+    if said.typed or not counted or letter in ("", counted):
+        return letter or ("" if said.typed else counted)
+    raise ValueError(
+        f"{name}: '{text}' is option {letter}'s text, and counted from 0 it is option {counted}; name the column "
+        "answer_text or answer_index"
+    )
+
+
+def _by_name(name: str, text: str, called: Options) -> str:
+    """The option that the record itself calls so. Raises ValueError where that is another option's text."""
+    letter = called.named(text)
+    other = _by_text(text, called.texts) if letter and text not in called.texts else ""
+    if other and other != letter:
         raise ValueError(
-            f"{name}: '{text}' is what option {called} is called, and option {worded}'s text; name the column "
-            "answer_text or answer_index"
+            f"{name}: '{text}' is option {other}'s text, and option {letter} is called so; name the column answer_text "
+            "or answer_from_1"
         )
-    return called
+    return letter
 
 
-def by_letter_or_text(text: str, options: Mapping[str, str]) -> str:
+def by_letter_or_text(text: str, options: Options) -> str:
     """The option that a text names by its letter or its words; nothing where it names none, or several."""
-    return _by_letter(text, options) or _by_text(text, options)
+    return options.letter(text) or _by_text(text, options.texts)
 
 
-def letters_in(value: Any, options: Mapping[str, str]) -> tuple[str, ...]:
+def letters_in(value: Any, called: Options) -> tuple[str, ...]:
     """The several options that a value names, in their order: a list, "A, C", or "AC" where letters follow each other.
 
     Nothing where it names fewer than two, or something else beside them.
     """
+    options = called.texts
     if isinstance(value, list | tuple):
-        found = [by_letter_or_text(text_of(one), options) if isinstance(one, str) else "" for one in value]
+        found = [
+            called.named(text_of(one)) or (by_letter_or_text(one, called) if isinstance(one, str) else "")
+            for one in value
+        ]
     elif isinstance(value, str) and _LETTER_LIST.fullmatch(value.strip()):
-        found = [letter.upper() for letter in re.findall(r"\b[A-Za-z]\b", value)]
+        found = [called.letter(letter) for letter in re.findall(r"\b[A-Za-z]\b", value)]
     elif (
         isinstance(value, str) and _LETTER_RUN.fullmatch(value.strip()) and list(value.strip()) == sorted(value.strip())
     ):
-        found = list(value.strip())
+        found = [called.letter(letter) for letter in value.strip()]
     else:
         return ()
     named = set(found)
@@ -176,11 +203,6 @@ def _told(name: str, value: Any, letter: str, options: Mapping[str, str]) -> tup
         return (letter,)
     counted = "" if not text_of(value).isdecimal() else "; numbers count from 0, in a column answer_from_1 from 1"
     raise ValueError(f"{name}: '{text_of(value) or value}' is none of the options {', '.join(options)}{counted}")
-
-
-def _by_letter(text: str, options: Mapping[str, str]) -> str:
-    letter = text.strip(" .()[]").upper()
-    return letter if letter in options else ""
 
 
 def _by_text(text: str, options: Mapping[str, str]) -> str:
@@ -200,14 +222,12 @@ def _by_number(text: str, options: Mapping[str, str]) -> str:
     return _by_index(str(int(text) - 1), options) if text.isdecimal() else ""
 
 
-def texts_of(value: Any, *, typed: bool) -> list[str]:
-    """The truths that a value lists, each once; in a table without types they are listed with | between them."""
-    value = listed(value)
-    if isinstance(value, str) and not typed:
-        value = value.split("|")
-    values = value if isinstance(value, list) else [] if value is None else [value]
-    inner = (one.get("answer") if isinstance(one, dict) else one for one in values)
-    return [text for text in dict.fromkeys(map(text_of, inner)) if text]
+def _asks_for_a_list(columns: Columns) -> bool:
+    for name, value in [*columns.all("type")]:
+        if isinstance(value, str) and plain_name(value) in _LISTS:
+            columns.drop(name)
+            return True
+    return False
 
 
 def _inferred(value: Any, texts: list[str], convention: Convention) -> Kind:
@@ -215,7 +235,7 @@ def _inferred(value: Any, texts: list[str], convention: Convention) -> Kind:
         return "open"
     if isinstance(value, bool) or all(text.lower() in _TRUE | _FALSE for text in texts):
         return "yes_no"
-    if len(texts) == 1 and number_in(texts[0], convention) is not None:
+    if len(texts) == 1 and number_in(without_percent(texts[0]), convention) is not None:
         return "number"
     return "text" if all(len(text) <= LONGEST_SHORT for text in texts) else "open"
 

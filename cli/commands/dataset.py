@@ -112,24 +112,21 @@ def check(
     report_findings(path, found, strict=strict, json=json)
 
 
-_SEVERAL = ("tiff", "webp")
-"""Containers whose files may hold several images."""
-
-
 def _remarks_on(image: Path, *, pixels: bool) -> tuple[str, ...]:
-    """What is to be said of further pages or frames and of levels, and with `pixels` of writes that nobody noticed.
+    """What is to be said of a file's end and further pages, and of a TIFF's levels.
 
-    Nothing of levels without the extra `pixels`.
+    With `pixels`, also of writes that nobody noticed. Nothing of levels without the extra `pixels`.
     """
     from tiling.digest import WRITTEN_UNSEEN, renew_digest
     from tiling.headers import read_stored_header
+    from tiling.remarks import remarks_on
 
     unseen = (WRITTEN_UNSEEN,) if pixels and renew_digest(image) else ()
-    if find_spec("pyvips") is None or read_stored_header(image).container not in _SEVERAL:
-        return unseen
-    from tiling.known import known_reading
+    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
+        return unseen + remarks_on(image)
+    from tiling.known import known_remarks
 
-    return unseen + known_reading(image).remarks
+    return unseen + known_remarks(image)
 
 
 @contextmanager
@@ -201,7 +198,7 @@ def import_(
             metavar="FOLDER",
             exists=True,
             file_okay=False,
-            help="Where the images are; a configuration says so itself.",
+            help="Where the images are, but for those in the records; a configuration says so itself.",
             show_default=False,
         ),
     ] = None,
@@ -236,6 +233,7 @@ def import_(
     from evaluation.datasets import settings_beside
     from evaluation.importing import Rendering, import_dataset
     from tiling.headers import read_header
+    from tiling.remarks import remarks_on
 
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
@@ -245,7 +243,8 @@ def import_(
         reader, found = _described(source, name, images, benchmark, columns)
         beside = settings_beside(reader, found.records if found.records.is_dir() else found.records.parent)
         made = import_dataset(
-            reader, found.records, found.images, target, check_image=read_header, rendering=Rendering(_render, dpi),
+            reader, found.records, found.images, target, check_image=read_header, remarks_on=remarks_on,
+            rendering=Rendering(_render, dpi),
             columns=columns, decimal=decimal, settings={path.name: path for path in beside},
             described=found if found.stem else None,
             copy=copy, leave_out_bad=leave_out_bad,
@@ -273,8 +272,6 @@ def _described(
     if source.is_file() and (known := describe(source, name, benchmark)):
         reader, found = known
         return reader, found._replace(images=images or found.images)
-    if images is None:
-        raise ArgumentError("name the folder of the images: --images FOLDER")
     return reader_of(source, benchmark, Columns(columns)), Described(source, images, "")
 
 

@@ -44,7 +44,7 @@ def ingest(
     gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
     from tiling.ingest import has_levels  # noqa: PLC0415 - the extra `pixels`
-    from tiling.known import known_reading  # noqa: PLC0415
+    from tiling.known import known_reading, known_remarks  # noqa: PLC0415
 
     home = Home.from_environment()
     keep_digests(home.digests)
@@ -53,7 +53,7 @@ def ingest(
         if renew_digest(path):
             err.print(f"{name}: {WRITTEN_UNSEEN}", markup=False)
         reading = known_reading(path)
-        for remark in reading.remarks:
+        for remark in known_remarks(path):
             err.print(f"{name}: {remark}", markup=False)
         is_one = not force and has_levels(path, reading)
         pyramid = None if is_one else _make(name, path, folder)

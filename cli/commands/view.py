@@ -87,7 +87,7 @@ def view(
 
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
-    from tiling.known import known_reading  # noqa: PLC0415 - the extra `pixels`
+    from tiling.known import known_remarks  # noqa: PLC0415 - the extra `pixels`
     from tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids
@@ -97,7 +97,7 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
-    remarks = {path: known_reading(path).remarks for path, _ in declared}
+    remarks = {path: known_remarks(path) for path, _ in declared}
     for path, told in remarks.items():
         for remark in told:
             err.print(f"{path.name}: {remark}", markup=False)

@@ -56,7 +56,7 @@ def test_further_frames_of_an_animation_are_told(installation: Installation) -> 
     first, *others = (Image.fromarray(np.full((48, 64, 3), grey, np.uint8)) for grey in (0, 90, 180))
     path = installation.home / "data/tiny/images/plaza.png"
     first.save(path, "webp", save_all=True, append_images=others)
-    told = "it holds 2 more images; its first one is shown"
+    told = "it is an animation; its first frame is shown"
     assert told in installation.run("view", str(path), "-m", MODEL, "-o", str(installation.home / "seen.png")).stderr
     found = installation.json("dataset", "check", "tiny", "--no-checklists", "--json")
     assert any(told in warning["message"] for warning in found["warnings"])

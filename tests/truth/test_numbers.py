@@ -140,7 +140,7 @@ def _shows_its_sign(texts: list[str], decimal: str) -> bool:
     return any(decimal in text and len(text.rpartition(decimal)[2]) != 3 for text in texts)
 
 
-@pytest.mark.parametrize("gap", [" ", "\u00a0", "\u2009", "\u202f", "'", "’"])
+@pytest.mark.parametrize("gap", ["\u00a0", "\u2009", "\u202f", "'", "’"])
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_groups_of_three_behind_a_gap_are_one_number(gap: str, decimal: str) -> None:
     """In either convention, with its own fraction alone."""

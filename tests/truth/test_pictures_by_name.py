@@ -1,7 +1,6 @@
 """A picture that a record names is that one, or the record is refused."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,32 +14,6 @@ def rows(folder: Path, image: str) -> Path:
     """One question about a picture of this name."""
     record = {"image": image, "question": "Which?", "options": ["red", "green"], "answer": "B"}
     return written(folder, "rows.jsonl", json.dumps(record))
-
-
-@pytest.fixture
-def twins(tmp_path: Path) -> Path:
-    """Two pictures of one name in two folders, one of them also with notes beside it."""
-    for name, source in (("north", "harbour.png"), ("south", "street.png")):
-        (tmp_path / "in" / name).mkdir(parents=True)
-        shutil.copy(PICTURES / source, tmp_path / "in" / name / "a.png")
-    (tmp_path / "in" / "south" / "a.xml").write_text("<notes/>")
-    return tmp_path / "in"
-
-
-@pytest.mark.parametrize("name", ["a", "a.png", "elsewhere/a.png", "data/x/a"])
-def test_a_name_that_two_pictures_have_is_refused_with_both(tmp_path: Path, twins: Path, name: str) -> None:
-    """By its folder it is one of them."""
-    source = rows(tmp_path, name)
-    with pytest.raises(Exception, match=r"north/a.png and south/a.png: name the one that is meant"):
-        bring(source, twins, tmp_path / "made")
-    made = bring(rows(tmp_path, "south/a.png"), twins, tmp_path / "made")
-    assert (made.folder / "images/south/a.png").read_bytes() == (PICTURES / "street.png").read_bytes()
-
-
-def test_notes_beside_a_picture_are_no_picture(tmp_path: Path, twins: Path) -> None:
-    """Of one stem."""
-    shutil.rmtree(twins / "north")
-    assert bring(rows(tmp_path, "a"), twins, tmp_path / "made").images == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.inspection import inspect_dataset
 from evaluation.replies import reply_of
 from tests.evaluation.responses import response
-from tests.truth.reading import FILES, imported, refusal, written
+from tests.truth.reading import FILES, imported, written
 from tiling.geometry import Size
 
 KINDS = {"choice": 1, "choice of several": 1, "yes/no": 1, "number": 1, "text": 1, "open": 1}
@@ -59,18 +59,11 @@ def test_several_letters_are_right_as_a_set(tmp_path: Path, reply: str, value: s
     assert (verdict.value, verdict.score) == (value, score)
 
 
-@pytest.mark.parametrize("text", ["NaN", "nan", "N/A", "#N/A", "null", "inf", "-Infinity"])
-def test_what_programs_write_for_no_value_is_no_truth(tmp_path: Path, text: str) -> None:
-    """Nor an open question in silence; said to be the answer, it is one."""
-    source = written(tmp_path, "a.csv", f"image,question,answer\nharbour.png,How many?,{text}\n")
-    assert f"'{text}' is written where there is no value" in refusal(source, tmp_path)
-    _, (one,) = imported(source, tmp_path, columns={"answer": "answer_text"})
-    assert (one.kind, one.truth) == ("text", text)
-
-
-def test_the_closest_of_several_types_counts(tmp_path: Path) -> None:
-    """A free form that is an integer is a number; a list is refused with what can be said instead."""
-    table = "image,question,question_type,answer_type,answer\nharbour.png,How many?,free_form,{},3\n"
-    for kind, found in (("integer", "number"), ("text", "text"), ("free_form", "open")):
-        assert [one.kind for one in imported(written(tmp_path, "a.csv", table.format(kind)), tmp_path)[1]] == [found]
-    assert "'list' asks for a list" in refusal(written(tmp_path, "a.csv", table.format("list")), tmp_path)
+def test_choices_without_an_answer_are_counted_apart(tmp_path: Path) -> None:
+    """Nobody takes a column of an unknown name for one that was read."""
+    table = "image,question,options,answer,verity\n" + "".join(
+        f"harbour.png,Which?,red|green,{answer},B\n" for answer in ("A", "", "")
+    )
+    made, _ = imported(written(tmp_path, "a.csv", table), tmp_path)
+    assert made.kinds == {"choice without an answer": 2, "choice": 1}
+    assert any("not read: verity" in str(note) for note in made.notes)

@@ -38,8 +38,6 @@ class Decoder(ABC):
     """Whether levels were compressed with a loss of their own."""
     incomplete: frozenset[int] = frozenset()
     """Levels that lack tiles of which the level before has pixels."""
-    num_others: int = 0
-    """How many more images the file holds, none of which is shown."""
 
     @abstractmethod
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:

@@ -37,7 +37,6 @@ class TiffDecoder(Decoder):
         self._pages = layout.pages
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
-        self.num_others = layout.num_others
         self.incomplete = frozenset(
             number
             for number, (finer, page) in enumerate(pairwise(layout.pages), start=1)

@@ -36,7 +36,6 @@ class VipsDecoder(Decoder):
     def __init__(self, file: OpenFile, container: Container, size_s: Size) -> None:
         self._file = file
         self._container = container
-        self.num_others = _num_frames(file) - 1 if container == "webp" else 0
         self._frame = find_plain_frame(file) if container == "jpeg" else None
         self.is_scaling = self._frame is not None
         scales = [scale for scale in _SCALES if 2 * scale <= min(size_s) and self.is_scaling]
@@ -72,15 +71,6 @@ class VipsDecoder(Decoder):
         if image.format != "uchar":
             raise ImageUnreadableError(f"{path}: libvips decodes samples of type {image.format}, not of 8 bits")
         return image
-
-
-def _num_frames(file: OpenFile) -> int:
-    """How many frames a WebP has, the first of which is shown; what is wrong with it, whoever reads pixels says."""
-    try:
-        image = pyvips.Image.webpload(os.fspath(file))
-    except pyvips.Error:
-        return 1
-    return int(image.get("n-pages")) if image.get_typeof("n-pages") else 1
 
 
 def _up(side: int, scale: int) -> int:

@@ -1,0 +1,45 @@
+"""A file that ends too early, or holds more than one picture, is told of without decoding it."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tiling.remarks import remarks_on
+
+_ENDINGS = ("jpg", "png", "webp", "tif")
+
+
+def _picture(path: Path, frames: int = 1) -> Path:
+    """A picture of noise, whose end is far behind its beginning."""
+    first, *others = [Image.effect_noise((200, 150), 10.0 + at) for at in range(frames)]
+    more = {"save_all": True, "append_images": others} if others else {}
+    first.convert("RGB").save(path, **more)
+    return path
+
+
+@pytest.mark.parametrize("ending", _ENDINGS)
+def test_nothing_is_said_of_a_whole_picture(tmp_path: Path, ending: str) -> None:
+    """Bytes that a program wrote behind its end do no harm."""
+    path = _picture(tmp_path / f"one.{ending}")
+    assert remarks_on(path) == ()
+    path.write_bytes(path.read_bytes() + b"of a camera")
+    assert remarks_on(path) == ()
+
+
+@pytest.mark.parametrize("ending", ["jpg", "png", "webp"])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+def test_a_missing_end_is_told(tmp_path: Path, ending: str, share: float) -> None:
+    """Wherever the file was cut."""
+    path = _picture(tmp_path / f"one.{ending}")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share) - 4])
+    assert "its end is missing" in remarks_on(path)[0]
+
+
+@pytest.mark.parametrize(("ending", "told"), [("webp", "animation"), ("png", "animation"), ("tif", "2 more images")])
+def test_pictures_that_are_not_shown_are_told(tmp_path: Path, ending: str, told: str) -> None:
+    """The first one is."""
+    (remark,) = remarks_on(_picture(tmp_path / f"three.{ending}", frames=3))
+    assert told in remark
+    assert "first" in remark
