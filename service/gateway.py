@@ -27,6 +27,7 @@ from jobs.sink import ParquetSink
 from jobs.webhooks import WebhookStore
 from service.openai.batch_input import BatchReader
 from service.openai.batching import Batching
+from service.openai.bodies import ChatBodies
 from service.openai.composing import Composer
 from service.openai.conversations import Conversations
 from service.openai.fetching import Fetcher
@@ -66,6 +67,7 @@ class _OpenAI(NamedTuple):
     conversations: Conversations
     batches: BatchRegistry
     batching: Batching
+    bodies: ChatBodies
 
 
 class Gateway:
@@ -157,9 +159,11 @@ class Gateway:
             reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
             bundle_requests=settings.bundle_requests,
             cache_sharing=settings.cache_sharing,
+            background=self._background,
         )
         conversations = Conversations(self._redis, chats, self._background)
-        return _OpenAI(uploads, files, composer, conversations, batches, batching)
+        bodies = ChatBodies(uploads, settings.max_body_bytes)
+        return _OpenAI(uploads, files, composer, conversations, batches, batching, bodies)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -2,9 +2,9 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import from_json
@@ -27,6 +27,7 @@ MOST_LINES = 50_000
 _MOST_FAULTS = 100
 _MOST_NAME = 512
 _PIECE_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18
 
 
 class Line(NamedTuple):
@@ -51,6 +52,10 @@ class FaultsError(Exception):
     def __init__(self, faults: Sequence[BatchFault]) -> None:
         super().__init__()
         self.faults = faults
+
+
+class BatchCancelledError(Exception):
+    """Nobody wants the lines any more."""
 
 
 class _RefusedError(Exception):
@@ -101,8 +106,11 @@ class BatchReader:
         self._composer = composer
         self._max_json_bytes = max_json_bytes
 
-    async def read(self, batch: StoredBatch, folder: Path) -> ReadLines:
-        """Make requests of the lines, and keep them in a file. Raises FaultError and FaultsError."""
+    async def read(self, batch: StoredBatch, folder: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> ReadLines:
+        """Make requests of the lines, and keep them in a file; whether it is cancelled meanwhile is asked now and then.
+
+        Raises FaultsError, and BatchCancelledError.
+        """
         try:
             source = self._files.path((await self._files.get(batch.input_file_id, batch.owner)).id)
         except FileMissingError as error:
@@ -111,7 +119,8 @@ class BatchReader:
         read = ReadLines()
         faults: list[BatchFault] = []
         with (folder / REQUESTS).open("wb") as made, (folder / REFUSED).open("wb") as refused:
-            async for number, text in _numbered(source):
+            async for number, text in _numbered(source, is_cancelled):
+                await asyncio.sleep(0)
                 try:
                     line = await self._line(number, text, read.names)
                     requests = await self._requests(batch, line)
@@ -182,14 +191,23 @@ class BatchReader:
         ]
 
 
-async def _numbered(path: Path) -> AsyncIterator[tuple[int, bytes]]:
-    """The lines of a file that say anything, from 1."""
+async def _numbered(path: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> AsyncIterator[tuple[int, bytes]]:
+    """The lines of a file that say anything, from 1; a block of lines is read at a time."""
     with path.open("rb") as file:
-        number = 0
-        while line := await asyncio.to_thread(file.readline):
-            number += 1
-            if line.strip():
-                yield number, line
+        before = 0
+        while block := await asyncio.to_thread(_next_lines, file, before):
+            before, lines = block
+            if await is_cancelled():
+                raise BatchCancelledError
+            for line in lines:
+                yield line
+
+
+def _next_lines(file: BinaryIO, before: int) -> tuple[int, list[tuple[int, bytes]]] | None:
+    """The number of the block's last line, and its lines that say anything; None at the end of the file."""
+    lines = file.readlines(_BLOCK_BYTES)
+    told = [(number, line) for number, line in enumerate(lines, before + 1) if line.strip()]
+    return (before + len(lines), told) if lines else None
 
 
 def _whole(code: str, message: str) -> FaultsError:

@@ -9,22 +9,26 @@ import shutil
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
-from jobs.access import CacheSharing, cache_salt
+from jobs.access import ALL, CacheSharing, cache_salt
 from jobs.batches import KEPT_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
 from jobs.models import Bundle, InferenceRequest, JobStatus, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import KeptParts, ResultStore
-from service.openai.batch_input import BatchReader, FaultsError, Place, ReadLines
+from service.http.turns import Turns
+from service.openai.batch_input import BatchCancelledError, BatchReader, FaultsError, Place, ReadLines
 from service.openai.batch_output import ERROR, OUTPUT, REFUSED, REQUESTS, BatchOutput, lines_of, names_of
 from service.openai.files import FileStore
 from service.openai.uploads import Uploads
+from service.operations.background import Background
 
 _LOOK_SECONDS = 1.0
 _FULL_SECONDS = 10.0
+_OWNERS_AT_A_TIME = 8
 
 
 class Batching:
@@ -42,6 +46,7 @@ class Batching:
         reader: BatchReader,
         bundle_requests: int,
         cache_sharing: CacheSharing,
+        background: Background,
     ) -> None:
         self._registry = registry
         self._jobs = jobs
@@ -51,6 +56,9 @@ class Batching:
         self._reader = reader
         self._bundle_requests = bundle_requests
         self._cache_sharing = cache_sharing
+        self._background = background
+        self._turns = Turns(_OWNERS_AT_A_TIME, 1)
+        self._in_hand: set[str] = set()
         self._not_before: dict[str, float] = {}
         self._folder = uploads.folder / "batches"
         self._news = asyncio.Event()
@@ -60,10 +68,12 @@ class Batching:
         self._news.set()
 
     async def run(self) -> None:
-        """Work on all batches for ever; to be run again when it fails."""
+        """Take up all batches for ever, an owner's one after the other; to be run again when it fails."""
         while True:
             for batch_id in await self._registry.open():
-                await self._work_on(batch_id)
+                if batch_id not in self._in_hand:
+                    self._in_hand.add(batch_id)
+                    self._background.once("batches", partial(self._take_up, batch_id))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), _LOOK_SECONDS)
             self._news.clear()
@@ -83,6 +93,14 @@ class Batching:
             completed=int(now.completed * share),
             failed=batch.counts.failed + int(now.failed * share),
         )
+
+    async def _take_up(self, batch_id: str) -> None:
+        try:
+            if batch := await self._registry.get(batch_id, ALL):
+                async with self._turns.of(batch.owner):
+                    await self._work_on(batch_id)
+        finally:
+            self._in_hand.discard(batch_id)
 
     async def _work_on(self, batch_id: str) -> None:
         batch = await self._registry.to_work_on(batch_id)
@@ -112,7 +130,11 @@ class Batching:
         if time.monotonic() < self._not_before.get(batch.id, 0.0):
             return batch
         try:
-            read = await self._reader.read(batch, self._folder / batch.id)
+            read = await self._reader.read(
+                batch, self._folder / batch.id, partial(self._registry.is_cancelled, batch.id)
+            )
+        except BatchCancelledError:
+            return batch.turned("cancelled")
         except FaultsError as errors:
             return batch.turned("failed", errors=tuple(errors.faults))
         begun = batch.turned("in_progress", model=read.model, counts=BatchCounts(**read.counts))

@@ -3,6 +3,7 @@
 Of a body of 200 MB no more is in memory than a piece of it and the JSON without its pictures.
 """
 
+import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 
 from service.errors import BodyTooLargeError, ChatInvalidError, Finding
+from service.http.turns import Turns
 from service.openai.uploads import Arriving, Uploads
 
 _PICTURE = re.compile(
@@ -21,6 +23,7 @@ _PICTURE = re.compile(
 )
 """A string that is a data URL: no quote within a string stands without a backslash, and none that opens one with it."""
 _HEAD_BYTES = 400
+_LIGHT_BYTES = 1 << 18
 
 
 @dataclass
@@ -31,17 +34,31 @@ class ChatJson:
     pictures: dict[str, str] = field(default_factory=dict)
 
 
-async def read_chat(pieces: AsyncIterator[bytes], uploads: Uploads, max_json_bytes: int) -> ChatJson:
-    """Read a body whole. Raises ChatInvalidError, BodyTooLargeError, HTTPException for what is no JSON, OSError."""
-    reader = PictureReader(uploads, max_json_bytes)
-    try:
-        async for piece in pieces:
-            reader.feed(piece)
-        return ChatJson(from_json(reader.close(), allow_inf_nan=False), reader.pictures)
-    except ValueError as error:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from error
-    finally:
-        reader.drop()
+class ChatBodies:
+    """Reads bodies of chats. Heavy ones are read beside the event loop, one at a time, owners in turn."""
+
+    def __init__(self, uploads: Uploads, max_json_bytes: int) -> None:
+        self._uploads = uploads
+        self._max_json_bytes = max_json_bytes
+        self._turns = Turns(1, 1)
+
+    async def read(self, pieces: AsyncIterator[bytes], owner: str | None) -> ChatJson:
+        """Read a body whole. Raises ChatInvalidError, BodyTooLargeError, HTTPException for what is no JSON, OSError."""
+        reader = PictureReader(self._uploads, self._max_json_bytes)
+        try:
+            async for piece in pieces:
+                reader.feed(piece)
+            return ChatJson(await self._parsed(reader.close(), owner), reader.pictures)
+        except ValueError as error:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from error
+        finally:
+            reader.drop()
+
+    async def _parsed(self, json: bytes, owner: str | None) -> Any:
+        if len(json) <= _LIGHT_BYTES:
+            return from_json(json, allow_inf_nan=False)
+        async with self._turns.of(owner):
+            return await asyncio.to_thread(from_json, json, allow_inf_nan=False)
 
 
 class PictureReader:

@@ -35,11 +35,10 @@ from service.http.parameters import CurrentSettings, part
 from service.http.problems import openai_error
 from service.openai import examples
 from service.openai.asked import ChatAsked
-from service.openai.bodies import read_chat
+from service.openai.bodies import ChatBodies
 from service.openai.completions import Completion, Told, failed
 from service.openai.composing import Composer, bundle_of, read_asked
 from service.openai.conversations import Conversations, Delta, Ended, Waiting
-from service.openai.uploads import Uploads
 from service.operations.instrumentation import CurrentInstrumentation
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["openai"])
@@ -80,13 +79,13 @@ async def create_chat_completion(
     request: Request,
     caller: CurrentCaller,
     settings: CurrentSettings,
-    uploads: Annotated[Uploads, part(Uploads)],
+    bodies: Annotated[ChatBodies, part(ChatBodies)],
     composer: Annotated[Composer, part(Composer)],
     conversations: Annotated[Conversations, part(Conversations)],
     instrumentation: CurrentInstrumentation,
 ) -> HttpResponse:
     """Play a chat before all batch work, on the workers of its model; what a leaving client asked for is aborted."""
-    sent = await read_chat(request.stream(), uploads, settings.max_body_bytes)
+    sent = await bodies.read(request.stream(), caller.sees)
     asked = read_asked(sent.body)
     entry = await composer.entry(asked.model)
     chat_id, own = new_chat_id(), f"{request.url.scheme}://{request.headers.get('host', '')}".lower()

@@ -115,7 +115,7 @@ class FileStore:
         # Any other text could name another file of the folder.
         found = await self._registry.get(file_id, owner) if _FILE_ID.fullmatch(file_id) else None
         if found is None:
-            raise FileMissingError(f"there is no file {file_id[:100]}")
+            raise _missing(file_id)
         return found
 
     async def picture(self, file_id: str, owner: str) -> str:
@@ -125,7 +125,8 @@ class FileStore:
     async def delete(self, file_id: str, owner: str) -> None:
         """Forget a file, and then remove its bytes. Raises FileMissingError and OSError."""
         await self.get(file_id, owner)
-        await self._registry.remove(file_id)
+        if not await self._registry.remove(file_id):
+            raise _missing(file_id)
         await asyncio.to_thread(self._remove, file_id)
 
     async def remove_expired(self) -> None:
@@ -196,6 +197,10 @@ _UPLOAD_BODY: dict[str, Any] = {
         },
     }
 }
+
+
+def _missing(file_id: str) -> FileMissingError:
+    return FileMissingError(f"there is no file {file_id[:100]}")
 
 
 @router.post(

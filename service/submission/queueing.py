@@ -21,6 +21,7 @@ from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
 from service.http.problems import findings_of
+from service.http.turns import Turns
 from service.operations.background import Background
 from service.operations.instrumentation import Instrumentation
 from service.results.responses import pages
@@ -37,6 +38,7 @@ from service.submission.admission import (
 from service.submission.judged import JudgedJobs, MaySee
 
 _CHECKS_AT_A_TIME = 2
+_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER = 4, 2
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
 
 
@@ -66,6 +68,7 @@ class Submissions:
         self._background = background
         self._submitted = instrumentation.submitted
         self._stopping = stopping
+        self._drafting = Turns(_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER)
         self._checking = asyncio.Semaphore(_CHECKS_AT_A_TIME)
         self._appending = asyncio.Semaphore(1)
         self._in_hand: set[str] = set()
@@ -93,7 +96,7 @@ class Submissions:
         if spec.judge and await self._judged.require(spec, may_see) > self._settings.inline_requests:
             await asyncio.to_thread(self._admission.require_judge, spec)
             return await self._take(spec, idempotency_key, owner)
-        draft = await self._draft(spec)
+        draft = await self._draft(spec, owner.name)
         _require_possible(draft, owner)
         if not self._is_small(draft):
             return await self._take(spec, idempotency_key, owner)
@@ -127,7 +130,7 @@ class Submissions:
         taken_back = recorded.flawed if empty else {}
         if job.status is JobStatus.COMPLETED and not (recorded.failed or taken_back):
             raise JobNotRetryableError(_nothing_to_ask(job_id, recorded, empty=empty))
-        draft = await self._draft(job.spec)
+        draft = await self._draft(job.spec, job.owner)
         if job.dataset_digest and draft.digest != job.dataset_digest:
             raise DatasetChangedError(f"{_asked_of(draft)} changed since job {job_id}")
         answered = recorded.answered - taken_back.keys()
@@ -148,12 +151,13 @@ class Submissions:
                 self._take_up(job_id)
         self._resumed_once = True
 
-    async def _draft(self, spec: JobSpec) -> Draft:
-        if spec.judge is None:
-            return await asyncio.to_thread(self._admission.draft, spec)
-        await self._judged.require(spec)
-        replies = self._judged.replies(spec, asyncio.get_running_loop())
-        return await asyncio.to_thread(self._admission.draft, spec, replies)
+    async def _draft(self, spec: JobSpec, owner: str | None) -> Draft:
+        async with self._drafting.of(owner):
+            if spec.judge is None:
+                return await asyncio.to_thread(self._admission.draft, spec)
+            await self._judged.require(spec)
+            replies = self._judged.replies(spec, asyncio.get_running_loop())
+            return await asyncio.to_thread(self._admission.draft, spec, replies)
 
     async def _take(self, spec: JobSpec, idempotency_key: str | None, owner: Owner) -> tuple[Job, bool]:
         """Register a job that is checked further in the background."""
@@ -211,7 +215,7 @@ class Submissions:
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
             return None
-        draft = await self._draft(job.spec)
+        draft = await self._draft(job.spec, job.owner)
         _require_possible(draft, await self._queue.owner_of(job_id))
         _require_same_records(job, draft)
         try:

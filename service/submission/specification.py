@@ -1,5 +1,6 @@
 """What a client may submit: a specification within bounds, so that no body costs more than its bytes."""
 
+import re
 from collections.abc import Callable, Sized
 from typing import Annotated, Any
 
@@ -8,9 +9,11 @@ from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_valida
 from jobs.models import Cell, JobSpec, JudgeSpec, Option
 from jobs.stored import spec_fields
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 def _no_half_characters(given: Any) -> Any:
-    if isinstance(given, str) and any("\ud800" <= character <= "\udfff" for character in given):
+    if isinstance(given, str) and _HALF.search(given):
         raise ValueError("half of a surrogate pair is no character")
     return given
 
@@ -40,7 +43,8 @@ def _plain(given: Any) -> Any:
 
 
 _Whole = BeforeValidator(_no_half_characters)
-_Name = Annotated[str, _Whole, Field(max_length=1000)]
+_Name = Annotated[str, Field(max_length=1000)]
+"""Its length is counted in characters, so that halves of one are no text to begin with."""
 _Setting = Annotated[Any, _Whole, BeforeValidator(_plain)]
 _MOST_SAMPLES = 200_000
 
@@ -59,12 +63,12 @@ class SubmittedSpec(JobSpec):
         default=(), max_length=64
     )
     repeats: PositiveInt = Field(default=1, le=1_000_000)
-    sampling: Annotated[dict[Annotated[str, _Whole, Field(max_length=64)], _Setting], BeforeValidator(_at_most(16))] = (
-        Field(default_factory=dict, max_length=16, description="overrides of the model's decoding")
+    sampling: Annotated[dict[Annotated[str, Field(max_length=64)], _Setting], BeforeValidator(_at_most(16))] = Field(
+        default_factory=dict, max_length=16, description="overrides of the model's decoding"
     )
     seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     options: Annotated[
-        dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[Option, _Whole, BeforeValidator(_plain)]],
+        dict[Annotated[str, Field(max_length=64)], Annotated[Option, _Whole, BeforeValidator(_plain)]],
         BeforeValidator(_at_most(16)),
     ] = Field(
         default_factory=dict,
@@ -75,7 +79,7 @@ class SubmittedSpec(JobSpec):
         default=(), max_length=_MOST_SAMPLES, description="ids of the samples to ask; all when empty"
     )
     metadata: Annotated[
-        dict[Annotated[str, _Whole, Field(max_length=64)], Annotated[str, _Whole, Field(max_length=512)]],
+        dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]],
         BeforeValidator(_at_most(16)),
     ] = Field(default_factory=dict, max_length=16, description="up to 16 pairs of your own, as OpenAI's batches have")
     judge: Annotated[JudgeSpec | None, BeforeValidator(_at_most(4))] = Field(

@@ -151,3 +151,30 @@ def test_chats_and_batches_are_counted_for_their_owner(shared: Shared) -> None:
     with Redis.from_url(shared.gateway.redis_url) as redis:
         wait_until(lambda: not redis.exists(KEYS.queued()), what="the end of all that is counted")
         assert redis.get(KEYS.outstanding()) == b"0"
+
+
+def test_no_tenant_waits_for_batches_of_another(shared: Shared) -> None:
+    """However many lines one has to be read; a batch that is cancelled meanwhile ends at once."""
+    busy, other = shared.client("busy"), shared.client("other")
+    line = lines({"messages": [{"role": "user", "content": "How many?"}]})
+    many = b"".join(line.replace(b'"q0"', b'"q%d"' % number) for number in range(40_000))
+    long = start_batch(busy, b"\n" * 2_000_000 + many)
+    assert end_of(other, start_batch(other, line)).status == "completed"
+    assert busy.batches.retrieve(long).status == "validating"
+    busy.batches.cancel(long)
+    assert end_of(busy, long).status == "cancelled"
+
+
+def test_a_file_is_deleted_once(shared: Shared) -> None:
+    """Whoever comes second is told that it is gone."""
+    client = shared.client("a")
+    file = client.files.create(file=("a.png", png(1)), purpose="vision").id
+
+    def deleted(_: int) -> bool:
+        try:
+            return client.files.delete(file).deleted
+        except openai.NotFoundError:
+            return False
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sum(pool.map(deleted, range(24))) == 1
