@@ -131,6 +131,24 @@ class CatalogueEntry(BaseModel):
         """What is known of the family that the entry names; None for one that only its operator knows."""
         return FAMILIES.get(self.family)
 
+    def at_published_budget(self) -> "CatalogueEntry | None":
+        """Return the same model as its checkpoint's own files have it shown pictures; None where nothing differs.
+
+        An engine has one budget, so that it is an entry of its own, with a worker of its own. Closed models have no
+        such files.
+        """
+        if self.published_budget is None or self.is_closed:
+            return None
+        changes = {
+            "id": f"{self.id}-published",
+            "title": f"{self.title}, published budget",
+            "aliases": (),
+            "visual_budget": self.published_budget,
+            "published_budget": None,
+            "notes": (f"The budget of the checkpoint's own files; {self.id} has the one of UltraVR's paper.",),
+        }
+        return self.model_copy(update=changes)
+
     @property
     def is_closed(self) -> bool:
         """Whether no weights can be had, so that only a server of somebody else's has the model."""

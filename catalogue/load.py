@@ -19,6 +19,8 @@ class Catalogue(Mapping[str, CatalogueEntry]):
 
     def __init__(self, entries: Sequence[CatalogueEntry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
+        published = {entry.id: own for entry in self._entries.values() if (own := entry.at_published_budget())}
+        self._published = {name: self._entries.setdefault(own.id, own) for name, own in published.items()}
 
     def __getitem__(self, model_id: str) -> CatalogueEntry:
         try:
@@ -49,6 +51,10 @@ class Catalogue(Mapping[str, CatalogueEntry]):
             return self.find(name).id
         except ModelUnknownError:
             return name
+
+    def published(self, model_id: str) -> CatalogueEntry | None:
+        """The entry of the same model at its published budget, where that is another one."""
+        return self._published.get(model_id)
 
     def lacks(self, model_id: str) -> str:
         """Say that there is no such model, and which there are."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue
 
@@ -185,6 +185,8 @@ class Benchmark(ABC, Generic[AnySample]):
     loops: Sequence[str] = ()
     """Protocols whose chats have a loop; cells of theirs say how many rounds, and no others do."""
     conditions: Sequence[Condition] = CONDITIONS
+    budget: Literal["entry", "published"] = "entry"
+    """Which visual budget the paper's models had: the catalogue entry's, or that of the checkpoint's own files."""
     general: bool = False
     """Whether it reads records of any kind, so that one made for them goes before it."""
     asked_by: Sequence[str] = ()

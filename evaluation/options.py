@@ -1,7 +1,7 @@
 """The options of a job: those of the conditions, which every benchmark has, and those of its own benchmark."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +15,10 @@ class ViewOptions(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     thumbnail: int = Field(default=1024, ge=1, le=100_000, description="longest side of V1 in pixels")
+    budget: Literal["entry", "published"] = Field(
+        default="entry",
+        description="whose visual budget: the catalogue entry's, or that of the checkpoint's own files",
+    )
 
 
 OptionsT = TypeVar("OptionsT", bound=BaseModel)

@@ -29,6 +29,7 @@ class AtomBench(Benchmark[Sample]):
 
     name = "atombench"
     title = "ATOM-Bench"
+    budget = "published"
     sample_type = Sample
     plans: Mapping[str, tuple[Cell, ...]] = {
         "atombench": plan_of("A0 AG", "V2"),

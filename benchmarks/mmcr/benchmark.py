@@ -35,6 +35,7 @@ class MMCR(Benchmark[Question]):
 
     name = "mmcr"
     title = "MMCR"
+    budget = "published"
     sample_type = Question
     plans: Mapping[str, tuple[Cell, ...]] = {
         "mmcr": plan_of(_WITHOUT, "V2"),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
 
-from catalogue.entry import CatalogueEntry
 from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
@@ -82,7 +81,7 @@ class Draft:
     """A job whose names all exist, and how much it asks for."""
 
     expansion: Expansion | Judging
-    catalogue: Mapping[str, CatalogueEntry]
+    catalogue: Catalogue
 
     @property
     def dataset(self) -> Dataset:
@@ -132,9 +131,12 @@ class Admission:
         self._max_requests = max_requests
 
     def named(self, spec: JobSpec) -> JobSpec:
-        """The specification with its models by their ids; names that nobody knows stay as they are."""
+        """The specification with its models by their ids, at the budget that is asked for; unknown names stay."""
         catalogue = self._catalogue()
-        return spec.model_copy(update={"models": tuple(map(catalogue.id_of, spec.models))})
+        models = tuple(map(catalogue.id_of, spec.models))
+        if spec.options.get("budget") == "published":
+            models = tuple(own.id if (own := catalogue.published(model)) else model for model in models)
+        return spec.model_copy(update={"models": models})
 
     def draft(self, spec: JobSpec, judged: Iterable[Reply] = ()) -> Draft:
         """Check everything but images: data set and its samples, models, plan, sampling, evidence.
@@ -198,7 +200,7 @@ class Admission:
         if findings:
             raise _invalid(findings)
         told = (f"{number} of {draft.num_requests} requests: {text}" for text, number in remarks.items() if text)
-        return CheckedDraft(draft, sizes, kept, (*contexts.remarks(), *told), sources)
+        return CheckedDraft(draft, sizes, kept, (*contexts.remarks(), *told, *_other_budgets(draft)), sources)
 
     def _sizes(self, expansion: Expansion | Judging) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
@@ -208,6 +210,18 @@ class Admission:
             wrong = survey.errors.items()
             raise _invalid(Finding(detail=detail, image=name, sample=users[name]) for name, detail in wrong)
         return survey.sizes
+
+
+def _other_budgets(draft: Draft) -> Iterator[str]:
+    """Tell of models that are shown more or less than by their checkpoints' own files, as papers mostly had them."""
+    if draft.dataset.benchmark.budget == "entry":
+        return
+    for model in draft.expansion.spec.models:
+        if own := draft.catalogue.published(model):
+            yield (
+                f"{model} is shown pictures at {draft.catalogue[model].visual_budget}; the checkpoint's own files say "
+                f"{own.visual_budget}, which `--option budget=published` asks of {own.id}, if a worker serves it"
+            )
 
 
 def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:

@@ -159,3 +159,14 @@ def test_an_entry_may_say_where_its_processor_works(tmp_path: Path) -> None:
     said = "size = { shortest_edge = 65536, longest_edge = 16777216 }"
     (tmp_path / "qwen3-vl-8b.toml").write_text(f'{shipped}mm_processor_kwargs = {{ device = "cuda", {said} }}\n')
     assert load_catalogue(tmp_path)["qwen3-vl-8b"].engine["mm_processor_kwargs"]["device"] == "cuda"
+
+
+def test_a_published_budget_that_differs_is_an_entry_of_its_own() -> None:
+    """Of the same weights, which names of the model do not find."""
+    catalogue = load_catalogue()
+    own = catalogue.published("internvl3.5-38b")
+    assert own is not None and catalogue[own.id] is own
+    assert own.weights == catalogue["internvl3.5-38b"].weights
+    assert own.visual_budget.max_visual_tokens == 13 * 256
+    assert catalogue.find(own.weights).id == "internvl3.5-38b"
+    assert [catalogue.published(name) for name in ("qwen3-vl-8b", "gemini-3.1-pro", own.id)] == [None] * 3

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.ultravr.asking import Asking, DirectQuestion
+from benchmarks.ultravr.benchmark import UltraVR
 from catalogue.load import load_catalogue
 from evaluation.order import ORDER
 from jobs.codec import pack
@@ -114,3 +115,24 @@ def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(admission: Admissi
     draft = checked(admission, spec_of(1))
     (_, first), *others = draft.requests()
     assert list(draft.requests(without={first.id})) == others
+
+
+def test_a_published_budget_is_asked_of_the_entry_that_has_it(admission: Admission) -> None:
+    """Models whose entries have none stay; asked twice, it is the same."""
+    spec = spec_of(1, models=["InternVL3.5-38B", MODEL], options={"budget": "published"})
+    named = admission.named(spec)
+    assert named.models == ("internvl3.5-38b-published", MODEL)
+    assert admission.named(named) == named
+    assert admission.named(spec_of(1, models=["InternVL3.5-38B"])).models == ("internvl3.5-38b",)
+
+
+@pytest.mark.parametrize(("budget", "is_told"), [("entry", False), ("published", True)])
+def test_a_budget_that_is_not_the_checkpoints_is_told_where_the_paper_had_that(
+    admission: Admission, monkeypatch: pytest.MonkeyPatch, budget: str, *, is_told: bool
+) -> None:
+    """With the option that asks for it."""
+    monkeypatch.setattr(UltraVR, "budget", budget)
+    warnings = checked(admission, spec_of(1, models=["glm-4.5v", "glm-4.5v-published"])).warnings
+    told = [text for text in warnings if "`--option budget=published` asks" in text]
+    assert len(told) == is_told
+    assert all(text.startswith("glm-4.5v is shown pictures at") and "max_pixels 9633792" in text for text in told)
