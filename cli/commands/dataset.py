@@ -231,7 +231,8 @@ def import_(
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
     from evaluation.datasets import settings_beside
-    from evaluation.importing import Rendering, import_dataset
+    from evaluation.gallery import Rendering
+    from evaluation.importing import import_dataset
     from tiling.headers import read_header
     from tiling.remarks import remarks_on
 
@@ -266,8 +267,9 @@ def _described(
 ) -> "tuple[Benchmark[Any], Described]":
     """What is imported, and by whom it is read; without a configuration it has no stem of its own."""
     from evaluation.benchmark import Described
+    from evaluation.columns import Columns
     from evaluation.datasets import reader_of
-    from evaluation.importing import Columns, describe
+    from evaluation.importing import describe
 
     if source.is_file() and (known := describe(source, name, benchmark)):
         reader, found = known

@@ -12,7 +12,8 @@ from PIL import Image
 
 from benchmarks.mmcr.benchmark import MMCR
 from evaluation.benchmark import Benchmark
-from evaluation.importing import Imported, Rendering, import_dataset
+from evaluation.gallery import Rendering
+from evaluation.importing import Imported, import_dataset
 from tests.benchmarks.mmcr.examples import COLOURS
 from tiling.documents import render_pages
 from tiling.headers import read_header
