@@ -191,6 +191,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """Whether it reads records of any kind, so that one made for them goes before it."""
     asked_by: Sequence[str] = ()
     """Patterns of names of fields that its samples cannot do without: who leaves such a field unread reads amiss."""
+    known_by: Collection[str] = ()
+    """Names of fields of which its records have one: without, they are for one that reads records of any kind."""
     grouping: Grouping = Grouping()
     options: type[BaseModel] = NoOptions
     """What a job may choose of it."""

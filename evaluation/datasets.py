@@ -127,22 +127,29 @@ def _best_reader(
 ) -> Benchmark[Any]:
     """The benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
-    One that reads records of any kind goes behind them, unless they cannot read half of what there is, or leave unread
-    what it needs of its own, such as options.
+    One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
+    what it needs of its own, such as options, or are known by fields that there are not.
     """
+    seen: set[str] = set()
+
+    def noted(record: Record) -> Record:
+        record = named(record)
+        seen.update(record.value if isinstance(record.value, dict) else ())
+        return record
 
     vital = [name for benchmark in installed_benchmarks().values() for name in benchmark.asked_by]
 
-    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, bool, int]:
+    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, bool, bool, int]:
         problems: list[Problem] = []
         unread: dict[str, Counter[str]] = {}
         own = [file for file in files if file.name not in benchmark.beside]
-        samples = load_samples(benchmark, own, base, problems, named=named, unread=unread)
+        samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread)
         lost = any(
             fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
         )
         bad = {(problem.file, problem.line) for problem in problems}
-        return len(samples) < max(1, len(bad)), lost, benchmark.general, len(problems)
+        is_other = bool(benchmark.known_by) and seen.isdisjoint(benchmark.known_by)
+        return len(samples) < max(1, len(bad)), lost, is_other, benchmark.general, len(problems)
 
     return min(installed_benchmarks().values(), key=rank)
 

@@ -123,7 +123,7 @@ def _answer(answer: Any, options: Any) -> Any:
 
 def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: Origin) -> str:
     """The record's own id, else the image's name with the clue's step, or the number of the question."""
-    image = str(images[0]) if images else origin.stem
+    image = str(images[0]) if isinstance(images, list) and images else origin.stem
     numbers: Counter[tuple[str, str]] = origin.seen.setdefault("numbers", Counter())
     numbers[image, str(level)] += 1
     if value.get("id") not in (None, ""):

@@ -28,7 +28,7 @@ from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
 from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
 from benchmarks.vistahop.judging import Kept, SampleJudge
-from benchmarks.vistahop.reading import FIELDS, record_of, sample_fields
+from benchmarks.vistahop.reading import FIELDS, OWN_FIELDS, record_of, sample_fields
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
@@ -61,6 +61,7 @@ class VistaHop(Benchmark[Sample]):
     name = "vistahop"
     title = "VistaHop"
     budget = "published"
+    known_by = OWN_FIELDS
     sample_type = Sample
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table4": _TABLE4,

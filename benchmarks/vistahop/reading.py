@@ -25,6 +25,12 @@ FIELDS = (
     "reasoning_path",
 )  # fmt: skip
 """What is read of records of any of the shapes; all else is kept with their questions."""
+OWN_FIELDS = frozenset(
+    (
+        "hops", "scenario", "anchors", "chain", "components", "image_search", _TITLES, _THUMBNAILS, "prompt",
+        "reward_model", "reasoning_path",
+    )
+)  # fmt: skip
 _PARTS: Mapping[str, type[BaseModel]] = {"anchors": Anchor, "chain": Hop, "components": Component}
 _ENDS = {
     "from": ("from", "source", "head", "subject"),
@@ -138,7 +144,7 @@ def _picture(one: Any, origin: Origin) -> str:
 def _hits(value: Mapping[str, Any], origin: Origin) -> list[tuple[str, str | None]]:
     """Titles of the image search's hits, each with its thumbnail where there is one."""
     if _TITLES in value or _THUMBNAILS in value:
-        titles, thumbnails = list(value.get(_TITLES, ())), list(value.get(_THUMBNAILS, ()))
+        titles, thumbnails = (_listed(name, value.get(name)) for name in (_TITLES, _THUMBNAILS))
         if len(thumbnails) > len(titles):
             told = f"{len(thumbnails)} thumbnails for {len(titles)} titles"
             raise ValueError(f"{_THUMBNAILS}: {told}; every thumbnail needs its title")
@@ -150,6 +156,12 @@ def _hits(value: Mapping[str, Any], origin: Origin) -> list[tuple[str, str | Non
             raise ValueError('image_search: must be a list of {"title", "thumbnail"}')
         found = [(one["title"], one.get("thumbnail")) for one in given]
     return [(str(title), _picture(name, origin) if name else None) for title, name in found[:MOST_HITS]]
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list | None):
+        raise ValueError(f"{name}: must be a list")
+    return list(value or ())
 
 
 def record_of(sample: Sample) -> dict[str, Any]:

@@ -185,8 +185,8 @@ class Sample(host.Sample):
 
 
 def _known(name: str, label: Any, known: Mapping[str, str]) -> Any:
-    plain = plain_label(label, known) if label not in known else label
-    if plain is not None and plain not in known:
+    plain = plain_label(label, known)
+    if plain is not None and (not isinstance(plain, str) or plain not in known):
         raise ValueError(f"{name} '{label}' is none of {', '.join(known)}")
     return plain
 
