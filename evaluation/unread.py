@@ -24,6 +24,7 @@ def unread_fields(counts: Mapping[str, Counter[str]], known: Collection[str]) ->
 
 def _named(name: str, number: int, known: Collection[str]) -> str:
     counted = f"{number} record{'s' if number > 1 else ''}" if number else ""
-    close = did_you_mean(name, known, _LIKENESS) if name.isidentifier() else ""  # and no part of a field that is read
+    is_own = name.isidentifier() and name not in known  # and no part of a field that is read
+    close = did_you_mean(name, known, _LIKENESS) if is_own else ""
     told = f"{counted}{close}".removeprefix("; ")
     return f"{name} ({told})" if told else name

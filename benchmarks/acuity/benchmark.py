@@ -27,6 +27,7 @@ class Acuity(Benchmark[Sign]):
 
     name = "acuity"
     title = "Acuity"
+    known_by = ("optotype",)
     sample_type = Sign
     plans: Mapping[str, tuple[Cell, ...]] = {"acuity": plan_of(DIRECT, "V0 V1 V2 V3 V4")}
     protocols: Mapping[str, str] = {DIRECT: "directly"}

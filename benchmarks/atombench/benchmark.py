@@ -29,6 +29,7 @@ class AtomBench(Benchmark[Sample]):
 
     name = "atombench"
     title = "ATOM-Bench"
+    known_by = ("level", "clues", "conclusions", "certainty", "dimension", "scope")
     budget = "published"
     sample_type = Sample
     plans: Mapping[str, tuple[Cell, ...]] = {

@@ -35,6 +35,7 @@ class MMCR(Benchmark[Question]):
 
     name = "mmcr"
     title = "MMCR"
+    known_by = ("l2-category", "rotations", "document")
     budget = "published"
     sample_type = Question
     plans: Mapping[str, tuple[Cell, ...]] = {

@@ -39,6 +39,7 @@ class UltraVR(Benchmark[Sample]):
 
     name = "ultravr"
     title = "UltraVR"
+    known_by = ("reasoning_supervision", "slide", "domain", "categories", "subcategory")
     sample_type = Sample
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table1": _TABLE1,

@@ -58,3 +58,10 @@ def test_records_without_a_benchmarks_own_fields_are_anybodys(tmp_path: Path, ta
     file = tmp_path / "t.jsonl"
     file.write_text(json.dumps(table) + "\n")
     assert reader_of(file).name == "questions"
+
+
+def test_a_file_that_nobody_can_read_is_anybodys(tmp_path: Path) -> None:
+    """Its errors are those of the reader for records of any kind, and not of a benchmark that it is none of."""
+    file = tmp_path / "t.csv"
+    file.write_text("Bild;Frage;Antwort\nx.png;Wie viele?;3\n")
+    assert reader_of(file).name == "questions"
