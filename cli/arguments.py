@@ -130,7 +130,7 @@ Closing = Annotated[
     Literal["choice", "number", "boolean", "json", "auto"] | None,
     typer.Option(
         show_default=False,
-        help="Ask for the answer alone in one more turn behind each free answer, held to the options' letters (choice), "
+        help="Ask for the answer alone in one more turn behind each free answer, held to an option's letter (choice), "
         "a number, true or false (boolean), or an object (json); auto: whichever fits. Reports have both.",
     ),
 ]

@@ -37,8 +37,8 @@ class Questions:
     The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`),
     `decimal` what the decimal sign of its numbers is, "," or "."; told by the file's separator without;
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
-    asks the good ones beside bad ones. `closing` asks for the answer alone behind each free answer. `data` is the gateway's data root, GIGAVQA_DATA if omitted. `linked` says that
-    links out of the folder are one's own.
+    asks the good ones beside bad ones. `closing` asks for the answer alone behind each free answer. `data` is the
+    gateway's data root, GIGAVQA_DATA if omitted. `linked` says that links out of the folder are one's own.
     """
 
     source: Path
