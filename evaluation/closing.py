@@ -7,7 +7,7 @@ in an object) is one of them everywhere, so that a model can still abstain.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +22,9 @@ _ANSWER = "answer"
 _TOKENS = 32
 _TOKENS_OF_OBJECTS = 64
 _LARGEST = 1e300
-_NUMBER = r"-?[0-9]{1,15}(\.[0-9]{1,10})?"
+_NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?"
+_PATTERNS = {"null": "null", "boolean": "true|false", "number": _NUMBER, "integer": "[1-9][0-9]{0,5}"}
+"""What values of JSON's types are as text."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class ClosedForm:
         if kind != "json" and self.bare is not None:
             bare = self.bare.model_copy(update={"in_object": dict(self.schema)})
             return self._asked(kind, self.words, f"with {NONE}", bare, _TOKENS)
-        held = Structure(json_schema=dict(self.schema), in_object=dict(self.schema), disable_any_whitespace=True)
+        held = Structure(regex=_pattern(self.schema), in_object=dict(self.schema))
         words = f"a JSON object of the form {_skeleton(self.schema)} that holds {self.words}"
         return self._asked(kind, words, f"{_nothing(self.schema)} in its place", held, _TOKENS_OF_OBJECTS)
 
@@ -109,7 +111,7 @@ def closed_number(is_right: Callable[[str], bool]) -> ClosedForm:
     def read(said: Any) -> str | None:
         is_number = isinstance(said, int | float) and not isinstance(said, bool) and abs(said) < _LARGEST
         if is_number or (isinstance(said, str) and re.fullmatch(_NUMBER, said)):
-            return f"{float(said):.15g}"
+            return f"{float(said) + 0.0:.15g}"  # of -0, too, it is 0
         _require_none(said)
         return None
 
@@ -221,6 +223,19 @@ def _schema(properties: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, Json
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def _pattern(schema: Mapping[str, Any]) -> str:
+    """What an object of the schema is as text, in one way: engines would let a model write blanks without an end."""
+    values = ((json.dumps(name), "|".join(_values(one))) for name, one in schema["properties"].items())
+    return r"\{" + ", ".join(f"{name}: ({said})" for name, said in values) + r"\}"
+
+
+def _values(schema: Mapping[str, Any]) -> Iterator[str]:
+    if "enum" in schema:
+        yield from (re.escape(json.dumps(word, ensure_ascii=False)) for word in schema["enum"])
+    else:
+        yield from (_PATTERNS[name] for name in schema["type"])
 
 
 def _skeleton(schema: Mapping[str, Any]) -> str:

@@ -68,8 +68,7 @@ class Cell(Contract):
 class Structure(Contract):
     """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it.
 
-    `in_object` is the schema of an object that says the same, for servers that keep to schemas alone;
-    `disable_any_whitespace` allows JSON no blanks between its parts, where an engine can be told so.
+    `in_object` is the schema of an object that says the same, for servers that keep to schemas alone.
     """
 
     json_schema: dict[str, JsonValue] | str | None = None
@@ -78,7 +77,6 @@ class Structure(Contract):
     choice: tuple[str, ...] | None = None
     grammar: str | None = None
     in_object: dict[str, JsonValue] | None = Field(default=None, exclude_if=_is_none)
-    disable_any_whitespace: Literal[True] | None = Field(default=None, exclude_if=_is_none)
 
 
 class Steering(Contract):

@@ -44,21 +44,25 @@ def choice(number: int) -> ClosedForm:
 FORMS = st.one_of(st.integers(1, 10).map(choice), st.just(closed_number(always)), st.just(closed_boolean(always)))
 
 
-def allowed(form: ClosedForm, kind: ClosingKind) -> st.SearchStrategy[str]:
-    """Whatever an engine may write that keeps to the form's structure."""
+def allowed(form: ClosedForm, kind: ClosingKind, *, elsewhere: bool) -> st.SearchStrategy[str]:
+    """Whatever an engine may write that keeps to the form's structure; a server elsewhere keeps to the schema."""
     closing = form.closing(kind)
     assert closing is not None
     structure = closing.structure
+    if elsewhere:
+        return objects(structure.in_object).map(json.dumps)
     if structure.choice:
         return st.sampled_from(structure.choice)
-    if structure.regex:
-        return st.from_regex(structure.regex, fullmatch=True).filter(str.isascii)
-    assert isinstance(structure.json_schema, dict)
-    schema: Any = structure.json_schema
+    assert structure.regex
+    return st.from_regex(structure.regex, fullmatch=True)
+
+
+def objects(schema: Any) -> st.SearchStrategy[Any]:
+    """Objects of a strict schema of one answer."""
     assert (schema["required"], schema["additionalProperties"]) == (["answer"], False)
     answer = schema["properties"]["answer"]
     found = [st.sampled_from(answer["enum"])] if "enum" in answer else [_OF_TYPE[name] for name in answer["type"]]
-    return st.one_of(found).map(lambda said: json.dumps({"answer": said}))
+    return st.one_of(found).map(lambda said: {"answer": said})
 
 
 _OF_TYPE: dict[str, st.SearchStrategy[Any]] = {
@@ -69,10 +73,12 @@ _OF_TYPE: dict[str, st.SearchStrategy[Any]] = {
 
 
 @settings(deadline=None, max_examples=150, derandomize=True)
-@given(form=FORMS, kind=st.booleans(), data=st.data())
-def test_whatever_the_structure_allows_is_read(form: ClosedForm, kind: bool, data: st.DataObject) -> None:
+@given(form=FORMS, is_bare=st.booleans(), elsewhere=st.booleans(), data=st.data())
+def test_whatever_the_structure_allows_is_read(
+    form: ClosedForm, is_bare: bool, elsewhere: bool, data: st.DataObject
+) -> None:
     """As a value or as none; the same answer in an object is the same value."""
-    text = data.draw(allowed(form, form.kind if kind else "json"))
+    text = data.draw(allowed(form, form.kind if is_bare else "json", elsewhere=elsewhere))
     value = form.value_of(text)
     said = json.loads(text)["answer"] if text.startswith("{") else text
     assert (value is None) is (said in (None, NONE))

@@ -15,8 +15,10 @@ import pytest
 import pytest_asyncio
 from prometheus_client import CollectorRegistry
 
+from benchmarks.ultravr.forms import closed_cell
 from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed_number
 from jobs.models import ClosingKind, Sampling, Turn, TurnResponse, Usage
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, draw_images, make_request
@@ -344,12 +346,17 @@ async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engin
     assert_prefilled_once(rounds.answers, BLOCK)
 
 
+def _choice(letters: str) -> ClosedForm:
+    form = closed_choice(tuple(letters), lambda letter: True)
+    assert form is not None
+    return form
+
+
 async def test_a_closing_turn_is_held_to_the_letters_and_finds_its_prefix(engines: Engines) -> None:
     """Of every set of options; but for the last block of the first turn, all before the sentence is in the cache."""
     player_of = partial(Player, rasters=(), generate=engines.keeper.generate)
     for letters in ("AB", "ABCDE", "DEFGHIJ"):
-        form = closed_choice(tuple(letters), lambda letter: True)
-        closing = form.closing("choice") if form else None
+        closing = _choice(letters).closing("choice")
         assert closing is not None and closing.structure.choice
         request = make_request(f"closed-{letters}", None, f"Which of {letters}? " * 20, sampling=GREEDY)
         player = player_of(request, FixedTurns(request.turns))
@@ -367,13 +374,14 @@ async def test_a_closing_turn_is_held_to_the_letters_and_finds_its_prefix(engine
         (closed_number(lambda value: True), "number"),
         (closed_number(lambda value: True), "json"),
         (closed_boolean(lambda value: True), "json"),
-        (closed_choice(tuple("ABCD"), lambda letter: True), "json"),
+        (_choice("ABCD"), "json"),
+        (closed_cell(good_sample("ad-coordinate")), "json"),
     ],
 )
 async def test_other_kinds_of_closing_turns_are_held_to_their_form(
     engines: Engines, form: ClosedForm, kind: ClosingKind
 ) -> None:
-    """What a model without meaning writes is read: a number of digits alone may fill its tokens, and is then whole."""
+    """What a model without meaning writes is read, and ends by itself."""
     closing = form.closing(kind)
     assert closing is not None
     turn = ClosingTurn(closing, {}, is_elsewhere=False)
