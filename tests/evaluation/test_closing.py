@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.vistahop.judging import closed_option
+from benchmarks.vistahop.samples import Sample
 from catalogue.load import load_catalogue
+from evaluation.benchmark import find_benchmark
 from evaluation.closing import NONE, ClosedForm, closed_boolean, closed_choice, closed_number
 from evaluation.datasets import Dataset
 from evaluation.errors import ClosingUnavailableError
@@ -22,6 +25,7 @@ from evaluation.tables import Table
 from evaluation.tallies import merge_tally, plain_tally
 from jobs.models import ClosingAnswer, ClosingKind, Failure, InferenceRequest, JobSpec, Response, Usage
 from tests.benchmarks.questions.files import ask_about
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import MODEL, response
 from tiling.geometry import Size
 
@@ -323,3 +327,41 @@ def test_a_response_without_a_closing_turn_is_written_as_before(dataset: Dataset
     assert "closing" not in written
     assert "closing" not in JobSpec(dataset=dataset.name, models=(MODEL,)).model_dump_json()
     assert Response.model_validate_json(written).closing is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"row": 3, "column": 7}', "(3, 7)"),
+        ('{"row": null, "column": null}', None),
+        ('{"column": 7, "row": 3}', "(3, 7)"),
+    ],
+)
+def test_a_cell_is_closed_by_an_object(text: str, value: str | None) -> None:
+    """As the reader of free answers writes it."""
+    form = find_benchmark("ultravr").closed_form(good_sample("ad-coordinate"), "S0")
+    assert form is not None
+    assert form.value_of(text) == value
+    assert form.is_right("(3, 7)") and not form.is_right("(7, 3)")
+    asked = form.closing("auto")
+    assert asked is not None and (asked.kind, form.closing("choice")) == ("json", None)
+
+
+@pytest.mark.parametrize("text", ['{"row": 3}', '{"row": "x", "column": 7}', '{"row": null, "column": 7}', "(3, 7)"])
+def test_what_is_no_cell_is_refused(text: str) -> None:
+    """Half a cell, too."""
+    form = find_benchmark("ultravr").closed_form(good_sample("ad-coordinate"), "S0")
+    assert form is not None
+    with pytest.raises(ValueError):
+        form.value_of(text)
+
+
+def test_an_answer_in_prose_agrees_by_the_letter_in_it() -> None:
+    """Where a benchmark reads whole texts, as VistaHop does, whose truths may be a letter or an option's words."""
+    options = {"A": "Quay 4", "B": "the harbour"}
+    for truth in ("B", "the harbour"):
+        sample = Sample(id="s", images=("i.png",), question="Where?", options=options, answers=(truth,))
+        form = closed_option(sample)
+        assert form is not None
+        assert (form.meant("B. the harbour"), form.meant("nowhere")) == ("B", None)
+        assert form.is_right("B") and not form.is_right("A")
