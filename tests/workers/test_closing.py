@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
 from evaluation.closing import closed_choice
-from jobs.models import Closing, Grow, InferenceRequest, Response, Sampling, Turn, TurnResponse
+from jobs.models import Closing, ClosingKind, Grow, InferenceRequest, Response, Sampling, Turn, TurnResponse
 from jobs.server import ServerProcess
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Elsewhere, serving
@@ -25,15 +25,15 @@ from workers.engines.remote.steering import steered
 from workers.engines.simulated_engine import SimulatedEngine
 
 
-def choice(letters: str = "AB") -> Closing:
+def closing_of(letters: str, kind: ClosingKind = "choice") -> Closing:
     """The closing turn of a question with these options."""
     form = closed_choice(tuple(letters), lambda letter: letter == "A")
-    closing = form.closing("choice") if form else None
+    closing = form.closing(kind) if form else None
     assert closing is not None
     return closing
 
 
-CLOSING = choice()
+CLOSING = closing_of("AB")
 
 
 async def played(
