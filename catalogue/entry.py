@@ -171,6 +171,16 @@ class CatalogueEntry(BaseModel):
             return text
         return family.marks.without_thought(text, thinks=bool(self.chat_template.get("enable_thinking")))
 
+    @property
+    def unthinking(self) -> dict[str, bool]:
+        """Arguments of the chat template by which it opens no thought; none where it does not by itself.
+
+        What comes before the answer is the same with them, so that it keeps its place in caches.
+        """
+        family = self.known_family
+        opens = family is not None and family.marks.is_opened_by_prompt and self.chat_template.get("enable_thinking")
+        return {"enable_thinking": False} if opens else {}
+
     @model_validator(mode="after")
     def _boxes_are_written_somehow(self) -> Self:
         if self.takes_pictures and "box_convention" not in self.model_fields_set:

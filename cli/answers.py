@@ -27,6 +27,8 @@ _MOST_ROWS = 30
 """Answers that have a row or a line each; of more, those of each cell and group are counted."""
 _LINES_PER_JOB = 20
 _SHORTENED = 48
+_ANSWER = 2
+"""Which of the words on an outcome is the answer."""
 _UNREADABLE = '"unreadable"'
 _COLOURS = {"right": "green", "partial": "yellow", "wrong": "red", "failed": "bold red", "unscored": "cyan"}
 
@@ -87,7 +89,8 @@ class Board:
         self._counts.setdefault(place, Counter())[outcome.outcome] += 1
         if self._total <= _MOST_ROWS:
             self._rows[outcome.request_id] = outcome
-            return f"{self._done} of {self._total}  {'  '.join(filter(None, _words(outcome)))}"
+            closing = f"\n  {closed}" if (closed := _closing(outcome)) else ""
+            return f"{self._done} of {self._total}  {'  '.join(filter(None, _words(outcome)))}{closing}"
         if self._done * _LINES_PER_JOB // self._total == (self._done - 1) * _LINES_PER_JOB // self._total:
             return ""
         counts = sum(self._counts.values(), Counter())
@@ -100,6 +103,7 @@ class Board:
             table = Table("question", "asked", "answer", "true", "", title=title, box=None, title_justify="left")
             for outcome in self._rows.values():
                 *words, verdict = _words(outcome)
+                words[_ANSWER] = "\n".join(filter(None, (words[_ANSWER], _closing(outcome))))
                 table.add_row(*map(Text, words), Text(verdict, style=_COLOURS.get(verdict, "")))
             return table
         table = Table("asked", "category", "answers", "right", title=title, box=None, title_justify="left")
@@ -111,6 +115,13 @@ class Board:
 def _words(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
     answer = outcome.value or outcome.failure or (outcome.text or "").strip() or "-"
     return outcome.sample_id, str(outcome.cell), _short(answer), _short(outcome.truth), outcome.outcome
+
+
+def _closing(outcome: SampleOutcome) -> str:
+    """What the closing turn says, or that it says nothing; '' where there was none."""
+    if outcome.closing is None:
+        return ""
+    return f"closing: {_short(outcome.closing) or '-'}"
 
 
 def _short(text: str) -> str:

@@ -3,7 +3,7 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -126,6 +126,14 @@ JobOptions = Annotated[
 ]
 
 
+Closing = Annotated[
+    Literal["choice", "number", "boolean", "json", "auto"] | None,
+    typer.Option(
+        show_default=False,
+        help="Ask for the answer alone in one more turn behind each free answer, held to an option's letter (choice), "
+        "a number, true or false (boolean), or an object (json); auto: whichever fits. Reports have both.",
+    ),
+]
 PartsOption = Annotated[
     bool, typer.Option("--parts", help="Of verdicts, one row a judged part (step, hop, sub-question), not a response.")
 ]

@@ -19,6 +19,7 @@ from pydantic import BaseModel, JsonValue
 
 from catalogue.names import did_you_mean
 from evaluation.answer_forms import AnswerForm, form_of_options, letters_without_options, out_of_reach
+from evaluation.closing import ClosedForm, closed_choice
 from evaluation.departures import Departure
 from evaluation.errors import (
     AnnotationInvalidError,
@@ -227,6 +228,14 @@ class Benchmark(ABC, Generic[AnySample]):
         By default one of the options, by letter or text; else a text.
         """
         return form_of_options(sample)
+
+    def closed_form(self, sample: AnySample, protocol: str) -> ClosedForm | None:
+        """In which form a sample's answer can be asked for alone, behind the free one; None where it is of none.
+
+        By default one of the options, by the letter that the protocol shows.
+        """
+        letters = tuple(sample.options or ())
+        return closed_choice(letters, lambda letter: letter == sample.truth) if letters else None
 
     @abstractmethod
     def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:

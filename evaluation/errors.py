@@ -71,6 +71,10 @@ class OptionsInvalidError(EvaluationError):
     """The job's options have an unknown name or a value out of range."""
 
 
+class ClosingUnavailableError(EvaluationError):
+    """A closing turn is asked for that fits the answer of no sample."""
+
+
 class EvidenceMissingError(EvaluationError):
     """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
 

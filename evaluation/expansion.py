@@ -1,22 +1,23 @@
 """Expands a job into requests: deterministic ids, seeds, views and prompts."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry, Decoding
 from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, cells_of, require_reachable
 from evaluation.datasets import Dataset
-from evaluation.errors import SampleUnknownError, SamplingInvalidError
+from evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
 from evaluation.options import ViewOptions, read_options
 from evaluation.order import in_order
 from evaluation.samples import Sample
-from jobs.models import Cell, InferenceRequest, JobSpec, Sampling, Turn
+from jobs.models import Cell, Closing, ClosingAsked, ClosingKind, InferenceRequest, JobSpec, Sampling, Turn
 
 _SEED_BITS = 31
 _MOST_KEPT = 1000  # chats of one image that are brought into their order together
@@ -43,8 +44,7 @@ class Expansion:
     @cached_property
     def num_requests(self) -> int:
         """How many requests there are."""
-        applies = self.dataset.benchmark.applies
-        asked = sum(applies(sample, cell) for cell in self.cells for sample in self.samples)
+        asked = sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
         return asked * len(self.decodings) * self.spec.repeats
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
@@ -66,6 +66,36 @@ class Expansion:
                         for repeat in repeated:
                             yield image, self._request(asked, model, settings, repeat)
 
+    def remarks(self) -> Iterator[str]:
+        """What to know of how the job asks: which requests get no closing turn, where it wants them."""
+        if unclosed := self.unclosed:
+            each = len(self.decodings) * self.spec.repeats
+            told = ", ".join(f"{kind} {number * each}" for kind, number in unclosed.most_common())
+            number = unclosed.total() * each
+            yield (
+                f"closing {self.spec.closing}: {number} of {self.num_requests} requests get no closing turn, since "
+                f"their answers are of other forms: {told}"
+            )
+
+    @cached_property
+    def unclosed(self) -> Counter[str]:
+        """How many pairs of a sample and a cell no closing turn of the job's kind fits, by what their answer is."""
+        if self.spec.closing is None:
+            return Counter()
+        asked = ((one, cell) for cell in self.cells for one in self.samples if self._applies(one, cell))
+        form_of = self.dataset.benchmark.answer_form
+        return Counter(form_of(one).kind for one, cell in asked if self._closing(one, cell) is None)
+
+    def _applies(self, sample: Sample, cell: Cell) -> bool:
+        return self.dataset.benchmark.applies(sample, cell)
+
+    def _closing(self, sample: Sample, cell: Cell) -> Closing | None:
+        """The closing turn that the job wants of a sample in a cell; None where its answer is of another form."""
+        if self.spec.closing is None:
+            return None
+        form = self.dataset.benchmark.closed_form(sample, cell.protocol)
+        return form.closing(self.spec.closing) if form else None
+
     @cached_property
     def _choices(self) -> "Choices":
         # Prepared from the whole data set, whatever samples are asked.
@@ -84,16 +114,17 @@ class Expansion:
         return [samples[start : start + size] for start in range(0, len(samples), size)]
 
     def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_Asked]":
-        applies = self.dataset.benchmark.applies
-        asked = ((sample, cell) for cell in self.cells for sample in samples if applies(sample, cell))
+        asked = ((sample, cell) for cell in self.cells for sample in samples if self._applies(sample, cell))
         return in_order(
-            _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices)) for sample, cell in asked
+            _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices), self._closing(sample, cell))
+            for sample, cell in asked
         )
 
     def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
+        closing = asked.closing.kind if asked.closing else None
         return InferenceRequest(
-            request_id=identity,
+            request_id=request_id(asked.sample.id, asked.cell, model, repeat, closing),
             sample_id=asked.sample.id,
             model=model,
             protocol=asked.cell.protocol,
@@ -103,8 +134,9 @@ class Expansion:
             system=asked.chat.system,
             turns=asked.chat.turns,
             loop=asked.chat.loop,
+            closing=asked.closing,
             details=asked.chat.details,
-            # The decoding was checked, once for all requests of the model.
+            # The decoding was checked, once for all requests of the model. A closing turn changes no draw before it.
             sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
         )
 
@@ -115,6 +147,7 @@ class _Asked(NamedTuple):
     sample: Sample
     cell: Cell
     chat: Chat
+    closing: Closing | None = None
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -126,7 +159,8 @@ def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEn
     """Check everything of a job but its images.
 
     Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
-    EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, and the catalogue's ModelUnknownError.
+    EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, ClosingUnavailableError, and the catalogue's
+    ModelUnknownError.
     """
     cells = cells_of(dataset.benchmark, spec)
     options = read_options(spec.options, dataset.benchmark.options)
@@ -134,7 +168,24 @@ def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEn
     require_reachable(dataset.benchmark, samples, dataset.samples)
     dataset.benchmark.admit(samples, cells)
     decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
-    return Expansion(dataset, spec, samples, cells, decodings, *options)
+    expansion = Expansion(dataset, spec, samples, cells, decodings, *options)
+    _require_closing(expansion)
+    return expansion
+
+
+def _require_closing(expansion: Expansion) -> None:
+    """Refuse a kind of closing turn that fits nothing that is asked."""
+    wanted, unclosed = expansion.spec.closing, expansion.unclosed
+    if (
+        wanted
+        and unclosed
+        and unclosed.total() * len(expansion.decodings) * expansion.spec.repeats == (expansion.num_requests)
+    ):
+        told = ", ".join(f"{kind} {number}" for kind, number in unclosed.most_common())
+        raise ClosingUnavailableError(
+            f"closing: {wanted} fits none of what is asked, whose answers are of other forms: {told}; leave it out, or "
+            f"name another of {', '.join(get_args(ClosingAsked))}"
+        )
 
 
 def expand(
@@ -182,10 +233,11 @@ def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec)
         raise SamplingInvalidError("; ".join(details)) from error
 
 
-def request_id(sample_id: str, cell: Cell, model: str, repeat: int) -> str:
-    """Readable identity of a request within its job."""
+def request_id(sample_id: str, cell: Cell, model: str, repeat: int, closing: ClosingKind | None = None) -> str:
+    """Readable identity of a request within its job; one with a closing turn is another than one without."""
     rounds = "" if cell.rounds is None else f"-n{cell.rounds}"
-    return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}:{model}:{repeat}"
+    closed = "" if closing is None else f"+{closing}"
+    return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}{closed}:{model}:{repeat}"
 
 
 def request_seed(seed: int, identity: str) -> int:

@@ -18,7 +18,7 @@ from evaluation.samples import Sample
 from jobs.errors import JobTooLargeError
 from jobs.models import JUDGE, InferenceRequest, JobSpec, JudgeSpec, Sampling
 
-_LEFT_TO_JUDGES = ("plan", "cells", "rounds", "repeats", "samples")
+_LEFT_TO_JUDGES = ("plan", "cells", "rounds", "repeats", "samples", "closing")
 """What a job that judges does not choose: it asks about whatever the judged jobs were answered."""
 
 
@@ -54,6 +54,10 @@ class Judging:
         for cases in self.cases.values():
             digest.update("".join(case.id for case in cases).encode())
         return digest.hexdigest()
+
+    def remarks(self) -> Iterator[str]:
+        """Nothing is to be known of how it asks."""
+        return iter(())
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs as `Expansion.requests` does: those of one (model, image) are consecutive."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.matching import Box
 from evaluation.benchmark import Evidence
+from evaluation.closing import ClosedReading
 from evaluation.datasets import Dataset
 from evaluation.prompts import Prompt, Prompts
 from evaluation.replies import Provenance, Reply, reply_of
@@ -74,6 +75,12 @@ class SampleOutcome(_Part):
     overflowed: bool = Field(default=False, description="whether the chat outgrew the context by what the model wrote")
     filtered: bool = Field(default=False, description="whether who serves the model withheld or refused any answer")
     empty: bool = Field(default=False, description="whether any answer ended before a token of it was written")
+    closing: str | None = Field(default=None, description="raw text of the closing turn; None without one")
+    closing_value: str | None = Field(default=None, description="its answer, in the words of `value`")
+    closing_outcome: str | None = Field(
+        default=None, description="right, wrong, abstained, unscored, or unread where it failed or is of another form"
+    )
+    closing_agrees: bool | None = Field(default=None, description="whether both found the same answer, or both none")
     parts: tuple[PartOutcome, ...] = ()
     rounds: tuple[TurnResponse, ...] = Field(default=(), description="of a chat with a loop, as they were recorded")
     stop: Stop | None = Field(default=None, description="why a chat with a loop ended")
@@ -120,12 +127,13 @@ def reply_outcomes(
     AnnotationInvalidError as reports do.
     """
     benchmark = dataset.benchmark
-    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement)
+    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
     for reply in map(judges.within, replies):
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]
             image = dataset.image_of(sample.images[0]) if sample.images else None
-            outcome = _outcome(reply, sample, judges.judge(reply, position), image)
+            verdict = judges.judge(reply, position)
+            outcome = _outcome(reply, sample, verdict, image, judges.closing(reply, position, verdict))
             yield outcome if prompts is None else _explained(outcome, prompts, reply, sample)
 
 
@@ -145,7 +153,9 @@ def _explained(outcome: SampleOutcome, prompts: Prompts, reply: Reply, sample: S
     return outcome.model_copy(update=told)
 
 
-def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None) -> SampleOutcome:
+def _outcome(
+    reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None, closing: ClosedReading | None
+) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],
         request_id=reply.identity[1],
@@ -170,6 +180,10 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str |
         overflowed=reply.overflowed,
         filtered=reply.filtered,
         empty=reply.empty,
+        closing=reply.closing.text if reply.closing and closing else None,
+        closing_value=closing.value if closing else None,
+        closing_outcome=closing.closed.outcome if closing else None,
+        closing_agrees=closing.closed.agrees if closing else None,
         parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
         rounds=reply.rounds,
         stop=reply.stop,

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from evaluation.work import Spent
 from jobs.flaws import fault_of, flaw_of, flaws_of
 from jobs.loops import Stop
-from jobs.models import Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
+from jobs.models import ClosingAnswer, Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
@@ -52,6 +52,7 @@ class Reply(NamedTuple):
 
     `filtered` and `empty`, ended without a token written, are said of a reply of which any turn was so. `capped` is
     not 0 where a server elsewhere ended the text before its limit of tokens: so many had prompt and answer by then.
+    `closing` is what the turn behind the text was answered.
     """
 
     labels: Labels
@@ -71,6 +72,7 @@ class Reply(NamedTuple):
     filtered: bool = False
     empty: bool = False
     capped: int = 0
+    closing: ClosingAnswer | None = None
 
     @property
     def is_unanswered(self) -> bool:
@@ -161,6 +163,7 @@ def reply_of(response: Response) -> Reply:
         filtered="filtered" in flaws and bool(turns),
         empty="empty" in flaws and bool(turns),
         capped=_tokens(final) if final and is_early and is_elsewhere else 0,
+        closing=response.closing,
     )
 
 

@@ -12,6 +12,7 @@ from evaluation.answers.final import READER_VERSION
 from evaluation.benchmark import cells_of
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
+from evaluation.closing_table import closing_tables
 from evaluation.datasets import Dataset
 from evaluation.departures import Departure
 from evaluation.errors import JudgesMixedError
@@ -70,6 +71,7 @@ class JobFacts(_Part):
     seed: int
     options: dict[str, Option]
     sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
+    closing: str | None = Field(default=None, description="kind of its closing turns; null where it had none")
     judges: tuple[str, ...] = Field(default=(), description="ids of the jobs whose answers its models judged")
 
     @classmethod
@@ -90,6 +92,7 @@ class JobFacts(_Part):
             seed=spec.seed,
             options=spec.options,
             sampling=spec.sampling,
+            closing=spec.closing,
             judges=spec.judge.jobs if spec.judge else (),
         )
 
@@ -146,7 +149,7 @@ def report_on_replies(
 def tally_of(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
     """Judge replies, wherever they were read from, and count them."""
     benchmark = dataset.benchmark
-    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement)
+    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
     return Tally(dataset.samples, judges, replies, benchmark.trait)
 
 
@@ -166,7 +169,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         samples=len(dataset.samples),
         awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
         versions=versions_of(dataset),
-        tables=(*findings.tables, cells_table(cells, benchmark.grouping)),
+        tables=(*findings.tables, *closing_tables(verdicts), cells_table(cells, benchmark.grouping)),
         figures=findings.figures,
         cells=cells,
         caveats=(

@@ -14,12 +14,13 @@ import numpy as np
 
 from catalogue.entry import CatalogueEntry
 from evaluation.benchmark import Benchmark
+from evaluation.closing import Closed
 from evaluation.datasets import Dataset
 from evaluation.replies import Provenance
 from evaluation.report import versions_of
-from evaluation.verdicts import CellKey, CellTally, Round, Shown, Tallied, Tally
+from evaluation.verdicts import CellKey, CellTally, ClosingTokens, Round, Shown, Tallied, Tally
 
-_FORM = 7
+_FORM = 8
 """Version of how a tally is written."""
 
 
@@ -44,6 +45,7 @@ def plain_tally(tally: Tally) -> dict[str, Any]:
         "prompts": [[*place, sorted(versions)] for place, versions in tally.prompts.items()],
         "digests": [[*place, sorted(digests)] for place, digests in tally.digests.items()],
         "sizes": [[*place, [*sizes.items()]] for place, sizes in tally.sizes.items()],
+        "closing": [[*key, *tokens] for key, tokens in sorted(tally.closing.items())],
         "work": tally.work.plain,
     }
 
@@ -61,6 +63,9 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
     for *place, sizes in told["sizes"]:
         for size, how in sizes:
             tally.note_size(Shown(*place), tuple(size), how)
+    for *place, prompt, cached, decoded in told["closing"]:
+        key = CellKey(*place)
+        tally.closing[key] = tally.closing[key].plus(ClosingTokens(prompt, cached, decoded))
     tally.work.merge(told["work"])
 
 
@@ -76,7 +81,7 @@ def _verdicts(cell: CellTally) -> list[Any]:
     for verdict in cell.verdicts.values():
         score = None if np.isnan(verdict.score) else verdict.score
         told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
-        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.kept)
+        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.closed, verdict.kept)
         alike.setdefault((*told, *ends), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
@@ -85,11 +90,11 @@ def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchm
     verdicts, unknown, traits, num_rasters = told
     cell = tally.cells[key]
     for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
-        cut_off, overflowed, filtered, capped = ends
+        cut_off, overflowed, filtered, capped, closed = ends
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
         judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
-        alike = Tallied(failure, empty, 0.0, *judged, kept=again)
+        alike = Tallied(failure, empty, 0.0, *judged, kept=again, closed=Closed(*closed) if closed else None)
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)

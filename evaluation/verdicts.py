@@ -13,12 +13,13 @@ import numpy as np
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.matching import Box
+from evaluation.closing import Closed, ClosedForm, ClosedReading, read_closing
 from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Rank, Reply
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
-from jobs.models import JUDGE, Cell
+from jobs.models import JUDGE, Cell, Usage
 
 Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "filtered", "failed", "unscored"]
 """What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `filtered` was
@@ -125,7 +126,10 @@ class CellKey(NamedTuple):
 
 
 class Tallied(NamedTuple):
-    """What is kept of a reply and its verdict; `score` is NaN where there is none."""
+    """What is kept of a reply and its verdict; `score` is NaN where there is none.
+
+    `closed` is what its closing turn said; None where none was asked.
+    """
 
     failure: str
     empty: bool
@@ -140,6 +144,7 @@ class Tallied(NamedTuple):
     capped: bool = False
     repeat: int = 0
     kept: tuple[Any, ...] = ()
+    closed: Closed | None = None
 
 
 def _rank(verdict: Tallied) -> Rank:
@@ -243,7 +248,7 @@ class CellTally:
 
 
 class Judges:
-    """The judges of samples, made when first needed; `judge_of` makes a sample's."""
+    """The judges of samples, made when first needed; `judge_of` makes a sample's, and `form_of` its closed form."""
 
     def __init__(
         self,
@@ -251,10 +256,12 @@ class Judges:
         judge_of: Callable[[Any], Judge],
         catalogue: Mapping[str, CatalogueEntry],
         read_judgement: Callable[[str], bool | None] = lambda text: None,
+        form_of: Callable[[Any, str], ClosedForm | None] = lambda sample, protocol: None,
     ) -> None:
         self._samples = samples
         self._judge_of = judge_of
         self._read_judgement = read_judgement
+        self._form_of = form_of
         self._catalogue = catalogue
         self._judges: dict[int, Judge] = {}
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
@@ -273,6 +280,15 @@ class Judges:
         if reply.protocol == JUDGE:
             return self._judgement(reply)
         return self.of(position)(reply, self._frame(reply))
+
+    def closing(self, reply: Reply, position: int, verdict: Verdict | None) -> ClosedReading | None:
+        """What a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
+        if reply.closing is None or verdict is None or reply.protocol == JUDGE:
+            return None
+        sample = self._samples[position]
+        form = self._form_of(sample, reply.protocol)
+        abstained = verdict.outcome == "abstained"
+        return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=sample.scored)
 
     def within(self, reply: Reply) -> Reply:
         """The reply, told whether it ended because the context of its model was full."""
@@ -297,6 +313,23 @@ class Judges:
         known = reply.model in self._catalogue
         raster = reply.rasters[0].raster_size if reply.rasters else None
         return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", raster)
+
+
+class ClosingTokens(NamedTuple):
+    """Tokens of closing turns: of their prompts, those of them that came from the cache, and those decoded."""
+
+    prompt: int = 0
+    cached: int = 0
+    decoded: int = 0
+
+    @classmethod
+    def of(cls, usage: Usage) -> "ClosingTokens":
+        """Those of one turn."""
+        return cls(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)
+
+    def plus(self, other: "ClosingTokens") -> "ClosingTokens":
+        """Both together."""
+        return ClosingTokens(*map(sum, zip(self, other, strict=True)))
 
 
 class Shown(NamedTuple):
@@ -330,6 +363,8 @@ class Tally:
         self.sizes: dict[Shown, dict[tuple[int, int], str]] = defaultdict(dict)
         """Sizes at which each place of a picture was shown, in pixels, each with one of the cells that showed it so."""
         self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
+        self.closing: dict[CellKey, ClosingTokens] = defaultdict(ClosingTokens)
+        """What closing turns took, by cell; of a reply that was asked for again, both."""
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
         self._trait = trait
@@ -345,6 +380,8 @@ class Tally:
             cell.unknown[reply.sample_id] += 1
         elif cell.add(reply.identity, self._judged(reply, position)):
             self.work.add(reply.spent, reply.rasters, reply.created)
+            if reply.closing:
+                self.closing[key] = self.closing[key].plus(ClosingTokens.of(reply.closing.usage))
             for raster in reply.rasters:
                 self.digests[position, raster.view.image].add(raster.digest)
                 place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
@@ -382,6 +419,7 @@ class Tally:
             capped=bool(reply.capped),
             repeat=reply.repeat,
             kept=self._kept.setdefault(verdict.kept, verdict.kept),
+            closed=reading.closed if (reading := self.judges.closing(reply, position, verdict)) else None,
         )
 
 

@@ -28,7 +28,7 @@ class Spent(NamedTuple):
     @classmethod
     def of(cls, response: Response) -> "Spent":
         """Sum up what a response recorded."""
-        turns = response.turns
+        turns = response.answers
         return cls(
             prompt_tokens=sum(turn.usage.prompt_tokens for turn in turns),
             cached_tokens=sum(turn.usage.cached_tokens for turn in turns),

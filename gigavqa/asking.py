@@ -16,7 +16,7 @@ from evaluation.errors import DatasetInvalidError
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.errors import QuestionsError
 from jobs.home import Home
-from jobs.models import Cell, JobSpec
+from jobs.models import Cell, ClosingAsked, JobSpec
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset
@@ -37,8 +37,8 @@ class Questions:
     The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`),
     `decimal` what the decimal sign of its numbers is, "," or "."; told by the file's separator without;
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
-    asks the good ones beside bad ones. `data` is the gateway's data root, GIGAVQA_DATA if omitted. `linked` says that
-    links out of the folder are one's own.
+    asks the good ones beside bad ones. `closing` asks for the answer alone behind each free answer. `data` is the
+    gateway's data root, GIGAVQA_DATA if omitted. `linked` says that links out of the folder are one's own.
     """
 
     source: Path
@@ -52,6 +52,7 @@ class Questions:
     data: Path | None = None
     decimal: str | None = None
     linked: bool = False
+    closing: ClosingAsked | None = None
 
     @property
     def folder(self) -> Path:
@@ -121,6 +122,7 @@ class Questions:
             models=tuple(models),
             cells=cells,
             samples=tuple(sample.id for sample in chosen) if self.limit else (),
+            closing=self.closing,
             priority="interactive" if len(chosen) * len(cells) * len(models) <= _MOST_INTERACTIVE else "batch",
         )
 
@@ -150,6 +152,7 @@ class Question:
     condition: str = "V2"
     protocol: str = "direct"
     data: Path | None = None
+    closing: ClosingAsked | None = None
 
     def asked(self, models: Sequence[str]) -> JobSpec:
         """What is asked of the models, over a data set of this one question. Raises QuestionsError."""
@@ -160,7 +163,12 @@ class Question:
         digest = hashlib.sha256(repr((record, _stamp(self.picture.resolve()))).encode())
         with _beside(self.picture, record) as source:
             questions = Questions(
-                source, conditions=(self.condition,), protocols=(self.protocol,), data=self.data, linked=True
+                source,
+                conditions=(self.condition,),
+                protocols=(self.protocol,),
+                data=self.data,
+                linked=True,
+                closing=self.closing,
             )
             dataset, _ = questions.made(_named(self.picture.stem, digest.hexdigest()))
             return questions.spec(dataset, models)

@@ -11,12 +11,14 @@ pytest runs them; each says what is wrong and with which sample. Nothing is serv
 import json
 import random
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Benchmark
+from evaluation.closing import NONE
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import EvaluationError
 from evaluation.expansion import expand
@@ -90,6 +92,18 @@ class BenchmarkChecks:
         for sample in self._scored:
             for text, one in zip(_ABSTENTIONS, self._judged(sample, _ABSTENTIONS), strict=True):
                 assert one.outcome != "right", f"{sample.id}: '{text}' is right, by {one.status}"
+
+    def test_a_closing_turn_can_be_right(self) -> None:
+        """Of the words that it is held to, under every protocol; and the word for no answer is none."""
+        benchmark = self._dataset.benchmark
+        for sample, protocol in product(self._scored, benchmark.protocols):
+            form = benchmark.closed_form(sample, protocol)
+            if form is None or form.bare is None or form.bare.choice is None:
+                continue
+            values = [form.value_of(word) for word in form.bare.choice]
+            right = [value for value in values if value is not None and form.is_right(value)]
+            assert right, f"{sample.id}, {protocol}: none of {', '.join(form.bare.choice)} is right"
+            assert form.value_of(NONE) is None, f"{sample.id}, {protocol}: '{NONE}' is read as an answer"
 
     def test_the_order_of_replies_changes_nothing(self) -> None:
         """Nor that they lie in several files."""

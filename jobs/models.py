@@ -15,6 +15,9 @@ from tiling.views import View
 
 Condition = Literal["V0", "V1", "V2", "V3", "V4"]
 Option = bool | int | float | str | None
+ClosingKind = Literal["choice", "number", "boolean", "json"]
+ClosingAsked = Literal["choice", "number", "boolean", "json", "auto"]
+"""How a job wants its chats closed; `auto` takes of each sample the kind that its answer is."""
 FORM: Literal[2] = 2
 """Version of the form in which bundles and responses are kept; `jobs.stored` reads those before."""
 MOST_JUDGED = 100
@@ -63,13 +66,17 @@ class Cell(Contract):
 
 
 class Structure(Contract):
-    """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it."""
+    """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it.
+
+    `in_object` is the schema of an object that says the same, for servers that keep to schemas alone.
+    """
 
     json_schema: dict[str, JsonValue] | str | None = None
     json_object: Literal[True] | None = None
     regex: str | None = None
     choice: tuple[str, ...] | None = None
     grammar: str | None = None
+    in_object: dict[str, JsonValue] | None = Field(default=None, exclude_if=_is_none)
 
 
 class Steering(Contract):
@@ -134,6 +141,12 @@ class JobSpec(Contract):
         default_factory=dict, description="choices of the conditions (`thumbnail`) and of the benchmark, by name"
     )
     samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
+    closing: ClosingAsked | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="asks for the answer alone in one more turn behind each free answer, held by the engine to the "
+        "options' letters (choice), a number, true or false (boolean), or an object (json); auto: whichever fits",
+    )
     metadata: dict[str, str] = Field(default_factory=dict)
     judge: JudgeSpec | None = Field(
         default=None, exclude_if=_is_none, description="makes the models judges of what other jobs were answered"
@@ -154,6 +167,7 @@ class SpecSummary(Contract):
     num_samples: int | None = Field(
         default=None, description="how many samples are named; all are asked when it is null"
     )
+    closing: ClosingAsked | None = Field(default=None, exclude_if=_is_none)
     metadata: dict[str, str] = Field(default_factory=dict)
     judge: JudgeSpec | None = Field(default=None, exclude_if=_is_none)
 
@@ -246,6 +260,16 @@ class Turn(Contract):
         return tuple(part for part in self.parts if isinstance(part, View))
 
 
+class Closing(Contract):
+    """One more turn behind a chat's answer: words that ask for the answer alone, and what the engine holds it to."""
+
+    kind: ClosingKind
+    text: str = Field(min_length=1)
+    structure: Structure
+    max_tokens: PositiveInt
+    prompt_version: str
+
+
 class Said(Contract):
     """A message that stood in a chat before its first turn: texts and views in their order."""
 
@@ -289,6 +313,9 @@ class InferenceRequest(Labels):
     turns: tuple[Turn, ...] = Field(min_length=1)
     loop: ToolLoop | None = Field(
         default=None, exclude_if=_is_none, description="what may be asked of the worker from the last turn on"
+    )
+    closing: Closing | None = Field(
+        default=None, exclude_if=_is_none, description="one more turn behind the answer, which stands beside it"
     )
     sampling: Sampling
     listener: str | None = Field(
@@ -423,6 +450,32 @@ class TurnResponse(Contract):
         return not self.text and not self.usage.completion_tokens and self.finish_reason != "content_filter"
 
 
+class Failure(Contract):
+    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help.
+
+    `by_model` tells that nothing failed but the model: a chat that outgrew its context by what the model wrote.
+    """
+
+    type: str
+    message: str
+    retryable: bool = False
+    by_model: bool = Field(default=False, description="whether the model brought it about: no failure, a wrong answer")
+
+
+class ClosingAnswer(Contract):
+    """What the closing turn of a chat was answered, beside the free answer; or why it was not."""
+
+    kind: ClosingKind
+    text: str = Field(default="", description="as it was written: a letter, none, a number, true, false, or an object")
+    finish_reason: str = ""
+    prompt_version: str | None = Field(default=None, description="version of the words that asked for it")
+    usage: Usage = Usage()
+    timings: Timings = Timings()
+    failure: Failure | None = Field(
+        default=None, exclude_if=_is_none, description="why there is none, such as a context that the chat filled"
+    )
+
+
 class RemoteInfo(Contract):
     """How a server elsewhere was asked."""
 
@@ -438,6 +491,9 @@ class RemoteInfo(Contract):
         default={},
         exclude_if=_is_empty,
         description="what else was sent, such as a reasoning effort",
+    )
+    keeps_to_schemas: bool = Field(
+        default=True, exclude_if=bool, description="whether answers can be held to a schema there"
     )
 
 
@@ -458,23 +514,14 @@ class EngineInfo(Contract):
     remote: RemoteInfo | None = Field(default=None, exclude_if=_is_none)
 
 
-class Failure(Contract):
-    """Why a request has no answer. `type` is the class of the error, `retryable` whether asking again may help.
-
-    `by_model` tells that nothing failed but the model: a chat that outgrew its context by what the model wrote.
-    """
-
-    type: str
-    message: str
-    retryable: bool = False
-    by_model: bool = Field(default=False, description="whether the model brought it about: no failure, a wrong answer")
-
-
 class Response(Labels, Stored):
     """What became of one request: the raw text of every turn, or a failure, with usage, timing and provenance."""
 
     job_id: str
     turns: tuple[TurnResponse, ...] = ()
+    closing: ClosingAnswer | None = Field(
+        default=None, exclude_if=_is_none, description="the answer alone, asked for behind the free one"
+    )
     stop: Stop | None = Field(
         default=None, exclude_if=_is_none, description="why a chat with a loop ended; only `answered` has an answer"
     )
@@ -495,6 +542,11 @@ class Response(Labels, Stored):
     def ok(self) -> bool:
         """Whether every turn was answered."""
         return self.failure is None
+
+    @property
+    def answers(self) -> tuple[TurnResponse | ClosingAnswer, ...]:
+        """All that was generated: the answers to its turns, and to the closing one."""
+        return (*self.turns, self.closing) if self.closing else self.turns
 
 
 class UnreadableResponse(Contract):

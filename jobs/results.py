@@ -253,7 +253,7 @@ def _unreadable(job_id: str, request_id: str, pointer: _Pointer, why: str) -> Un
 
 
 def _recorded(response: Response, lease: Lease | None) -> Recorded:
-    usages, rasters = [turn.usage for turn in response.turns], response.rasters
+    usages, rasters = [answer.usage for answer in response.answers], response.rasters
     tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
     sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
     sums |= {"views": len(rasters), "microdollars": _microdollars(response)}
@@ -284,7 +284,7 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
 
 def _microdollars(response: Response) -> int:
     try:
-        return round(1e6 * sum(turn.usage.dollars or 0 for turn in response.turns))
+        return round(1e6 * sum(answer.usage.dollars or 0 for answer in response.answers))
     except (ValueError, OverflowError) as error:  # of no number, or of infinity
         raise ResponseUnrecordableError("its dollars cannot be counted") from error
 

@@ -4,21 +4,24 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import count
+
+from pydantic import JsonValue
 
 from jobs.errors import ResponseUnrecordableError
 from jobs.growth import Teller
 from jobs.leases import Lease
 from jobs.logs import about
-from jobs.models import Bundle, InferenceRequest, Response, Sampling, TurnResponse
+from jobs.models import Bundle, ClosingAnswer, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
 from retrieval.errors import RetrievalError, SourceChangedError
 from tiling.errors import ImageChangedError, TilingError
 from tiling.rendering import Raster
+from workers.closing import ClosingTurn, may_close
 from workers.engines.engine import EngineDeadError, EngineError, Message, salted
 from workers.engines.keeper import EngineKeeper
 from workers.errors import EngineLostError
@@ -113,8 +116,9 @@ class Slots:
 class BundlePlayer:
     """Turns leased bundles into recorded responses. `max_requests` bounds the chats that are played at once.
 
-    `in_history` makes of a raw answer what later turns of its chat repeat of it. Pictures of rounds come from `rounds`,
-    so that no chat waits for room while it holds some of it.
+    `in_history` makes of a raw answer what later turns of its chat repeat of it, and `unthinking` are arguments of the
+    chat template by which an answer begins without a thought. Pictures of rounds come from `rounds`, so that no chat
+    waits for room while it holds some of it.
     """
 
     def __init__(
@@ -131,6 +135,7 @@ class BundlePlayer:
         traces: Traces | None,
         max_requests: int,
         in_history: Callable[[str], str],
+        unthinking: Mapping[str, JsonValue],
     ) -> None:
         self._queue = queue
         self._results = results
@@ -142,6 +147,7 @@ class BundlePlayer:
         self._instruments = instruments
         self._traces = traces
         self._in_history = in_history
+        self._unthinking = unthinking
         self._precedence = Precedence()
         self._slots = Slots(max_requests)
         self.running = 0
@@ -241,11 +247,24 @@ class BundlePlayer:
                     self.running += 1
                     try:
                         await player.play()
+                        outcome.closing = await self._close(request, player)
                     finally:
                         self.running -= 1
                         outcome.turns = player.answers
                         if isinstance(player, Rounds):
                             outcome.in_rounds, outcome.stop = player.rasters, player.stop
+
+    async def _close(self, request: InferenceRequest, player: Player | Rounds) -> ClosingAnswer | None:
+        """Ask the closing turn, where there is one to ask; whatever comes of it, the answers of the chat stay."""
+        stop = player.stop if isinstance(player, Rounds) else None
+        if request.closing is None or not may_close(player.answers, stop):
+            return None
+        engine = self._keeper.info
+        turn = ClosingTurn(request.closing, self._unthinking if engine.chat_template else {}, bool(engine.remote))
+        try:
+            return turn.told(await player.ask_behind(request.closing.text, turn.sampling(request.sampling)))
+        except EngineError as error:
+            return turn.refused(error, partial(make_failure, retryable=False))
 
     def _player(
         self, lease: Lease, request: InferenceRequest, priority: int, rasters: Sequence[Raster]
@@ -255,13 +274,15 @@ class BundlePlayer:
         def generate(
             chat: Sequence[Message], sampling: Sampling, turn_id: str, *, first: bool
         ) -> Awaitable[TurnResponse]:
-            # Rounds behind the first go before all chats of their picture that are to begin.
+            # Rounds behind the first, and closing turns, go before all chats of their picture that are to begin.
             name = f"{lease.job_id}/{turn_id}"
             asked = salted(chat, lease.bundle.cache_salt)
             return self._keeper.generate(asked, sampling, name, 2 * priority + first, grow)
 
-        script = FixedTurns(request.turns)
-        player = Player(request, script, rasters, partial(generate, first=True), self._in_history)
+        script, behind = FixedTurns(request.turns), partial(generate, first=False)
+        player = Player(
+            request, script, rasters, partial(generate, first=True), self._in_history, generate_behind=behind
+        )
         if request.loop is None:
             return player
         return Rounds(
@@ -272,7 +293,7 @@ class BundlePlayer:
             job_id=lease.job_id,
             toolbox=self._toolbox,
             hold=partial(self._rounds.rasters, urgent=True),  # a place waits for it
-            generate=partial(generate, first=False),
+            generate=behind,
             anew=self._toolbox.budget.counts_images,
         )
 

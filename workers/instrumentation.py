@@ -179,13 +179,13 @@ class Instruments:
         self.shown_rasters.inc(len(response.rasters))
         for raster in response.rasters:
             self._count_raster(raster.key)
-        for turn in response.turns:
-            self.prompt_tokens.inc(turn.usage.prompt_tokens)
-            self.cached_tokens.inc(turn.usage.cached_tokens)
-            self.generated_tokens.inc(turn.usage.completion_tokens)
-            self.dollars.inc(turn.usage.dollars or 0)
-            if turn.is_empty:
-                self.empty_answers.labels(response.model).inc()
+        for answer in response.answers:
+            self.prompt_tokens.inc(answer.usage.prompt_tokens)
+            self.cached_tokens.inc(answer.usage.cached_tokens)
+            self.generated_tokens.inc(answer.usage.completion_tokens)
+            self.dollars.inc(answer.usage.dollars or 0)
+        if empty := sum(turn.is_empty for turn in response.turns):
+            self.empty_answers.labels(response.model).inc(empty)
 
     def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
         """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""

@@ -17,7 +17,7 @@ class Player:
     """One chat being played. `answers` holds what was answered so far, also when playing was broken off.
 
     `rasters` are those of the views that the script's turns show. `in_history` makes of an own answer's raw text what
-    later turns repeat of it.
+    later turns repeat of it. A turn behind the last answer is asked by `generate_behind`, where it is another.
     """
 
     def __init__(
@@ -27,12 +27,15 @@ class Player:
         rasters: Sequence[Raster],
         generate: Generate,
         in_history: Callable[[str], str] = str,
+        *,
+        generate_behind: Generate | None = None,
     ) -> None:
         self._request = request
         self._script = script
         self._rasters = {raster.view: PromptRaster(raster.key, raster.pixels) for raster in rasters}
         self._generate = generate
         self._in_history = in_history
+        self._generate_behind = generate_behind or generate
         self._turns: Sequence[Turn] = ()
         self._answered: dict[int, TurnResponse] = {}
 
@@ -52,6 +55,13 @@ class Player:
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         return self.answers
+
+    async def ask_behind(self, text: str, sampling: Sampling) -> TurnResponse:
+        """Ask one more turn behind the last answer; raises what the engine raises."""
+        number = len(self._turns)
+        said = [*self.said(number - 1), self._own(number - 1), Said(role="user", parts=(text,))]
+        chat = [in_pictures(one, self._rasters) for one in said]
+        return await self._generate_behind(chat, sampling, f"{self._request.id}/{number}")
 
     def _go_on(self, group: asyncio.TaskGroup) -> None:
         """Ask the turns that the script tells beyond those that it told before."""
@@ -87,9 +97,14 @@ class Player:
         for number, turn in enumerate(self._turns[: index + 1]):
             chat.append(Said(role="user", parts=turn.parts))
             if number < index:
-                answer = self._in_history(self._answered[number].text) if turn.given is None else turn.given
-                chat.append(Said(role="assistant", parts=(answer,)))
+                chat.append(self._own(number))
         return chat
+
+    def _own(self, number: int) -> Said:
+        """What stands behind a turn: the model's own answer, or the one that is given."""
+        turn = self._turns[number]
+        answer = self._in_history(self._answered[number].text) if turn.given is None else turn.given
+        return Said(role="assistant", parts=(answer,))
 
 
 def in_pictures(said: Said, shown: Mapping[View, PromptRaster]) -> Message:

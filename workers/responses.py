@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jobs.leases import Lease
 from jobs.loops import Stop
-from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
+from jobs.models import ClosingAnswer, EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
 from tiling.geometry import Size
 from tiling.rendering import Raster
 from workers.engines.engine import ChatOverflowError
@@ -21,6 +21,7 @@ class Outcome:
     rasters: Sequence[Raster] = ()
     rendering_seconds: float = 0.0
     turns: Sequence[TurnResponse] = ()
+    closing: ClosingAnswer | None = None
     in_rounds: Sequence[RasterRecord] = ()
     stop: Stop | None = None
     failure: Failure | None = None
@@ -41,6 +42,7 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
     return lease.respond(
         request,
         turns=tuple(outcome.turns),
+        closing=outcome.closing,
         stop=outcome.stop,
         failure=outcome.failure,
         rasters=raster_records(request, outcome),
@@ -51,7 +53,7 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
 
 def in_place_of(response: Response, error: Exception) -> Response:
     """What is recorded of a request whose response cannot be: a failure that says so, and is not asked again."""
-    told = {"turns": (), "stop": None, "failure": make_failure(error, retryable=False)}
+    told = {"turns": (), "closing": None, "stop": None, "failure": make_failure(error, retryable=False)}
     return response.model_copy(update=told)
 
 

@@ -1,12 +1,12 @@
 """Plays the rounds of a chat: what an answer asks for is told to the model, until one asks for nothing."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from catalogue.entry import MOST_PICTURES
 from jobs.loops import CallStatus, Stop, ToolCall, ToolLoop
-from jobs.models import InferenceRequest, RasterRecord, Said, TurnResponse
+from jobs.models import InferenceRequest, RasterRecord, Said, Sampling, TurnResponse
 from tiling.errors import ImageChangedError
 from tiling.rendering import Raster
 from tiling.views import View
@@ -76,6 +76,13 @@ class Rounds:
         while self.stop is None:
             await self._go_on()
 
+    async def ask_behind(self, text: str, sampling: Sampling) -> TurnResponse:
+        """Ask one more turn behind the last answer; raises what the engine raises, and ImageChangedError."""
+        number = len(self._request.turns) - 1 + len(self._rounds)
+        said = [*self._said, self._last, Said(role="user", parts=(text,))]
+        async with self._pictures(said) as rasters:
+            return await self._answer(said, rasters, sampling, number)
+
     async def _go_on(self) -> None:
         call = find_call(self._rounds[-1].text, self._loop)
         if call is None or call.status == "malformed":
@@ -95,27 +102,41 @@ class Rounds:
             self.stop = "context"
             return
         self._tell(call, result=result, seconds=time.monotonic() - began)
-        self._said.append(Said(role="assistant", parts=(self._rounds[-1].text,)))
+        self._said.append(self._last)
         self._said.append(Said(role="user", parts=tuple(filter(None, result.parts)) or ("",)))
         await self._ask(views)
 
     async def _ask(self, new: Sequence[View]) -> None:
         number = len(self._request.turns) - 1 + len(self._rounds)
-        shown_before = [part for said in self._said for part in said.parts if isinstance(part, View)]
-        later = shown_before[len(self._request.views) :]
-        views = shown_before if self._anew else later
-        async with self._hold(views) if later else nullcontext(Prepared((), 0.0)) as prepared:
-            rasters = dict(zip(views, prepared.rasters, strict=True))
-            self._check(prepared.rasters)
+        async with self._pictures(self._said) as rasters:
             self.rasters += [raster_record(number, rasters[view]) for view in new]
-            shown = self._shown | {view: PromptRaster(each.key, each.pixels) for view, each in rasters.items()}
-            chat = [in_pictures(said, shown) for said in self._said]
             try:
-                answer = await self._generate(chat, self._request.sampling, f"{self._request.id}/{number}")
+                answer = await self._answer(self._said, rasters, self._request.sampling, number)
             except ContextExceededError:
                 self.stop = "context"
                 return
         self._rounds.append(answer)
+
+    @asynccontextmanager
+    async def _pictures(self, said: Sequence[Said]) -> AsyncIterator[Mapping[View, Raster]]:
+        """Hold the rasters of what results showed, and those of the request itself where they change with them."""
+        shown_before = [part for one in said for part in one.parts if isinstance(part, View)]
+        later = shown_before[len(self._request.views) :]
+        views = shown_before if self._anew else later
+        async with self._hold(views) if later else nullcontext(Prepared((), 0.0)) as prepared:
+            self._check(prepared.rasters)
+            yield dict(zip(views, prepared.rasters, strict=True)) if later else {}
+
+    async def _answer(
+        self, said: Sequence[Said], rasters: Mapping[View, Raster], sampling: Sampling, number: int
+    ) -> TurnResponse:
+        shown = self._shown | {view: PromptRaster(each.key, each.pixels) for view, each in rasters.items()}
+        chat = [in_pictures(one, shown) for one in said]
+        return await self._generate(chat, sampling, f"{self._request.id}/{number}")
+
+    @property
+    def _last(self) -> Said:
+        return Said(role="assistant", parts=(self._rounds[-1].text,))
 
     def _check(self, rasters: Sequence[Raster]) -> None:
         for raster in rasters:

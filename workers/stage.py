@@ -95,6 +95,7 @@ class Stage:
             traces=around.traces,
             max_requests=settings.max_requests,
             in_history=served.entry.in_history,
+            unthinking=served.entry.unthinking,
         )
         self.consumer = Consumer(
             model=served.entry.id,

@@ -78,7 +78,7 @@ class Traces:
 
 
 def _attributes(response: Response) -> dict[str, str | int]:
-    usages = [turn.usage for turn in response.turns]
+    usages = [answer.usage for answer in response.answers]
     return {
         "gigavqa.job_id": response.job_id,
         "gigavqa.request_id": response.request_id,

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.mmcr.asking import ROTATIONS, Options, Protocol, ask, protocols
 from benchmarks.mmcr.beside import DOCUMENTS, ERRORS, Labels, read_documents, read_labels
 from benchmarks.mmcr.checks import check_question, compare, require_evidence
-from benchmarks.mmcr.judging import Kept, QuestionJudge
+from benchmarks.mmcr.judging import Kept, QuestionJudge, rotation_of
 from benchmarks.mmcr.matching import MATCHER
 from benchmarks.mmcr.metrics import METRICS
 from benchmarks.mmcr.reading import FIELDS, Documents, question_fields, record_of
@@ -19,6 +19,7 @@ from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS
 from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
+from evaluation.closing import ClosedForm, closed_choice
 from evaluation.departures import read_departures
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -111,6 +112,15 @@ class MMCR(Benchmark[Question]):
     def prepare(self, samples: Sequence[Question], options: Options, seed: int) -> Options:
         """Keep what the job chose."""
         return options
+
+    def closed_form(self, sample: Question, protocol: str) -> ClosedForm | None:
+        """One of the options, by the letters of the rotation; its value is the original one."""
+        k = rotation_of(protocol, sample)
+        return closed_choice(
+            tuple(sample.shown(k)),
+            lambda letter: letter == sample.answer,
+            original=lambda letter: sample.original(letter, k),
+        )
 
     def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn behind the pages."""

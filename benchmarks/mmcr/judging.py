@@ -21,6 +21,12 @@ class Kept(NamedTuple):
     careful: str = ""
 
 
+def rotation_of(protocol: str, question: Question) -> int:
+    """By how many places a protocol shifts the options of a question; one with fewer options keeps its order."""
+    rotation = Protocol.of(protocol).rotation
+    return rotation if rotation < len(question.letters) else 0
+
+
 class QuestionJudge:
     """One question, made ready to judge any number of replies to it, whatever their protocols."""
 
@@ -31,7 +37,7 @@ class QuestionJudge:
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply: its value is the original letter of the option that it was matched with."""
         question, protocol = self._question, Protocol.of(reply.protocol)
-        k = protocol.rotation if protocol.rotation < len(question.letters) else 0
+        k = rotation_of(reply.protocol, question)
         if k not in self._options:
             self._options[k] = question.shown(k)
         options, text = self._options[k], reply.text or ""

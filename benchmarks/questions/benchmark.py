@@ -23,6 +23,7 @@ from benchmarks.questions.report import report
 from benchmarks.questions.samples import LONGEST_SHORT, Kind, Question
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed_number
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
@@ -89,6 +90,14 @@ class Questions(Benchmark[Question]):
             LONGEST_SHORT if sample.kind == "text" else None,
             lettered=sample.lettered or sample.kind not in ("text", "open"),
         )
+
+    def closed_form(self, sample: Question, protocol: str) -> ClosedForm | None:
+        """One letter, yes or no, or a number; several letters and texts of any kind are of no closed form."""
+        is_right = QuestionJudge(sample).is_right
+        if sample.kind == "choice":
+            return closed_choice(tuple(sample.options or ()), is_right)
+        closed = {"yes_no": closed_boolean, "number": closed_number}.get(sample.kind)
+        return closed(is_right) if closed else None
 
     def describe(self, sample: Question) -> Iterator[str]:
         """Tell how it is answered, and where its evidence lies."""

@@ -41,7 +41,7 @@ class QuestionJudge:
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
         value, status = (None, reply.absence) if reply.text is None else self._read(reply.text)
-        score = float(value is not None and self._is_right(value)) if self._question.scored else None
+        score = float(value is not None and self.is_right(value)) if self._question.scored else None
         return Verdict(value, status, score, kept=(value,) if self._question.kind == "choice" else ())
 
     def _read(self, text: str) -> _Read:
@@ -70,7 +70,8 @@ class QuestionJudge:
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
         return (letter if letter == found.quoted else None), found.status
 
-    def _is_right(self, value: str) -> bool:
+    def is_right(self, value: str) -> bool:
+        """Whether an answer, as it was read, is a right one."""
         question = self._question
         if question.kind == "text":
             return phrase_key(value) in self._texts

@@ -12,6 +12,7 @@ from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show
 from benchmarks.ultravr.examples import Examples, Options
+from benchmarks.ultravr.forms import closed_cell
 from benchmarks.ultravr.judging import SampleJudge, StepMark
 from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from benchmarks.ultravr.report import report
@@ -21,6 +22,7 @@ from benchmarks.ultravr.taxonomy import CATEGORIES
 from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.closing import ClosedForm
 from evaluation.departures import read_departures
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
@@ -71,6 +73,10 @@ class UltraVR(Benchmark[Sample]):
         """One of the options, or a cell's coordinate."""
         form = super().answer_form(sample)
         return form if sample.options else replace(form, kind="coordinate")
+
+    def closed_form(self, sample: Sample, protocol: str) -> ClosedForm | None:
+        """One of the options, or a cell by its row and column."""
+        return super().closed_form(sample, protocol) if sample.options else closed_cell(sample)
 
     def record(self, sample: Sample) -> dict[str, Any]:
         """Write a sample as the flat record that reads as the same sample."""

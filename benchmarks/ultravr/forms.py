@@ -4,11 +4,16 @@ A form never depends on a step's ground truth: what may be answered with null fo
 """
 
 import json
+from typing import Any
+
+from pydantic import JsonValue
 
 from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import AnswerFormat, Sample, Step
 from benchmarks.ultravr.schemas import NULLABLE
 from benchmarks.ultravr.vocabulary import STEP_CHOICES, WSI_OPTIONS
+from evaluation.answers.coordinates import format_coordinate, read_coordinate
+from evaluation.closing import ClosedForm, closed_object
 
 _TEXTS = read_texts("forms")
 _TRAJECTORY = read_texts("s3")
@@ -84,3 +89,22 @@ def _tell(sample: Sample, step: Step) -> str:
     return _TRAJECTORY["step"].format(
         label=label_of(step), question=step.question.strip(), answer=write_truth(sample, step)
     )
+
+
+def closed_cell(sample: Sample) -> ClosedForm:
+    """A cell as an object with its row and its column, or with null for both."""
+    side: dict[str, JsonValue] = {"type": ["integer", "null"]}
+    return closed_object(
+        "the row and the column of your final answer",
+        {"row": side, "column": side},
+        _cell,
+        lambda cell: cell == sample.answer,
+    )
+
+
+def _cell(said: Any) -> str | None:
+    if said == {"row": None, "column": None}:
+        return None
+    if not isinstance(said, dict) or (cell := read_coordinate(said)) is None:
+        raise ValueError(f"{said!r} is no cell")
+    return format_coordinate(cell)

@@ -27,7 +27,7 @@ from benchmarks.vistahop.configuration import read_configuration
 from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
 from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
-from benchmarks.vistahop.judging import Kept, SampleJudge
+from benchmarks.vistahop.judging import Kept, SampleJudge, closed_option
 from benchmarks.vistahop.reading import FIELDS, OWN_FIELDS, record_of, sample_fields
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
@@ -35,6 +35,7 @@ from benchmarks.vistahop.runner import response_fields
 from benchmarks.vistahop.samples import Sample
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
+from evaluation.closing import ClosedForm
 from evaluation.departures import read_departures
 from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
@@ -159,6 +160,10 @@ class VistaHop(Benchmark[Sample]):
         lettered = self._beside.lettered or bool(_SECOND_OPTION.search(sample.question))
         kind = "choice" if sample.options or lettered else "text"
         return AnswerForm(kind, sample.answers, lettered=lettered)
+
+    def closed_form(self, sample: Sample, protocol: str) -> ClosedForm | None:
+        """A letter of the options, where the record lists them: in a question's text alone they are not known."""
+        return closed_option(sample) if sample.options else None
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""

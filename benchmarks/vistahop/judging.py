@@ -1,7 +1,7 @@
 """Judges a chat by `rules/2` or by what models said of it, and keeps what the tables need of its rounds."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from benchmarks.vistahop.answers import FinalAnswer, matches, read_answer
@@ -12,6 +12,7 @@ from benchmarks.vistahop.rules import RULES, is_right
 from benchmarks.vistahop.samples import Sample
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
+from evaluation.closing import ClosedForm, closed_choice
 from evaluation.judgements import UNREADABLE, Panel
 from evaluation.replies import Reply
 from evaluation.verdicts import FILTERED, Part, Verdict
@@ -97,8 +98,7 @@ class SampleJudge:
     def _is_right(self, answer: str) -> bool:
         options = self._sample.options or (_LETTERS if self._beside.lettered else None)
         if options and not self._is_exact(answer):
-            letter = parse_answer(answer, options).value
-            return letter is not None and any(truth.strip().upper() == letter for truth in self._sample.answers)
+            return _is_letter(parse_answer(answer, options).value, self._sample.answers)
         return is_right(answer, self._sample.answers)
 
     def _kept(self, reply: Reply, status: str, stop: str, said: Mapping[str, int]) -> Kept:
@@ -142,6 +142,20 @@ class SampleJudge:
             said |= {name: int(value) for name, value in recorded.items() if isinstance(value, int | float)}
         people = self._beside.judgements.get(reply.identity, ())
         return said | {f"{ANNOTATOR}{name}": int(correct) for name, correct in people}
+
+
+def closed_option(sample: Sample) -> ClosedForm | None:
+    """One of a question's options, which is right where its letter or its words are; of an answer, the letter in it."""
+    options = sample.options or {}
+
+    def is_right(letter: str) -> bool:
+        return matches(options[letter], sample.answers) or _is_letter(letter, sample.answers)
+
+    return closed_choice(tuple(options), is_right, meant=lambda answer: parse_answer(answer, options).value)
+
+
+def _is_letter(letter: str | None, truths: Iterable[str]) -> bool:
+    return letter is not None and any(truth.strip().upper() == letter for truth in truths)
 
 
 _NAMED = frozenset({"ok", "not_run", "empty", "bad_box"})

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import Answers, show_answers, write_answers
-from cli.arguments import Again, Decimal, StartedPort, Url, parse_pair
+from cli.arguments import Again, Closing, Decimal, StartedPort, Url, parse_pair
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, out
@@ -17,7 +17,7 @@ from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import service_for
 from cli.lookup import catalogue, model_entry
-from cli.progress import summary
+from cli.progress import summary, warning_lines
 from cli.reporting import print_table_of
 from evaluation.answer_forms import kinds_of
 from evaluation.datasets import Dataset
@@ -101,6 +101,7 @@ def ask(
     output: Output = None,
     prompt: Prompt = None,
     leave_out_bad: LeaveOut = False,
+    closing: Closing = None,
     again: Again = False,
     port: StartedPort = 0,
     url: Url = DEFAULT_URL,
@@ -115,7 +116,7 @@ def ask(
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b -c V0 -c V2 --protocol direct --protocol step-by-step
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b --map foto=image --map label=answer --limit 20 -o answers
-    gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b
+    gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b --closing choice
     """
     home = Home.from_environment()
     folder, source = _places(pictures, questions)
@@ -131,6 +132,7 @@ def ask(
         bad_left_out=leave_out_bad,
         data=home.data,
         decimal=decimal,
+        closing=closing,
     )
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries])
@@ -177,6 +179,8 @@ def _submitted(gateway: Client, spec: JobSpec, *, again: bool) -> Job:
         err.print(f"job       {job.id}, asked before; --again asks anew")
     else:
         err.print(f"job       {job.id}: {counted(job.request_counts.total, 'request')}")
+    for line in warning_lines(job):
+        err.print(line)
     return job
 
 
@@ -197,6 +201,8 @@ def _finish(gateway: Client, job: Job, answers: Answers, folder: Path) -> None:
     for line in summary(job):
         err.print(line)
     print_table_of(written.report, "accuracy")
+    if job.spec.closing:
+        print_table_of(written.report, "closing")
     out.print(f"page      {written.page}")
     out.print(f"verdicts  {', '.join(map(str, written.verdicts))}")
     err.print(f"next      gigavqa report {job.id}; gigavqa dataset show {job.spec.dataset}")

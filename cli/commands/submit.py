@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
+from cli.arguments import Closing, JobOptions, Json, Url, parse_pair, parse_setting
 from cli.client import Client
 from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
@@ -80,6 +80,7 @@ def submit(
     sample: Samples = None,
     set_: Settings = None,
     option: JobOptions = None,
+    closing: Closing = None,
     metadata: Notes = None,
     idempotency_key: Key = None,
     watch: Watch = False,
@@ -93,6 +94,7 @@ def submit(
     gigavqa submit -d slides -m qwen3-vl-8b -m qwen2.5-vl-7b --cell direct:V2 --cell direct:V4 --repeats 3
     gigavqa submit -d quays -m qwen3-vl-8b --plan table4 --rounds 6
     gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
+    gigavqa submit -d slides -m qwen3-vl-8b --closing choice
     gigavqa submit -d slides -m qwen3-vl-8b --metadata owner=me --metadata run=7
     gigavqa submit -d slides -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
@@ -107,6 +109,7 @@ def submit(
         "samples": tuple(sample or ()),
         "sampling": dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ()),
         **({"rounds": rounds} if rounds is not None else {}),
+        **({"closing": closing} if closing is not None else {}),
         "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }

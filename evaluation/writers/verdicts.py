@@ -51,6 +51,10 @@ _OF_A_RESPONSE: dict[str, Kind] = {
     "overflowed": "boolean",
     "filtered": "boolean",
     "empty": "boolean",
+    "closing": "text",
+    "closing_value": "text",
+    "closing_outcome": "text",
+    "closing_agrees": "boolean",
     "tags": "json",
     "parts": "json",
 }

@@ -33,6 +33,8 @@ def job_line(job: JobFacts) -> str:
     if job.judges:
         asked = f"judges {', '.join(job.judges)}"
     facts = [asked, "all samples" if job.samples is None else f"{job.samples:,} named samples", f"seed {job.seed}"]
+    if job.closing:
+        facts.append(f"closing {job.closing}")
     if job.rounds:
         facts.append(f"at most {job.rounds} rounds")
     if job.repeats > 1:

@@ -292,6 +292,10 @@ VERDICT: dict[str, Any] = {
     "overflowed": False,
     "filtered": False,
     "empty": False,
+    "closing": None,
+    "closing_value": None,
+    "closing_outcome": None,
+    "closing_agrees": None,
     "tags": {},
     "parts": [],
 }

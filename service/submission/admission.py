@@ -20,6 +20,7 @@ from evaluation.judge_expansion import Judging, judge_of, prepare_judging
 from evaluation.order import ORDER
 from evaluation.replies import Reply
 from jobs.errors import JobTooLargeError
+from jobs.fleet import WorkerStatus
 from jobs.loops import Search
 from jobs.models import Bundle, InferenceRequest, Job, JobSpec
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, Finding, SubmissionInvalidError
@@ -200,7 +201,8 @@ class Admission:
         if findings:
             raise _invalid(findings)
         told = (f"{number} of {draft.num_requests} requests: {text}" for text, number in remarks.items() if text)
-        return CheckedDraft(draft, sizes, kept, (*contexts.remarks(), *told, *_other_budgets(draft)), sources)
+        remarked = (*contexts.remarks(), *draft.expansion.remarks(), *told, *_other_budgets(draft))
+        return CheckedDraft(draft, sizes, kept, remarked, sources)
 
     def _sizes(self, expansion: Expansion | Judging) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
@@ -228,6 +230,17 @@ def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
     unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
     if unknown:
         raise _invalid(Finding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown)
+
+
+def require_held(spec: JobSpec, workers: Iterable[WorkerStatus]) -> None:
+    """Raise SubmissionInvalidError where closing turns are wanted of a model that no worker can hold to anything."""
+    remote = [(model, worker.engine.remote) for worker in workers if worker.engine for model in worker.models]
+    for place, model in enumerate(spec.models if spec.closing else ()):
+        servers = [server for name, server in remote if name == model]
+        if servers and not any(server is None or server.keeps_to_schemas for server in servers):
+            kinds = ", ".join(sorted({server.dialect for server in servers if server}))
+            detail = f"{model}: a server of the kind '{kinds}' holds no answer to a schema; ask it without closing"
+            raise _invalid([Finding(detail=detail, pointer=f"#/models/{place}")])
 
 
 def require_sources(checked: CheckedDraft, announced: Container[str]) -> None:

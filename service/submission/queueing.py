@@ -32,6 +32,7 @@ from service.submission.admission import (
     Draft,
     ImageRequest,
     bundle_requests,
+    require_held,
     require_sources,
     retry_generation,
 )
@@ -177,8 +178,11 @@ class Submissions:
     async def _check(self, draft: Draft) -> CheckedDraft:
         async with self._checking:
             checked = await asyncio.to_thread(self._admission.check, draft)
+        spec = draft.expansion.spec
+        workers = await self._fleet.workers() if checked.sources or spec.closing else ()
+        require_held(spec, workers)
         if checked.sources:
-            require_sources(checked, {source for worker in await self._fleet.workers() for source in worker.sources})
+            require_sources(checked, {source for worker in workers for source in worker.sources})
         return checked
 
     async def _enqueue_or_forget(self, job: Job, checked: CheckedDraft) -> Job:

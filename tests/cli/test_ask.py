@@ -64,6 +64,21 @@ def test_each_form_goes_through_a_real_job(service: Service, folder: Path, name:
     assert "above chance" in run.stdout and str(out / "report.html") in run.stdout
 
 
+def test_a_closing_turn_stands_below_each_answer(service: Service, folder: Path) -> None:
+    """In the lines, in the verdicts and as a table; the job is another than the one without."""
+    questions, out = str(folder.parent / "plain.csv"), folder.parent / "closed"
+    service.installation.ok("ask", str(folder), questions, "-m", MODEL)
+    run = service.installation.run("ask", str(folder), questions, "-m", MODEL, "--closing", "choice", "-o", str(out))
+    assert run.returncode == 0, run.stderr
+    assert "asked before" not in run.stderr
+    verdicts = _lines(out / "verdicts.jsonl")
+    assert {line["closing"] for line in verdicts} <= {"A", "B", "C", "none"}
+    assert run.stderr.count("  closing: ") == len(verdicts) == 3
+    assert "Read and closed" in run.stdout
+    refused = service.installation.run("ask", str(folder), questions, "-m", MODEL, "--closing", "number")
+    assert refused.returncode and "closing: number fits none" in refused.stderr
+
+
 def test_what_nobody_reads_is_told_before_it_is_asked(service: Service, folder: Path) -> None:
     """A column by a name that nobody knows, which may have held options."""
     rows = folder.parent / "more.csv"

@@ -20,7 +20,7 @@ from evaluation.writers.page import texts
 from evaluation.writers.page.page import SCRIPTS, render_html
 from evaluation.writers.page.samples import OUTCOMES, choose_samples, most_samples
 from evaluation.writers.page.tables import number_of, shown
-from jobs.models import Job, JobSpec, JobStatus
+from jobs.models import ClosingAnswer, Job, JobSpec, JobStatus
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import (
@@ -140,6 +140,18 @@ def test_a_text_that_many_responses_share_stands_in_the_file_once() -> None:
     (sample,) = data["samples"]
     assert [one["chat"] for one in sample["responses"]] == [1] * 6
     assert len(data["texts"]) == len(set(data["texts"]))
+
+
+def test_a_closing_turn_stands_below_the_answer() -> None:
+    """With whether it says what was read of it, by which responses can be filtered; without one there is neither."""
+    closed = {text: ClosingAnswer(kind="choice", text=text) for text in ("B", "C", "Z")}
+    given = [response("c1", "Final answer: B", request_id=text, closing=said) for text, said in closed.items()]
+    data = data_of(page([*given, response("c1", "B", request_id="plain")]))
+
+    (sample,) = data["samples"]
+    told = {data["texts"][one.get("closing", 0)]: one.get("tags") for one in sample["responses"]}
+    tags = {"B": "agrees", "C": "differs", "Z": "unread"}
+    assert told == {text: {"closing turn": tag} for text, tag in tags.items()} | {"": None}
 
 
 def test_random_weights_are_said_at_the_top() -> None:

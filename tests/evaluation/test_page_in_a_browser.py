@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from evaluation.writers.page.samples import OUTCOMES
-from jobs.models import Response
+from jobs.models import ClosingAnswer, Response
 from tests.evaluation.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.visits import Visit, with_browser
@@ -387,6 +387,17 @@ def test_a_response_tells_what_it_took(browser: Browser, files: dict[str, Path])
 
     expect(visit.tab.locator("#open .took")).to_contain_text("900 tokens read, 640 of them cached")
     expect(visit.tab.locator("#open .took")).to_contain_text("1.3 s reading")
+    visit.tab.close()
+
+
+def test_a_closing_turn_is_shown_below_the_answer(browser: Browser, tmp_path: Path) -> None:
+    """And whether it agrees with what was read."""
+    given = response("c1", "Final answer: B", closing=ClosingAnswer(kind="choice", text="C"))
+    visit = visiting(browser, tmp_path, [given])
+    visit.mark("c1", f"{MODEL} S0 V2").click()
+
+    expect(visit.tab.locator("#open .took")).to_contain_text("closing turn differs")
+    expect(visit.tab.locator("#open .who", has_text="Closing turn").locator("+ pre")).to_have_text("C")
     visit.tab.close()
 
 

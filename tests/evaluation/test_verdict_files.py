@@ -184,7 +184,8 @@ def test_parquet_has_types(tmp_path: Path) -> None:
     types = {name: str(schema.field(name).type) for name in schema.names}
     assert types.pop("score") == "double"
     assert {types.pop(name) for name in ("repeat", "max_rounds")} == {"int64"}
-    assert {types.pop(name) for name in ("correct", "cut_off", "overflowed", "filtered", "empty")} == {"bool"}
+    flags = ("correct", "cut_off", "overflowed", "filtered", "empty", "closing_agrees")
+    assert {types.pop(name) for name in flags} == {"bool"}
     assert set(types.values()) == {"string"}
     described = duckdb.sql(f"DESCRIBE SELECT score, correct FROM '{written(tmp_path, 'parquet')}'").fetchall()
     assert [row[1] for row in described] == ["DOUBLE", "BOOLEAN"]

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from benchmarks.questions.benchmark import Questions
+from evaluation.closing import closed_choice
 from evaluation.verdicts import Judge, Verdict
 from gigavqa.testing import BenchmarkChecks
 from tests.benchmarks.acuity.files import SIGN
@@ -61,6 +62,8 @@ def test_a_truth_that_nothing_can_be_is_found(tmp_path: Path) -> None:
         ("test_an_abstention_is_never_right", ("judge", lambda self, sample: _always("B", 1.0)), "is right, by made"),
         ("test_what_is_written_reads_the_same", ("record", lambda *_: {**SAMPLES["questions"], "answer": "A"}),
          "q: written as"),
+        ("test_a_closing_turn_can_be_right", ("closed_form", lambda *_: closed_choice("AB", lambda letter: False)),
+         "none of A, B, none is right"),
         ("test_every_plan_asks_the_same_every_time", ("applies", lambda self, sample, cell: False), "asks none of"),
     ],
 )  # fmt: skip

@@ -14,9 +14,10 @@ from evaluation.benchmark import find_benchmark
 from jobs.calls import Calls
 from jobs.fleet import WorkerStatus
 from jobs.keys import KEYS
-from jobs.models import Job
+from jobs.models import EngineInfo, Job, RemoteInfo
 from jobs.registry import JobRegistry
 from service.settings import Settings
+from tests.benchmarks.ultravr.good_records import GOOD
 from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
@@ -348,6 +349,61 @@ def test_a_source_that_no_worker_has_is_refused(gateway: RunningGateway, monkeyp
         redis.sadd(KEYS.workers(), "w")
     assert gateway.submit().status_code == 201
     assert {request.loop for request in claim_all(gateway.redis_url)} == {loop}
+
+
+def announce(gateway: RunningGateway, name: str, engine: EngineInfo | None) -> None:
+    """Let a worker of the model announce itself."""
+    status = WorkerStatus(worker=name, models=(MODEL,), state="ready", engine=engine, since=datetime.now(UTC))
+    with Redis.from_url(gateway.redis_url) as redis:
+        redis.set(KEYS.worker(name), status.model_dump_json())
+        redis.sadd(KEYS.workers(), name)
+
+
+def elsewhere(dialect: str, *, keeps_to_schemas: bool) -> EngineInfo:
+    """An engine elsewhere."""
+    remote = RemoteInfo(endpoint="e", model="m", dialect=dialect, pictures="png", keeps_to_schemas=keeps_to_schemas)
+    return EngineInfo(name="remote", version="1", remote=remote)
+
+
+def test_closing_turns_are_refused_where_no_engine_can_be_held(gateway: RunningGateway) -> None:
+    """With a sentence; they are taken once any worker of the model can hold answers, and without closing turns."""
+    announce(gateway, "w", elsewhere("anthropic", keeps_to_schemas=False))
+    (error,) = refused(gateway, closing="choice")["errors"]
+    assert "'anthropic' holds no answer to a schema; ask it without closing" in error["detail"]
+    assert error["pointer"] == "#/models/0"
+    assert gateway.submit().status_code == 201
+    announce(gateway, "v", elsewhere("openai", keeps_to_schemas=True))
+    assert gateway.submit(closing="choice").status_code == 201
+
+
+def test_closing_turns_are_asked_of_whoever_comes(gateway: RunningGateway) -> None:
+    """A job waits for workers that are not there yet; every request has its own, and says so in its name."""
+    job = gateway.submit(closing="choice").json()
+    assert (job["spec"]["closing"], job["warnings"]) == ("choice", [])
+    requests = claim_all(gateway.redis_url)
+    assert {request.closing.structure.choice for request in requests if request.closing} == {
+        ("A", "B", "C", "D", "none")
+    }
+    assert all("+choice:" in request.id for request in requests)
+
+
+@pytest.mark.parametrize(
+    ("closing", "told"), [("number", "fits none"), ("boolean", "fits none"), ("letter", "closing")]
+)
+def test_closing_turns_that_fit_nothing_are_refused(gateway: RunningGateway, closing: str, told: str) -> None:
+    """Questions with options are closed by a number no more than by a kind that does not exist."""
+    response = gateway.submit(closing=closing)
+    assert response.status_code == 422
+    assert told in response.text
+
+
+def test_a_job_says_how_many_of_its_requests_are_not_closed(gateway: RunningGateway) -> None:
+    """Among them cells of a grid, which only an object says."""
+    cell = {**GOOD["ad-coordinate"], "image": "images/plaza-1.png"}
+    write_dataset(gateway.settings.data, [record(0), cell])
+    (told,) = gateway.submit(closing="choice").json()["warnings"]
+    assert told.startswith("closing choice: 1 of 2 requests get no closing turn") and told.endswith("coordinate 1")
+    assert gateway.submit(closing="auto").json()["warnings"] == []
 
 
 @pytest.mark.parametrize("step", ["reserve", "append", "start"])

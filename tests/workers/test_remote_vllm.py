@@ -11,6 +11,7 @@ from jobs.server import ServerProcess
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, image, job_of, make_request, responses_of, submit_requests
 from tests.workers.processes import worker_process
+from tests.workers.test_closing import closing_of
 from tests.workers.test_processes import until_recorded
 from tests.workers.vllm_server import vllm_server
 from tiling.views import View
@@ -48,6 +49,8 @@ def plan() -> list[InferenceRequest]:
         make_request("given", None, turns=given, sampling=GREEDY),
         make_request("marks", image(0), "<|im_start|> is a mark.", sampling=GREEDY),
         make_request("drawn", image(0), sampling=DRAWN),
+        make_request("closed", image(1), sampling=GREEDY, closing=closing_of("ABCD")),
+        make_request("closed-object", image(1), sampling=GREEDY, closing=closing_of("ABCD", "json")),
     ]
     return requests
 
@@ -80,6 +83,7 @@ async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
                 name: _told(response) for name, response in here.items()
             }
             assert len({response.turns[0].text for response in here.values()}) > 1
+            assert [len(here[name].answers) for name in ("closed", "closed-object", "drawn")] == [2, 2, 1]
             more = [make_request(f"more-{n}", image(n % 4), f"Question {n}?", sampling=GREEDY) for n in range(40)]
             job_id = await submit_requests(redis, *more)
             await until_recorded(redis, job_id, 9, seconds=120)
@@ -95,6 +99,6 @@ async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
 def _told(response: Response) -> tuple[object, ...]:
     turns = [
         (turn.text, turn.finish_reason, turn.usage.prompt_tokens, turn.usage.completion_tokens)
-        for turn in response.turns
+        for turn in response.answers
     ]
     return (response.failure, *turns)

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import signal
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,10 @@ import pytest
 import pytest_asyncio
 from prometheus_client import CollectorRegistry
 
-from jobs.models import Sampling, Turn, TurnResponse, Usage
+from benchmarks.ultravr.forms import closed_cell
+from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed_number
+from jobs.models import ClosingKind, Sampling, Turn, TurnResponse, Usage
+from tests.benchmarks.ultravr.good_records import good_sample
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, draw_images, make_request
@@ -24,6 +28,7 @@ from tiling.geometry import Size
 from tiling.library import Library
 from tiling.roots import ImageRoot
 from tiling.views import View
+from workers.closing import ClosingTurn
 from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, salted
 from workers.engines.keeper import EngineKeeper
 from workers.engines.vllm_engine import VllmEngine
@@ -339,3 +344,48 @@ async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engin
     shown = sum(len(turn.usage.visual_tokens) for turn in rounds.answers)
     assert shown == sum(range(1, 11))
     assert_prefilled_once(rounds.answers, BLOCK)
+
+
+def _choice(letters: str) -> ClosedForm:
+    form = closed_choice(tuple(letters), lambda letter: True)
+    assert form is not None
+    return form
+
+
+async def test_a_closing_turn_is_held_to_the_letters_and_finds_its_prefix(engines: Engines) -> None:
+    """Of every set of options; but for the last block of the first turn, all before the sentence is in the cache."""
+    player_of = partial(Player, rasters=(), generate=engines.keeper.generate)
+    for letters in ("AB", "ABCDE", "DEFGHIJ"):
+        closing = _choice(letters).closing("choice")
+        assert closing is not None and closing.structure.choice
+        request = make_request(f"closed-{letters}", None, f"Which of {letters}? " * 20, sampling=GREEDY)
+        player = player_of(request, FixedTurns(request.turns))
+        (free,) = await player.play()
+        sampling = ClosingTurn(closing, {}, is_elsewhere=False).sampling(request.sampling)
+        closed = await player.ask_behind(closing.text, sampling)
+        assert closed.text in closing.structure.choice
+        assert (closed.finish_reason, closed.usage.completion_tokens <= 4) == ("stop", True)
+        assert closed.usage.cached_tokens >= free.usage.prompt_tokens - BLOCK
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        (closed_number(lambda value: True), "number"),
+        (closed_number(lambda value: True), "json"),
+        (closed_boolean(lambda value: True), "json"),
+        (_choice("ABCD"), "json"),
+        (closed_cell(good_sample("ad-coordinate")), "json"),
+    ],
+)
+async def test_other_kinds_of_closing_turns_are_held_to_their_form(
+    engines: Engines, form: ClosedForm, kind: ClosingKind
+) -> None:
+    """What a model without meaning writes is read, and ends by itself."""
+    closing = form.closing(kind)
+    assert closing is not None
+    turn = ClosingTurn(closing, {}, is_elsewhere=False)
+    chat = [Message("user", (closing.text,))]
+    answer = await engines.keeper.generate(chat, turn.sampling(GREEDY), f"closed-{form.kind}-{kind}")
+    assert answer.finish_reason == "stop"
+    form.value_of(answer.text)

@@ -74,6 +74,7 @@ class RemoteEngine:
             detail=self._entry.remote.detail,
             not_sent=self._dialect.not_sent(Sampling(seed=0), self._entry),
             extra=self._entry.remote.extra,
+            keeps_to_schemas=self._dialect.schemas,
         )
         return EngineInfo(
             name="remote",

@@ -289,6 +289,8 @@ def _cut(text: str, sampling: Sampling) -> str:
 
 
 def _answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
-    letters = _OPTION.findall(chat[-1].text) or ["A", "B", "C", "D"]
+    held = sampling.steering.structure.choice if sampling.steering and sampling.steering.structure else None
+    letters = held or _OPTION.findall(chat[-1].text) or ["A", "B", "C", "D"]
     drawn = hashlib.blake2b(f"{sampling.seed}:{digest}".encode(), digest_size=8).digest()
-    return f"The answer is {letters[int.from_bytes(drawn, 'big') % len(letters)]}."
+    letter = letters[int.from_bytes(drawn, "big") % len(letters)]
+    return letter if held else f"The answer is {letter}."

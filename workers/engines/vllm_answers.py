@@ -125,6 +125,7 @@ def _steered(steering: Steering) -> dict[str, Any]:
     asked["bad_words"] = list(steering.bad_words) or None
     if steering.structure:
         said = {name: value for name, value in dict(steering.structure).items() if value is not None}
+        said.pop("in_object", None)
         schema = said.pop("json_schema", None)
         said |= {"json": schema} if schema is not None else {}
         said |= {"choice": list(said["choice"])} if "choice" in said else {}

@@ -136,6 +136,7 @@ const said = (title, words, empty = "(empty)") => [el("p", { class: "who" }, tit
 const answerOf = (response) => [
   response.thought ? el("details", { class: "thought" }, el("summary", {}, "Thoughts"), el("pre", { tabindex: 0 }, textOf(response.thought))) : null,
   said("Answered", textOf(response.text), response.outcome === "failed" ? `(no answer: ${response.status})` : response.stop && response.stop !== "answered" ? "(no answer)" : "(empty)"),
+  response.closing ? said("Closing turn", textOf(response.closing)) : null,
 ];
 
 const askedOf = (response) => {

@@ -100,7 +100,7 @@ def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) 
     """Everything that the script needs, as JSON; numbers of texts stand for the texts, to hold each once."""
     of_all = [outcome for outcomes in found.values() for outcome in outcomes]
     in_rounds = sum(_TEXTS_OF_A_ROUND * len(outcome.rounds) for outcome in of_all)
-    texts = Texts(sum(1 + len(outcome.parts) for outcome in of_all), in_rounds)
+    texts = Texts(sum(1 + len(one.parts) + (one.closing is not None) for one in of_all), in_rounds)
     places = list(dict.fromkeys([*cells, *(one.cell for one in of_all)]))
     models = list(dict.fromkeys(key.model for key in places))
     places.sort(key=lambda key: models.index(key.model))
@@ -179,17 +179,26 @@ def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
         "outcome": list(OUTCOMES).index(outcome.outcome),
         "value": outcome.value,
         "status": texts.number(outcome.failure or outcome.status),
-        "tags": outcome.tags,
+        "tags": {**outcome.tags, **_closing(outcome)},
         "cut": outcome.cut_off,
         "over": outcome.overflowed,
         "empty": outcome.empty,
         "thought": texts.clipped(thought.strip()),
         "text": texts.clipped((said or "").strip("\n")),
+        "closing": texts.clipped(outcome.closing or ""),
         "spent": _spent(outcome.spent),
         "chat": texts.chat(outcome.prompt.turns),
         "unknown": texts.number(outcome.prompt.unknown or texts.left_out(outcome.prompt.turns)),
         "parts": [_part(part, texts, {turn.text for turn in outcome.rounds}) for part in outcome.parts],
     }
+
+
+def _closing(outcome: SampleOutcome) -> dict[str, str]:
+    """Whether the closing turn says what was read of the answer; nothing without one."""
+    if outcome.closing is None:
+        return {}
+    agrees = "unread" if outcome.closing_outcome == "unread" else "agrees" if outcome.closing_agrees else "differs"
+    return {"closing turn": agrees}
 
 
 def _part(part: PartOutcome, texts: Texts, rounds: Container[str | None]) -> list[Any]:

@@ -28,6 +28,21 @@ def test_the_right_letter_moves_from_a_to_a_less_k(num_options: int, answer: int
     assert all(options[sample.original(letter, rotation) or ""] == text for letter, text in shown.items())
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 4), st.integers(0, 4))
+def test_a_closing_turn_means_what_its_rotation_shows(num_options: int, answer: int, rotation: int) -> None:
+    """It is held to the letters that are shown; each is the option that the judge of free answers finds by it."""
+    answer, rotation = answer % num_options, rotation % num_options
+    options = dict(list(COLOURS.items())[:num_options])
+    sample = question("q", options=options, answer=LETTERS[answer])
+    form = MMCR().closed_form(sample, f"N{rotation}")
+    assert form is not None
+    for letter in options:
+        free = QuestionJudge(sample)(reply_of(reply(sample, f"N{rotation}", letter)), FRAME)
+        closed = form.value_of(letter)
+        assert (closed, form.is_right(closed or "")) == (free.value, free.score == 1)
+
+
 def test_the_judge_knows_what_each_protocol_showed() -> None:
     """The same letter is right under one rotation and wrong under another; the value is the option that was meant."""
     sample = question("q", answer="B")

@@ -26,8 +26,8 @@ class Dialect:
     `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
     named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
     what ends a turn, `templates` whether it takes arguments of the chat template, `fills` whether an answer without a
-    limit may go on to the end of the context. The key goes into `key_header`, too, or, where the server takes
-    `no_bearer`, there alone.
+    limit may go on to the end of the context, `schemas` whether an answer can be held to one. The key goes into
+    `key_header`, too, or, where the server takes `no_bearer`, there alone.
     """
 
     name: DialectName
@@ -38,6 +38,7 @@ class Dialect:
     ends_turns: bool = False
     templates: bool = False
     fills: bool = False
+    schemas: bool = True
     key_header: str | None = None
     no_bearer: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +100,12 @@ DIALECTS: Mapping[DialectName, Dialect] = {
         ),
         Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
         Dialect("openai"),
-        Dialect("anthropic", key_header="x-api-key", headers={"anthropic-version": "2023-06-01"}),  # for its list alone
+        Dialect(
+            "anthropic",
+            schemas=False,  # its OpenAI-compatible endpoint ignores response_format
+            key_header="x-api-key",
+            headers={"anthropic-version": "2023-06-01"},  # for its list alone
+        ),
         Dialect("azure", key_header="api-key", no_bearer=True),
         Dialect("google"),
     )

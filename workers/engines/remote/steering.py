@@ -35,6 +35,7 @@ def steered(
     if steering.template and dialect.templates:
         sent["chat_template_kwargs"] = {**asked.get("chat_template_kwargs", {}), **steering.template}
     unknown = set(sent) - _OPENAIS - dialect.extras - {"chat_template_kwargs"}
+    unknown |= {"response_format"} & set(sent) if not dialect.schemas else set()
     unknown |= {"chat_template_kwargs"} if steering.template and not dialect.templates else set()
     if unknown:
         raise EngineError(f"a server of the kind '{dialect.name}' takes no {', '.join(sorted(unknown))}")
@@ -66,9 +67,14 @@ def _structure(structure: Structure | None, dialect: Dialect) -> Iterator[tuple[
         return
     if structure.json_object:
         yield "response_format", {"type": "json_object"}
+    elif structure.in_object and "structured_outputs" not in dialect.extras:
+        yield "response_format", _schema(structure.in_object, strict=True)
     elif isinstance(structure.json_schema, dict):
-        schema = {"name": _OURS, "schema": structure.json_schema}
-        yield "response_format", {"type": "json_schema", "json_schema": schema}
+        yield "response_format", _schema(structure.json_schema)
     else:
-        said = structure.model_dump(exclude_none=True)
+        said = structure.model_dump(exclude_none=True, exclude={"in_object"})
         yield "structured_outputs", {"json" if name == "json_schema" else name: value for name, value in said.items()}
+
+
+def _schema(schema: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": _OURS, "schema": schema, **more}}
