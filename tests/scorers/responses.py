@@ -1,0 +1,120 @@
+"""Responses as the service stores them, made by seed, and which of several copies of one counts."""
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+ABSTENTION = "I cannot tell."
+_START = 1_760_000_000
+
+
+def response(
+    sample: str, model: str, protocol: str, condition: str, repeat: int, turns: Sequence[Line], **said: Any
+) -> Line:
+    """Make one response; `said` replaces any field of it."""
+    return {
+        "version": 2,
+        "job_id": "job",
+        "request_id": f"{sample}:{model}:{protocol}-{condition}:{repeat}",
+        "sample_id": sample,
+        "model": model,
+        "protocol": protocol,
+        "condition": condition,
+        "repeat": repeat,
+        "turns": list(turns),
+        "sampling": {"temperature": 0.0, "max_tokens": 64},
+        "worker": "worker",
+        "engine": {"name": "vllm", "version": "1"},
+        "created_at": stamp(0),
+    } | said
+
+
+def stamp(seconds: float) -> str:
+    """Write a time of creation, so many seconds behind the first one."""
+    days, rest = divmod(_START + seconds, 86400)
+    return f"2026-01-{1 + int(days) % 28:02d}T{int(rest // 3600):02d}:{int(rest % 3600 // 60):02d}:{int(rest % 60):02d}Z"
+
+
+def turn(text: str, finish: str = "stop", **said: Any) -> Line:
+    """Make one answer; a text has as many tokens as words, an empty one none."""
+    tokens = 64 if finish == "length" else len(text.split())
+    return {"text": text, "finish_reason": finish, "usage": {"prompt_tokens": 500, "completion_tokens": tokens}} | said
+
+
+def failed(kind: str = "ImageUnreadableError") -> Line:
+    """What a response says of a request that failed."""
+    return {"failure": {"type": kind, "message": "made"}, "turns": []}
+
+
+def outgrown() -> Line:
+    """What a response says of a chat whose model wrote more than its context holds."""
+    return {"failure": {"type": "PromptTooLongError", "message": "made", "by_model": True}, "turns": []}
+
+
+def copies(draw: random.Random, lines: Sequence[Line], other: Mapping[int, Line]) -> list[Line]:
+    """Add copies of some responses, made at other times or at the same; what they say is that of `other`, by number."""
+    added = [
+        {name: value for name, value in lines[number].items() if name not in _SAID}
+        | {name: another[name] for name in _SAID if name in another}
+        | {"created_at": stamp(draw.choice((0, 0, 60, -60)))}
+        for number, another in other.items()
+    ]
+    return [*lines, *added]
+
+
+def counted(lines: Iterable[Line], samples: Iterable[str]) -> list[Line]:
+    """Which responses count: those to known samples, and of copies of one the first that is best.
+
+    An answer goes before a failure and before one without a token, then the earlier one, then what stands first.
+    """
+    known, best = set(samples), dict[tuple[Any, ...], Line]()
+    for line in lines:
+        key = tuple(line.get(name) for name in _IDENTITY)
+        if line["sample_id"] in known and (key not in best or _rank(line) < _rank(best[key])):
+            best[key] = line
+    return list(best.values())
+
+
+_SAID = ("turns", "failure", "stop")
+_IDENTITY = ("model", "protocol", "condition", "max_rounds", "job_id", "request_id")
+
+
+def _rank(line: Line) -> tuple[bool, bool, str]:
+    return is_failed(line), is_empty(line), line["created_at"]
+
+
+def is_failed(line: Line) -> bool:
+    """Whether the request failed, and not by what its model wrote."""
+    return bool(line.get("failure")) and not line["failure"].get("by_model")
+
+
+def is_empty(line: Line) -> bool:
+    """Whether any answer ended before a token of it was written."""
+    return not is_failed(line) and any(
+        not one["text"] and not one["usage"]["completion_tokens"] and one["finish_reason"] != "content_filter"
+        for one in line["turns"]
+    )
+
+
+def is_outgrown(line: Line) -> bool:
+    """Whether the chat outgrew its model's context."""
+    return bool(line.get("failure")) and bool(line["failure"].get("by_model"))
+
+
+def write(folder: Path, benchmark: str, records: Sequence[Line], lines: Sequence[Line], files: int = 1) -> list[Path]:
+    """Write a data set, and responses to it in so many files beside; return those files in the order of reading."""
+    (folder / "data" / "samples").mkdir(parents=True)
+    (folder / "data" / "dataset.toml").write_text(f'name = "data"\nbenchmark = "{benchmark}"\n')
+    (folder / "data" / "samples" / "all.jsonl").write_text(_lines(records))
+    parts = [lines[at::files] for at in range(files)]
+    paths = [folder / f"responses-{at}.ndjson" for at in range(files)]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_text(_lines(part))
+    return paths
+
+
+def _lines(records: Iterable[Line]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
