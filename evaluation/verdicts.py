@@ -338,19 +338,19 @@ class Tally:
             self.add(reply)
 
     def add(self, reply: Reply) -> None:
-        """Judge a reply and count it; a copy of one that was counted counts nothing."""
+        """Judge a reply and count it; a copy of one that was counted counts nothing, nor what answers no sample."""
         key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
         cell, position = self.cells[key], self.judges.position(reply.sample_id)
         if position is None:
             cell.unknown[reply.sample_id] += 1
-        elif cell.add(reply.identity, self._judged(reply, position)):
-            self.work.add(reply.spent, reply.rasters, reply.created)
-            for raster in reply.rasters:
-                self.digests[position, raster.view.image].add(raster.digest)
-                place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
-                self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
-        else:
             return
+        if not cell.add(reply.identity, self._judged(reply, position)):
+            return
+        self.work.add(reply.spent, reply.rasters, reply.created)
+        for raster in reply.rasters:
+            self.digests[position, raster.view.image].add(raster.digest)
+            place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
+            self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
         if (trait := self._trait(reply)) is not None:
             self.traits[key][trait] += 1
         self.num_rasters[key][len(reply.rasters)] += 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.scorers.atombench_data import DIMENSIONS, DOMAINS
 from tests.scorers.cells import Judged, accuracy, add_cells, cells
 from tests.scorers.numbers import Number, Numbers, deviation, mean, share
-from tests.scorers.responses import ABSTENTION, Line, is_outgrown
+from tests.scorers.responses import ABSTENTION, Line, Made, is_outgrown
 
 GROUPS = {"gpt-5": "private", "qwen2.5-vl-7b": "open"}
 BASES = {"qwen2.5-vl-7b": "Qwen2.5-7B"}
@@ -188,8 +188,9 @@ def over_repeats(trials: Sequence[Trial], metric: Metric) -> tuple[float | None,
     return mean(value for value, _ in each), max(len(on) for _, on in each)
 
 
-def score(samples: Sequence[Line], lines: Sequence[Line]) -> Numbers:
+def score(made: Made) -> Numbers:
     """Work out every number of the report."""
+    samples, lines = made.records, made.lines
     numbers, found = Numbers(), cells(lines, samples, judge)
     add_cells(numbers, found, lines, samples, lambda sample, protocol: protocol == "A0" or sample["level"] != "clue",
               _accuracies)  # fmt: skip

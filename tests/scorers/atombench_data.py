@@ -3,7 +3,7 @@
 import json
 import random
 
-from tests.scorers.responses import ABSTENTION, Line, copies, failed, outgrown, response, turn
+from tests.scorers.responses import ABSTENTION, Line, Made, copies, failed, outgrown, response, turn
 
 DIMENSIONS = {
     "built_environment": ("architectural_style", "regional_architecture", "unique_structures"),
@@ -15,8 +15,14 @@ DOMAINS = tuple(domain for domains in DIMENSIONS.values() for domain in domains)
 MODELS = ("gpt-5", "qwen2.5-vl-7b", "some-other-model")
 
 
-def records(draw: random.Random) -> list[Line]:
-    """Draw questions about a few images: some without an answer or a label, some images with one level alone."""
+def make(seed: int) -> Made:
+    """Draw a data set and responses: some questions lack an answer or a label, some images have one level alone."""
+    draw = random.Random(seed)
+    records = _records(draw)
+    return Made("atombench", records, _responses(draw, records))
+
+
+def _records(draw: random.Random) -> list[Line]:
     made: list[Line] = []
     for number in range(draw.randint(3, 7)):
         only = draw.choice(("both", "both", "both", "both", "clue", "conclusion"))
@@ -57,8 +63,7 @@ def _conclusion(draw: random.Random, image: int, number: int) -> Line:
     return {**_question(draw, image, f"q{number}"), "level": "conclusion", **kept}
 
 
-def responses(draw: random.Random, samples: list[Line]) -> list[Line]:
-    """Draw responses of several models and repeats, with parts that are missing, and copies."""
+def _responses(draw: random.Random, samples: list[Line]) -> list[Line]:
     apart, lines = draw.random() < 0.5, list[Line]()
     models = [model for model in MODELS if draw.random() < 0.85] or [MODELS[2]]
     for model in models:
@@ -71,10 +76,10 @@ def responses(draw: random.Random, samples: list[Line]) -> list[Line]:
                     if draw.random() < missing or (protocol != "A0" and sample["level"] == "clue"):
                         continue
                     job = {"job_id": protocol} if apart else {}
-                    said = reply(draw, sample, skill, protocol)
+                    said = _reply(draw, sample, skill, protocol)
                     lines.append(response(sample["id"], model, protocol, condition, repeat, **said, **job))
     lines.append(response("unknown-sample", models[0], "A0", "V2", 0, [turn("A")]))
-    again = {at: reply(draw, _of(samples, lines[at]), 0.5, lines[at]["protocol"])
+    again = {at: _reply(draw, _of(samples, lines[at]), 0.5, lines[at]["protocol"])
              for at in range(len(lines) - 1) if draw.random() < 0.03}  # fmt: skip
     lines = copies(draw, lines, again)
     draw.shuffle(lines)
@@ -85,8 +90,7 @@ def _of(samples: list[Line], line: Line) -> Line:
     return next(sample for sample in samples if sample["id"] == line["sample_id"])
 
 
-def reply(draw: random.Random, sample: Line, skill: float, protocol: str) -> Line:
-    """Draw what becomes of a request: an answer, an abstention, nothing, or a failure."""
+def _reply(draw: random.Random, sample: Line, skill: float, protocol: str) -> Line:
     before = [turn(f'{{"answer": "{draw.choice(list(sample["options"]))}"}}', asks="first")] if protocol == "AGC" else []
     letters = list(sample["options"])
     wrong = draw.choice([letter for letter in letters if letter != sample["answer"]])

@@ -4,9 +4,32 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Line = dict[str, Any]
+
+
+class Made(NamedTuple):
+    """A data set that was drawn, with responses to it, and the texts of files beside its records."""
+
+    benchmark: str
+    records: Sequence[Line]
+    lines: Sequence[Line]
+    beside: Mapping[str, str] = {}
+
+    def write(self, folder: Path, files: int = 1) -> list[Path]:
+        """Write the data set, and the responses in so many files beside it; return these in the order of reading."""
+        (folder / "data" / "samples").mkdir(parents=True)
+        (folder / "data" / "dataset.toml").write_text(f'name = "data"\nbenchmark = "{self.benchmark}"\n')
+        for name, text in self.beside.items():
+            (folder / "data" / name).write_text(text)
+        (folder / "data" / "samples" / "all.jsonl").write_text(_lines(self.records))
+        paths = [folder / f"responses-{at}.ndjson" for at in range(files)]
+        for at, path in enumerate(paths):
+            path.write_text(_lines(self.lines[at::files]))
+        return paths
+
+
 ABSTENTION = "I cannot tell."
 _START = 1_760_000_000
 
@@ -102,18 +125,6 @@ def is_empty(line: Line) -> bool:
 def is_outgrown(line: Line) -> bool:
     """Whether the chat outgrew its model's context."""
     return bool(line.get("failure")) and bool(line["failure"].get("by_model"))
-
-
-def write(folder: Path, benchmark: str, records: Sequence[Line], lines: Sequence[Line], files: int = 1) -> list[Path]:
-    """Write a data set, and responses to it in so many files beside; return those files in the order of reading."""
-    (folder / "data" / "samples").mkdir(parents=True)
-    (folder / "data" / "dataset.toml").write_text(f'name = "data"\nbenchmark = "{benchmark}"\n')
-    (folder / "data" / "samples" / "all.jsonl").write_text(_lines(records))
-    parts = [lines[at::files] for at in range(files)]
-    paths = [folder / f"responses-{at}.ndjson" for at in range(files)]
-    for path, part in zip(paths, parts, strict=True):
-        path.write_text(_lines(part))
-    return paths
 
 
 def _lines(records: Iterable[Line]) -> str:
