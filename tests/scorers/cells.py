@@ -28,15 +28,21 @@ Cell = tuple[str, str, str, int | None]
 """Model, protocol, condition and rounds."""
 
 
+def cell_of(line: Line) -> Cell:
+    """Say which cell a response belongs to."""
+    return line["model"], line["protocol"], line["condition"], line.get("max_rounds")
+
+
 def cells(lines: Sequence[Line], samples: Sequence[Line], judge: Callable[[Line, Line], tuple[str, float | None]]
           ) -> dict[Cell, list[Judged]]:  # fmt: skip
     """Judge the responses that count, without those of requests that failed, by their cells; empty ones stay."""
     by_id = {sample["id"]: sample for sample in samples}
     found: dict[Cell, list[Judged]] = defaultdict(list)
+    for line in lines:
+        found[cell_of(line)] = []
     for line in counted(lines, by_id):
-        cell = found[line["model"], line["protocol"], line["condition"], line.get("max_rounds")]
         if not is_failed(line):
-            cell.append(Judged(line, by_id[line["sample_id"]], *judge(line, by_id[line["sample_id"]])))
+            found[cell_of(line)].append(Judged(line, by_id[line["sample_id"]], *judge(line, by_id[line["sample_id"]])))
     return found
 
 
@@ -90,10 +96,10 @@ def row_of(cell: Cell) -> dict[str, str]:
 
 
 def _asked(lines: Sequence[Line], samples: Sequence[Line], applies: Callable[[Line, str], bool]) -> dict[Cell, int]:
-    often: dict[Cell, Counter[str]] = defaultdict(Counter)
+    often: dict[Cell, Counter[str]] = {cell_of(line): Counter() for line in lines}
     for line in counted(lines, [sample["id"] for sample in samples]):
-        often[line["model"], line["protocol"], line["condition"], line.get("max_rounds")][line["sample_id"]] += 1
-    return {cell: max(counts.values()) * sum(applies(sample, cell[1]) for sample in samples)
+        often[cell_of(line)][line["sample_id"]] += 1
+    return {cell: max(counts.values(), default=1) * sum(applies(sample, cell[1]) for sample in samples)
             for cell, counts in often.items()}  # fmt: skip
 
 

@@ -76,6 +76,7 @@ def _responses(draw: random.Random, records: list[Line]) -> list[Line]:
     lines.append(response("unknown-sample", lines[0]["model"], "N0", "V2", 0, [turn("A")]))
     by_id = {record["id"]: record for record in records}
     again = {at: _reply(draw, by_id[line["sample_id"]], line["protocol"][0], int(line["protocol"][1]), 0.5)
+             | {"rasters": line["rasters"]}
              for at, line in enumerate(lines[:-1]) if draw.random() < 0.02}  # fmt: skip
     lines = copies(draw, lines, again)
     draw.shuffle(lines)

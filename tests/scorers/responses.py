@@ -16,6 +16,8 @@ class Made(NamedTuple):
     records: Sequence[Line]
     lines: Sequence[Line]
     beside: Mapping[str, str] = {}
+    judges: Sequence[Sequence[Line]] = ()
+    """What models that judge said, each of them in a file of its own."""
 
     def write(self, folder: Path, files: int = 1) -> list[Path]:
         """Write the data set, and the responses in so many files beside it; return these in the order of reading."""
@@ -27,6 +29,13 @@ class Made(NamedTuple):
         paths = [folder / f"responses-{at}.ndjson" for at in range(files)]
         for at, path in enumerate(paths):
             path.write_text(_lines(self.lines[at::files]))
+        return paths
+
+    def write_judges(self, folder: Path) -> list[Path]:
+        """Write what models said that judge, and return the files."""
+        paths = [folder / f"judge-{at}.ndjson" for at in range(len(self.judges))]
+        for path, said in zip(paths, self.judges, strict=True):
+            path.write_text(_lines(said))
         return paths
 
 
@@ -101,7 +110,7 @@ def counted(lines: Iterable[Line], samples: Iterable[str]) -> list[Line]:
     return list(best.values())
 
 
-_SAID = ("turns", "failure", "stop")
+_SAID = ("turns", "failure", "stop", "rasters")
 _IDENTITY = ("model", "protocol", "condition", "max_rounds", "job_id", "request_id")
 
 
