@@ -116,7 +116,7 @@ def _annotated(verdicts: Verdicts, strata: Strata) -> Table:
     return Table(
         name="annotated_steps",
         title="Annotated steps",
-        caption="Steps of the data set by domain and operation.",
+        caption="Steps of the questions that have an answer, by domain and operation.",
         groups=(Group(title="Operation", columns=named_columns(OPERATIONS, "annotated_steps", {}, "count")),),
         rows=tuple(
             Row(title=domain.upper(), keys={"domain": domain}, values=tuple(map(found.get, OPERATIONS)))

@@ -84,7 +84,7 @@ class Setting:
         return self.by_sample(lambda chat: _said(chat, judge) if self._is_scored(chat) else nan)
 
     def said_by(self, judge: str) -> Counter[int | None]:
-        """Chats about questions with a truth by what a judge said: 1, 0, -1 for nothing to be read, None for nothing."""
+        """Chats about questions with a truth by what a judge said: 1, 0, -1 for what cannot be read, or None."""
         return Counter(dict(chat.kept.judges).get(judge) for chat in self.chats if self._is_scored(chat))
 
     def _is_scored(self, chat: Played) -> bool:

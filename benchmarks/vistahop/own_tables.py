@@ -1,6 +1,5 @@
 """Tables that the paper has none of: how chats went, what evidence they had, and how judges agree."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 

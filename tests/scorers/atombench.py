@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from tests.scorers.atombench_data import DIMENSIONS, DOMAINS
@@ -18,6 +19,7 @@ DIMENSION_OF = {domain: dimension for dimension, domains in DIMENSIONS.items() f
 WEIGHTS = {"easy": 1, "medium": 2, "hard": 3}
 NO_DIFFICULTY = "no difficulty"
 ENOUGH = 0.75
+UNREADABLE = frozenset({"none", "ambiguous", "unfinished", "overflowed"})
 FEWEST = 3
 LEVELS = ("clue", "conclusion")
 RULES = ("any", "each", "all", "location")
@@ -190,10 +192,9 @@ def over_repeats(trials: Sequence[Trial], metric: Metric) -> tuple[float | None,
 
 def score(made: Made) -> Numbers:
     """Work out every number of the report."""
-    samples, lines = made.records, made.lines
-    numbers, found = Numbers(), cells(lines, samples, judge)
-    add_cells(numbers, found, lines, samples, lambda sample, protocol: protocol == "A0" or sample["level"] != "clue",
-              _accuracies)  # fmt: skip
+    samples = made.records
+    numbers, found = Numbers(), cells(made.lines, samples, judge)
+    add_cells(numbers, found, made, applies=_applies, accuracies=_accuracies, unreadable=UNREADABLE)
     _data_set(numbers, samples)
     models = sorted({model for model, *_ in found})
     locations = _locations(samples)
@@ -309,7 +310,7 @@ def _conclusion_tables(numbers: Numbers, model: str, trials: Sequence[Trial]) ->
              for above in range(0, 101, 5)}  # fmt: skip
     _add(numbers, "figure7", {"model": model}, {f"above_{above}": number for above, number in curve.items()})
     values = [number.known for number in curve.values() if number.known is not None]
-    area = math.fsum((left + right) / 40 for left, right in zip(values, values[1:], strict=False)) if values else None
+    area = math.fsum((left + right) / 40 for left, right in pairwise(values)) if values else None
     numbers.add("figure7", {"model": model}, "area", Number(area, curve[0].count, "trapezoids under the curve"))
     numbers.add("figure8", {"model": model}, "correction", _number(trials, correction(), "corrected of not right"))
 
@@ -348,6 +349,10 @@ def _repeats(numbers: Numbers, row: Mapping[str, str], trials: Mapping[int, Tria
         spread = deviation(known) if len(known) > 1 else None
         number = Number(spread, len(known) if spread is not None else 0, "standard deviation over repeats, n - 1")
         numbers.add("repeats", row | {"repeat": "deviation"}, name, number)
+
+
+def _applies(sample: Line, protocol: str) -> bool:
+    return protocol == "A0" or sample["level"] == "conclusion"
 
 
 def _accuracies(judged: Sequence[Judged]) -> dict[str, Number]:

@@ -3,7 +3,7 @@
 import json
 import random
 
-from tests.scorers.responses import ABSTENTION, Line, Made, copies, failed, outgrown, response, turn
+from tests.scorers.responses import ABSTENTION, Asked, Line, Made, copies, failed, outgrown, response, turn
 
 DIMENSIONS = {
     "built_environment": ("architectural_style", "regional_architecture", "unique_structures"),
@@ -38,9 +38,12 @@ def _question(draw: random.Random, image: int, name: str) -> Line:
     options = {letter: f"thing {name} number {at}" for at, letter in enumerate(letters)}
     answer = draw.choice(letters) if draw.random() < 0.9 else ""
     return {
-        "id": f"s{image}-{name}", "image": f"images/s{image}.jpg", "question": f"What of {image} {name}{'!' * draw.randrange(9)}?",
-        "options": options, "answer": answer,
-    }  # fmt: skip
+        "id": f"s{image}-{name}",
+        "image": f"images/s{image}.jpg",
+        "question": f"What of {name}{'!' * draw.randrange(9)}?",
+        "options": options,
+        "answer": answer,
+    }
 
 
 def _clue(draw: random.Random, image: int, step: int) -> Line:
@@ -77,8 +80,8 @@ def _responses(draw: random.Random, samples: list[Line]) -> list[Line]:
                         continue
                     job = {"job_id": protocol} if apart else {}
                     said = _reply(draw, sample, skill, protocol)
-                    lines.append(response(sample["id"], model, protocol, condition, repeat, **said, **job))
-    lines.append(response("unknown-sample", models[0], "A0", "V2", 0, [turn("A")]))
+                    lines.append(response(sample["id"], Asked(model, protocol, condition, repeat), **said, **job))
+    lines.append(response("unknown-sample", Asked(models[0], "A0", "V2"), turns=[turn("A")]))
     again = {at: _reply(draw, _of(samples, lines[at]), 0.5, lines[at]["protocol"])
              for at in range(len(lines) - 1) if draw.random() < 0.03}  # fmt: skip
     lines = copies(draw, lines, again)
@@ -91,7 +94,8 @@ def _of(samples: list[Line], line: Line) -> Line:
 
 
 def _reply(draw: random.Random, sample: Line, skill: float, protocol: str) -> Line:
-    before = [turn(f'{{"answer": "{draw.choice(list(sample["options"]))}"}}', asks="first")] if protocol == "AGC" else []
+    first = json.dumps({"answer": draw.choice(list(sample["options"]))})
+    before = [turn(first, asks="first")] if protocol == "AGC" else []
     letters = list(sample["options"])
     wrong = draw.choice([letter for letter in letters if letter != sample["answer"]])
     letter = (sample["answer"] or letters[0]) if draw.random() < skill else wrong

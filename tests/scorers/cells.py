@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tests.scorers.numbers import Number, Numbers, deviation, mean, share
-from tests.scorers.responses import Line, counted, is_failed
-
-UNREADABLE = frozenset({"none", "ambiguous", "unfinished", "overflowed"})
+from tests.scorers.responses import Line, Made, counted, is_failed
 
 
 class Judged(NamedTuple):
@@ -64,15 +62,14 @@ def accuracy(judged: Iterable[Judged], rule: str = "mean over samples of the mea
 def add_cells(
     numbers: Numbers,
     found: Mapping[Cell, Sequence[Judged]],
-    lines: Sequence[Line],
-    samples: Sequence[Line],
+    made: Made,
+    *,
     applies: Callable[[Line, str], bool],
     accuracies: Callable[[Sequence[Judged]], Mapping[str, Number]],
-    abstained: frozenset[str] = frozenset({"abstained"}),
-    unreadable: frozenset[str] = UNREADABLE,
+    unreadable: frozenset[str],
 ) -> None:
     """Work out the table `cells`: a row a cell; `accuracies` says its numbers by columns, `accuracy` among them."""
-    asked = _asked(lines, samples, applies)
+    asked = _asked(made, applies)
     for cell, judged in found.items():
         row = row_of(cell)
         numbers.add("cells", row, "answered", Number(len(judged), None, "responses that did not fail"))
@@ -80,8 +77,10 @@ def add_cells(
         counts = Counter(one.status for one in judged)
         told = ", ".join(f"{status} {number}" for status, number in sorted(counts.items()))
         numbers.add("cells", row, "statuses", Number(told, None, "how answers were found"))
-        numbers.add("cells", row, "repeats", Number(_repeats(judged, accuracies), None, "mean and deviation of repeats"))
-        for column, statuses in (("abstention", abstained), ("unreadable", unreadable)):
+        numbers.add(
+            "cells", row, "repeats", Number(_repeats(judged, accuracies), None, "mean and deviation of repeats")
+        )
+        for column, statuses in (("abstention", frozenset({"abstained"})), ("unreadable", unreadable)):
             rate = sum(one.status in statuses for one in judged) / len(judged) if judged else None
             numbers.add("cells", row, column, share(rate, len(judged), f"share of answers that are {statuses}"))
         for column, number in accuracies(judged).items():
@@ -95,11 +94,11 @@ def row_of(cell: Cell) -> dict[str, str]:
     return keys | ({"rounds": str(rounds)} if rounds else {})
 
 
-def _asked(lines: Sequence[Line], samples: Sequence[Line], applies: Callable[[Line, str], bool]) -> dict[Cell, int]:
-    often: dict[Cell, Counter[str]] = {cell_of(line): Counter() for line in lines}
-    for line in counted(lines, [sample["id"] for sample in samples]):
+def _asked(made: Made, applies: Callable[[Line, str], bool]) -> dict[Cell, int]:
+    often: dict[Cell, Counter[str]] = {cell_of(line): Counter() for line in made.lines}
+    for line in counted(made.lines, [sample["id"] for sample in made.records]):
         often[cell_of(line)][line["sample_id"]] += 1
-    return {cell: max(counts.values(), default=1) * sum(applies(sample, cell[1]) for sample in samples)
+    return {cell: max(counts.values(), default=1) * sum(applies(sample, cell[1]) for sample in made.records)
             for cell, counts in often.items()}  # fmt: skip
 
 

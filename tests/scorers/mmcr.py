@@ -228,9 +228,7 @@ class _Scorer:
         return Number(max(excess, default=None), len(answered), "largest excess of a letter over an even share")
 
     def seen(self, key: tuple[str, str, str]) -> dict[str, Number]:
-        model, condition, family = key
-        rasters = [line["rasters"] for line in self.shown
-                   if (line["model"], line["condition"], line["protocol"][0]) == (model, condition, family)]  # fmt: skip
+        rasters = [line["rasters"] for line in self.shown if _family_of(line) == key]
         pages = [len(some) for some in rasters if some]
         tokens = [sum(one["visual_tokens"] for one in some) for some in rasters if some]
         return {
@@ -260,7 +258,10 @@ class _Scorer:
         cases = [one for one in family.replies if one.line["protocol"] == "N0" and not family.is_right(one)]
         found = sum(original(one.line, one.sample, careful) == one.sample["answer"] for one in cases)
         rate = share(found / len(cases) if cases else None, len(cases), "errors that the careful reader reads rightly")
-        matching = {"matching": Number(found, None, "matching errors"), "cases": Number(len(cases), None, "wrong to N0")}
+        matching = {
+            "matching": Number(found, None, "matching errors"),
+            "cases": Number(len(cases), None, "wrong to N0"),
+        }
         self.add("table_s1", row, matching | {"rate": rate})
         if not cases:
             return
@@ -272,11 +273,13 @@ class _Scorer:
             count = counts[name] if has_labels else others.get(name)
             part = share(None if count is None or not cases else count / len(cases), len(cases), "share of error cases")
             self.numbers.add("errors", row, f"{name} count", Number(count, None, "labelled error cases"))
-            self.numbers.add("errors", row, f"{name} share", part if count is not None else Number(None, 0, "no labels"))
+            self.numbers.add(
+                "errors", row, f"{name} share", part if count is not None else Number(None, 0, "no labels")
+            )
 
     def rotations(self, matcher: str) -> None:
-        told = {"option", "text", "refused", "unmatched"} | {matched(one.line, one.sample).status for some in self.found.values() for one in some
-                if one.score is not None}  # fmt: skip
+        scored = [one for some in self.found.values() for one in some if one.score is not None]
+        told = {"option", "text", "refused", "unmatched"} | {one.status for one in scored}
         for (model, protocol, condition, _), judged in self.found.items():
             row = {"model": model, "condition": condition, "matcher": matcher, "protocol": protocol}
             scored = [one for one in judged if one.score is not None]
@@ -302,6 +305,10 @@ class _Scorer:
 
     def _numbered(self) -> dict[str, list[str]]:
         return {f"type{at}": self.types[name] for at, name in enumerate(TYPES)}
+
+
+def _family_of(line: Line) -> tuple[str, str, str]:
+    return line["model"], line["condition"], line["protocol"][0]
 
 
 def _spread(values: Sequence[float]) -> str | None:
@@ -331,15 +338,17 @@ def _different(made: Made) -> list[Line]:
 def score(made: Made) -> Numbers:
     """Work out every number of the report."""
     scorer = _Scorer(made)
-    add_cells(scorer.numbers, scorer.found, made.lines, made.records,
-              lambda sample, protocol: int(protocol[1]) < len(sample["options"]), _accuracies,
-              unreadable=UNMATCHED)  # fmt: skip
+    add_cells(scorer.numbers, scorer.found, made, applies=_applies, accuracies=_accuracies, unreadable=UNMATCHED)
     scorer.by_reader(matched, "mmcr-matching/2", "")
     scorer.by_reader(careful, "careful", "_careful")
     scorer.by_family("mmcr-matching/2")
     scorer.rotations("mmcr-matching/2")
     scorer.questions()
     return scorer.numbers
+
+
+def _applies(sample: Line, protocol: str) -> bool:
+    return int(protocol[1]) < len(sample["options"])
 
 
 def _accuracies(judged: Sequence[Judged]) -> dict[str, Number]:

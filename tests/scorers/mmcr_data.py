@@ -3,7 +3,7 @@
 import json
 import random
 
-from tests.scorers.responses import Line, Made, copies, failed, outgrown, response, turn
+from tests.scorers.responses import Asked, Line, Made, copies, failed, outgrown, response, turn
 
 CROSS = ("multi_figure", "figure_table", "figure_text", "figure_formula", "multi_table")
 TYPES = (
@@ -72,8 +72,10 @@ def _responses(draw: random.Random, records: list[Line]) -> list[Line]:
                     for record in records:
                         if rotation < len(record["options"]) and draw.random() >= missing:
                             said = _reply(draw, record, family, rotation, skill) | _seen(record, condition)
-                            lines.append(response(record["id"], model, f"{family}{rotation}", condition, repeat, **said))
-    lines.append(response("unknown-sample", lines[0]["model"], "N0", "V2", 0, [turn("A")]))
+                            lines.append(
+                                response(record["id"], Asked(model, f"{family}{rotation}", condition, repeat), **said)
+                            )
+    lines.append(response("unknown-sample", Asked(lines[0]["model"], "N0", "V2"), turns=[turn("A")]))
     by_id = {record["id"]: record for record in records}
     again = {at: _reply(draw, by_id[line["sample_id"]], line["protocol"][0], int(line["protocol"][1]), 0.5)
              | {"rasters": line["rasters"]}

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,13 +41,21 @@ class Made(NamedTuple):
 
 
 ABSTENTION = "I cannot tell."
-_START = 1_760_000_000
+_START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def response(
-    sample: str, model: str, protocol: str, condition: str, repeat: int, turns: Sequence[Line], **said: Any
-) -> Line:
-    """Make one response; `said` replaces any field of it."""
+class Asked(NamedTuple):
+    """Who was asked, how, what was shown, and the how manieth time."""
+
+    model: str
+    protocol: str
+    condition: str
+    repeat: int = 0
+
+
+def response(sample: str, asked: Asked, **said: Any) -> Line:
+    """Make one response; `said` gives its turns, and replaces any other field."""
+    model, protocol, condition, repeat = asked
     return {
         "version": 2,
         "job_id": "job",
@@ -56,7 +65,6 @@ def response(
         "protocol": protocol,
         "condition": condition,
         "repeat": repeat,
-        "turns": list(turns),
         "sampling": {"temperature": 0.0, "max_tokens": 64},
         "worker": "worker",
         "engine": {"name": "vllm", "version": "1"},
@@ -66,8 +74,7 @@ def response(
 
 def stamp(seconds: float) -> str:
     """Write a time of creation, so many seconds behind the first one."""
-    days, rest = divmod(_START + seconds, 86400)
-    return f"2026-01-{1 + int(days) % 28:02d}T{int(rest // 3600):02d}:{int(rest % 3600 // 60):02d}:{int(rest % 60):02d}Z"
+    return (_START + timedelta(seconds=seconds)).isoformat()
 
 
 def turn(text: str, finish: str = "stop", **said: Any) -> Line:

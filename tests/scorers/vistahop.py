@@ -67,7 +67,11 @@ class Panel:
     def names(self, chats: Iterable[Judged]) -> list[str]:
         """All judges of these chats: people only where they said something of one."""
         known = [(one.line["job_id"], one.line["request_id"]) for one in chats]
-        return [RULES, *self.said, *sorted(name for name, said in self.people.items() if any(at in said for at in known))]
+        return [
+            RULES,
+            *self.said,
+            *sorted(name for name, said in self.people.items() if any(at in said for at in known)),
+        ]
 
     def verdict(self, name: str, line: Line, sample: Line) -> Verdict:
         """Say what a judge says of a chat."""
@@ -76,16 +80,16 @@ class Panel:
         answer, _ = answer_of(line)
         if not sample["answers"]:
             return None
-        if answer is None:
-            return 0.0
-        if answer in sample["answers"]:
-            return 1.0
-        if name == RULES:
-            return 0.0
-        each = [self.said[name].get((sample["id"], truth, answer)) for truth in sample["answers"]]
-        if 1.0 in each:
-            return 1.0
-        return None if None in each else -1.0 if -1.0 in each else 0.0
+        if answer is None or name == RULES or answer in sample["answers"]:
+            return float(answer in sample["answers"])
+        return _joined([self.said[name].get((sample["id"], truth, answer)) for truth in sample["answers"]])
+
+
+def _joined(each: Sequence[Verdict]) -> Verdict:
+    """Join what a model said of an answer truth by truth: one Yes is enough."""
+    if 1.0 in each:
+        return 1.0
+    return None if None in each else -1.0 if -1.0 in each else 0.0
 
 
 def _judgement(text: str) -> Verdict:
@@ -172,12 +176,11 @@ class _Scorer:
 
     def table5(self) -> None:
         for cell in self.found:
-            model, protocol, condition, rounds = cell
             several = len({other[3] for other in self.found if other[:3] == cell[:3]}) > 1
-            if (protocol, condition) == ("search_crop", "V2") and several:
+            if cell[1:3] == ("search_crop", "V2") and several:
                 chats = {"chats": _count(len(self.found[cell]), "chats")}
                 self.add("table5", _row(cell), self.answers(self.found[cell]) | self.process(cell) | chats)
-            if (protocol, condition) == ("direct", "V0"):
+            if cell[1:3] == ("direct", "V0"):
                 self.add("text_only", _row(cell), self.answers(self.found[cell]))
 
     def chats(self) -> None:
@@ -413,8 +416,7 @@ def _strata(samples: Sequence[Line]) -> dict[str, dict[str, list[Line]]]:
 def score(made: Made) -> Numbers:
     """Work out every number of the report."""
     scorer = _Scorer(made)
-    add_cells(scorer.numbers, scorer.cells, made.lines, made.records, lambda sample, protocol: True, _accuracies,
-              unreadable=UNREADABLE)  # fmt: skip
+    add_cells(scorer.numbers, scorer.cells, made, applies=_applies, accuracies=_accuracies, unreadable=UNREADABLE)
     scorer.table4()
     scorer.table5()
     scorer.chats()
@@ -422,6 +424,10 @@ def score(made: Made) -> Numbers:
     scorer.judges()
     scorer.strata()
     return scorer.numbers
+
+
+def _applies(sample: Line, protocol: str) -> bool:
+    return True
 
 
 def _accuracies(judged: Sequence[Judged]) -> dict[str, Number]:

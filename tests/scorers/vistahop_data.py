@@ -3,7 +3,7 @@
 import json
 import random
 
-from tests.scorers.responses import Line, Made, copies, failed, response, stamp, turn
+from tests.scorers.responses import Asked, Line, Made, copies, failed, response, turn
 
 CATEGORIES = ("Life", "Science", "Society", "Technology", "Culture")
 ANSWER_TYPES = ("entity", "date", "count", "location", "comparative")
@@ -59,7 +59,8 @@ def _anchor(draw: random.Random, number: int) -> Line:
 
 
 def _hop(number: int, at: int) -> Line:
-    return {"from": f"a{at}", "relation": "is near", "to": f"a{at + 1}", "documents": [f"d{number}-{at}", f"e{number}-{at}"]}
+    documents = [f"d{number}-{at}", f"e{number}-{at}"]
+    return {"from": f"a{at}", "relation": "is near", "to": f"a{at + 1}", "documents": documents}
 
 
 def _fused(labels: Line) -> Line:
@@ -83,9 +84,9 @@ def _responses(draw: random.Random, records: list[Line]) -> list[Line]:
                         said = _chat(draw, record, protocol, rounds, skill)
                         name = f"{record['id']}:{model}:{protocol}-{condition}-n{rounds}:{repeat}"
                         told = {"request_id": name} | ({"max_rounds": rounds} if rounds else {})
-                        lines.append(response(record["id"], model, protocol, condition, repeat, **(said | told)))
+                        lines.append(response(record["id"], Asked(model, protocol, condition, repeat), **(said | told)))
     unknown = _chat(draw, {"id": "none", "answers": []}, "direct", None, 0)
-    lines.append(response("unknown-sample", lines[0]["model"], "direct", "V2", 0, **unknown))
+    lines.append(response("unknown-sample", Asked(lines[0]["model"], "direct", "V2"), **unknown))
     by_id = {record["id"]: record for record in records}
     again = {at: _chat(draw, by_id[line["sample_id"]], line["protocol"], line.get("max_rounds"), 0.5)
              for at, line in enumerate(lines[:-1]) if draw.random() < 0.03}  # fmt: skip
@@ -117,7 +118,7 @@ def _chat(draw: random.Random, record: Line, protocol: str, rounds: int | None, 
 def _answer(draw: random.Random, record: Line, skill: float) -> Line:
     truths = record["answers"] or ["Truth none"]
     said = draw.choice(truths) if draw.random() < skill else draw.choice(WRONG)
-    form = draw.choices(("tag", "whole", "malformed", "empty", "unfinished", "cut", "filtered"), (20, 4, 2, 1, 1, 1, 1))[0]
+    form = draw.choices(_ANSWERS, (20, 4, 2, 1, 1, 1, 1))[0]
     if form == "malformed":
         call = {"name": "", "arguments": "not JSON", "status": "malformed"}
         return turn(f"<answer>{said}</answer>", call=call, usage=_usage(draw))
@@ -126,6 +127,9 @@ def _answer(draw: random.Random, record: Line, skill: float) -> Line:
     usage = _usage(draw) | ({"completion_tokens": 0} if form == "empty" else {})
     usage |= {"completion_tokens": 64} if form == "cut" else {}
     return turn(texts.get(form, f"<thinking>So.</thinking><answer>{said}</answer>"), finish, usage=usage)
+
+
+_ANSWERS = ("tag", "whole", "malformed", "empty", "unfinished", "cut", "filtered")
 
 
 def _usage(draw: random.Random) -> Line:
@@ -165,7 +169,8 @@ def _zoom(draw: random.Random, record: Line, at: int) -> Line:
 def _raster(view: Line, key: str, region: str = f"0,0,{SIDE},{SIDE}", size: tuple[int, int] | list[int] = (1000, 1000),
             number: int = 0) -> Line:  # fmt: skip
     return {
-        "view": view, "key": key, "turn": number, "source_size": [SIDE, SIDE], "source_format": "jpeg", "region": region,
+        "view": view, "key": key, "turn": number,
+        "source_size": [SIDE, SIDE], "source_format": "jpeg", "region": region,
         "level": 0, "downsample": 1.0, "raster_size": list(size), "visual_tokens": 100, "digest": "0",
     }  # fmt: skip
 
@@ -191,11 +196,11 @@ def _judge(draw: random.Random, name: str, records: list[Line]) -> list[Line]:
             for answer in (*WRONG, f"<thinking>{WRONG[0]}"):
                 if draw.random() < 0.9:
                     text = draw.choice(("<judge>Yes</judge>", "<judge>No</judge>", "<judge>No</judge>", "Perhaps."))
-                    details = {"truth": truth, "answer": answer}
-                    request = f"{record['id']}:{truth}:{answer}"
-                    line = response(record["id"], name, "judge", "V2", 0, [turn(text)], request_id=request,
-                                    prompt_version="vistahop-judge/3")  # fmt: skip
-                    lines.append(line | {"details": details, "created_at": stamp(0), "job_id": name})
+                    said = {
+                        "job_id": name, "request_id": f"{record['id']}:{truth}:{answer}", "turns": [turn(text)],
+                        "details": {"truth": truth, "answer": answer}, "prompt_version": "vistahop-judge/3",
+                    }  # fmt: skip
+                    lines.append(response(record["id"], Asked(name, "judge", "V2"), **said))
     return lines
 
 
