@@ -11,7 +11,6 @@ from tests.scorers.numbers import Number, Numbers, deviation, mean, share
 from tests.scorers.responses import Line, Made, is_failed, is_outgrown
 
 UNMATCHED = frozenset({"refused", "unmatched"})
-FAMILIES = {"N": "N", "C": "C", "I": "I"}
 
 
 class Read(NamedTuple):
