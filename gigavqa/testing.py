@@ -169,7 +169,11 @@ class BenchmarkChecks:
                 said.append({"failure": {"type": "EngineLostError"}})
                 for repeat, one in enumerate(said if benchmark.applies(sample, cell) else ()):
                     labels = {"sample_id": sample.id, "model": model, "repeat": repeat, "job_id": f"job {repeat % 2}"}
-                    at = {"protocol": cell.protocol, "condition": cell.condition, "request_id": f"request {next(number)}"}
+                    at = {
+                        "protocol": cell.protocol,
+                        "condition": cell.condition,
+                        "request_id": f"request {next(number)}",
+                    }
                     yield json.dumps(labels | at | one)
         yield json.dumps({"sample_id": "nobody's", "text": "B", "request_id": "nobody's"})
 
