@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -38,6 +39,15 @@ def test_a_changed_number_is_told_with_its_rule(tmp_path: Path, benchmark: str) 
     differences = [*numbers.differences(report["tables"])]
     assert [difference.place[0] for difference in differences] == [report["tables"][0]["name"]]
     assert differences[0].rule in str(differences[0])
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_what_a_report_warns_of_counts_one_as_one(tmp_path: Path, benchmark: str) -> None:
+    """A number stands before the noun that it counts, and one before a singular."""
+    made = BENCHMARKS[benchmark].make(SEEDS[0])
+    texts = [caveat.text for caveat in score_files(tmp_path / "data", *made.write(tmp_path)).caveats]
+    assert any(re.search(r"\b1 [a-z]+\b", text) for text in texts)
+    assert not [text for text in texts if re.search(r"(?<!of )(?<![\d.,])\b1 (?:further )?[a-z]+s\b", text)]
 
 
 def test_scorers_know_the_standard_library_alone() -> None:
