@@ -35,6 +35,10 @@ def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, C
             yield f"{one.name}: {one.simulated} verdicts come from the simulated engine; no model judged"
         if one.failed:
             yield f"{one.name}: {counted(one.failed, 'request')} brought no verdict"
+        if one.contradicted:
+            yield f"{one.name}: said yes and no of {counted(len(one.contradicted), 'case')}; the earlier verdict counts"
+        if strays := len(one.said.keys() - one.asked):
+            yield f"{one.name}: {counted(strays, 'verdict')} fit no answer among these responses, and count nowhere"
 
 
 def judgements(verdicts: Verdicts) -> Contents:
