@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -181,8 +182,8 @@ class Round:
 
     @property
     def by_sample(self) -> dict[int, tuple[Any, ...]]:
-        """What the verdict on each sample keeps, by the sample's position."""
-        return dict(zip(self.samples, self.kept, strict=True))
+        """What the verdict on each sample keeps, by the sample's position and in that order."""
+        return dict(sorted(zip(self.samples, self.kept, strict=True), key=itemgetter(0)))
 
 
 @dataclass

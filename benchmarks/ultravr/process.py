@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from typing import cast
 
 from benchmarks.ultravr.figure2 import figure2
@@ -160,4 +161,5 @@ def _marks_by_format(steps: CellSteps) -> dict[AnswerFormat, list[StepMark]]:
 
 
 def _rate(values: Sequence[float]) -> Estimate:
-    return wilson(sum(values) / len(values), len(values)) if values else NOTHING
+    """Average values that come in any order, to the same last digit."""
+    return wilson(fsum(values) / len(values), len(values)) if values else NOTHING
