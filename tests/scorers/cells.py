@@ -2,10 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.scorers.numbers import Number, Numbers, deviation, mean, share
-from tests.scorers.responses import Line, Made, counted, is_failed
+from tests.scorers.responses import Line, Made, counted, is_empty, is_failed, is_outgrown
 
 
 class Judged(NamedTuple):
@@ -22,6 +22,13 @@ class Judged(NamedTuple):
         return self.line["job_id"], self.line["repeat"]
 
 
+JSON = "cells of the JSON report"
+COUNTS = ("cut_off", "overflowed", "filtered", "empty", "duplicates", "missing", "awaiting", "unknown")
+_REASONS = {
+    "missing": "no response",
+    "awaiting": "the answer awaits an expert",
+    "unknown": "the data set has no such sample",
+}
 Cell = tuple[str, str, str, int | None]
 """Model, protocol, condition and rounds."""
 
@@ -85,6 +92,37 @@ def add_cells(
             numbers.add("cells", row, column, share(rate, len(judged), f"share of answers that are {statuses}"))
         for column, number in accuracies(judged).items():
             numbers.add("cells", row, column, number)
+        for column, number in _counts(made, cell, judged, applies).items():
+            numbers.add(JSON, row, column, Number(number, None, f"responses: {column}"))
+
+
+def told_in_json(cells: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the JSON report alone counts of its cells, as a table."""
+    rows = []
+    for cell in cells:
+        excluded = {one["reason"]: one["count"] for one in cell["excluded"]}
+        keys = row_of((cell["model"], cell["protocol"], cell["condition"], cell["rounds"]))
+        values = [excluded.get(_REASONS[name], 0) if name in _REASONS else cell[name] for name in COUNTS]
+        rows.append({"title": "", "keys": keys, "values": values})
+    return {"name": JSON, "groups": [{"columns": [{"key": name} for name in COUNTS]}], "rows": rows}
+
+
+def _counts(made: Made, cell: Cell, judged: Sequence[Judged], applies: Callable[[Line, str], bool]) -> dict[str, int]:
+    known = {sample["id"]: sample for sample in made.records}
+    lines = [line for line in made.lines if cell_of(line) == cell]
+    recorded = Counter(line["sample_id"] for line in counted(lines, known))
+    often = max(recorded.values(), default=1)
+    ends = [[turn["finish_reason"] for turn in one.line["turns"]] for one in judged]
+    return {
+        "cut_off": sum(bool(reasons) and reasons[-1] == "length" for reasons in ends),
+        "overflowed": sum(is_outgrown(one.line) or one.line.get("stop") == "context" for one in judged),
+        "filtered": sum("content_filter" in reasons for reasons in ends),
+        "empty": sum(is_empty(one.line) for one in judged),
+        "duplicates": sum(line["sample_id"] in known for line in lines) - recorded.total(),
+        "missing": sum(often - recorded[name] for name, one in known.items() if applies(one, cell[1])),
+        "awaiting": sum(not (one.sample.get("answer") or one.sample.get("answers")) for one in judged),
+        "unknown": sum(line["sample_id"] not in known for line in lines),
+    }
 
 
 def row_of(cell: Cell) -> dict[str, str]:

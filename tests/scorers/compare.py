@@ -8,6 +8,7 @@ from typing import NamedTuple
 from evaluation.score import score_files
 from evaluation.writers.exports import render_json
 from tests.scorers import atombench, atombench_data, mmcr, mmcr_data, ultravr, ultravr_data, vistahop, vistahop_data
+from tests.scorers.cells import told_in_json
 from tests.scorers.numbers import Difference, Numbers
 from tests.scorers.responses import Made
 
@@ -38,8 +39,8 @@ def compare(folder: Path, benchmark: str, seed: int) -> Compared:
     """Draw a data set and responses into an empty folder, and compare all numbers of the report about them."""
     made = BENCHMARKS[benchmark].make(seed)
     report = score_files(folder / "data", *made.write(folder), judges=made.write_judges(folder))
-    numbers = BENCHMARKS[benchmark].score(made)
-    return Compared(len(numbers.found), [*numbers.differences(json.loads(render_json(report))["tables"])])
+    numbers, told = BENCHMARKS[benchmark].score(made), json.loads(render_json(report))
+    return Compared(len(numbers.found), [*numbers.differences([*told["tables"], told_in_json(told["cells"])])])
 
 
 def lines_of(benchmark: str, seed: int, compared: Compared) -> Iterator[str]:

@@ -13,6 +13,7 @@ from evaluation.score import score_files
 from evaluation.writers.exports import render_csv, render_json
 from evaluation.writers.markdown import render_markdown
 from tests.scorers import compare as comparison
+from tests.scorers.cells import told_in_json
 from tests.scorers.compare import BENCHMARKS, compare, lines_of
 
 SEEDS = (3, 6, 14)
@@ -38,7 +39,7 @@ def test_a_changed_number_is_told_with_its_rule(tmp_path: Path, benchmark: str) 
     at = next(at for at, value in enumerate(changed) if isinstance(value, dict) and value["value"] is not None)
     changed[at]["value"] += 1e-6
     numbers = BENCHMARKS[benchmark].score(made._replace(judges=()))
-    differences = [*numbers.differences(report["tables"])]
+    differences = [*numbers.differences([*report["tables"], told_in_json(report["cells"])])]
     assert [difference.place[0] for difference in differences] == [report["tables"][0]["name"]]
     assert differences[0].rule in str(differences[0])
 
