@@ -48,14 +48,17 @@ class Trial:
 
 
 def trials_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:
-    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat."""
+    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat.
+
+    They stand in the order of jobs and repeats; those of AG alone are among them.
+    """
     direct = _joined(_outcomes(verdicts.cell(model, A0, condition)))
     golden = _outcomes(verdicts.cell(model, AG, condition))
     partners = _partners(direct, golden)
-    trials = [_trial(first, golden.get(partners[at]), at[1], direct) for at, first in direct.items() if at in partners]
-    trials += [Trial(first=first) for at, first in direct.items() if at not in partners]
-    lonely = (at for at in golden if at not in partners.values())
-    return trials + [_trial({}, golden[at], at[1], direct) for at in lonely]
+    found = {at: _trial(first, golden.get(partners.get(at, at)), at[1], direct) for at, first in direct.items()}
+    lonely = [at for at in golden if at not in partners.values()]
+    found |= {at: _trial({}, golden[at], at[1], direct) for at in lonely}
+    return [found[at] for at in sorted(found)]
 
 
 def chats_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:

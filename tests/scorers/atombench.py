@@ -187,7 +187,7 @@ def correction(protocol: str = "AG", difficulty: str | None = None) -> Metric:
 def over_repeats(trials: Sequence[Trial], metric: Metric) -> tuple[float | None, int]:
     """Average a number over the repeats that have it; it rests on as many as it rests on in one of them at most."""
     each = [metric(trial) for trial in trials]
-    return mean(value for value, _ in each), max(len(on) for _, on in each)
+    return mean(value for value, _ in each), max((len(on) for _, on in each), default=0)
 
 
 def score(made: Made) -> Numbers:
@@ -215,11 +215,19 @@ def score(made: Made) -> Numbers:
         _clue_tables(numbers, model, trials)
         _conclusion_tables(numbers, model, trials)
         for protocol, of_protocol in (("AG", trials), ("AGC", in_chats)):
-            if (model, protocol, "V2", None) in found:
+            if any(trial.final[protocol] for trial in of_protocol):
                 _golden_evidence(numbers, row | {"protocol": protocol}, of_protocol, protocol)
-        _repeats(numbers, row, dict(zip(repeats, trials, strict=True)))
+        # Repeats of several jobs may have one number, so they are counted, in the order of jobs.
+        ordered = sorted(zip(repeats, trials, strict=True), key=lambda one: (_job_of(asked, one[0]), one[0]))
+        _repeats(numbers, row, {at: trial for at, (_, trial) in enumerate(ordered)})
     _correlations(numbers, models, summaries)
     return numbers
+
+
+def _job_of(asked: Iterable[Judged], repeat: int) -> str:
+    """The job of a repeat's first answers, else of its final ones."""
+    jobs = {one.line["protocol"]: one.line["job_id"] for one in asked if one.line["repeat"] == repeat}
+    return jobs.get("A0") or jobs["AG"]
 
 
 def _number(trials: Sequence[Trial], metric: Metric, rule: str, *, wilson: bool = False) -> Number:
@@ -267,7 +275,7 @@ def _table2(numbers: Numbers, row: Mapping[str, str], trials: Sequence[Trial]) -
 
 
 def _answers(trials: Sequence[Trial]) -> int:
-    return max(len(clue_points()(trial)[1] | colq(trial)[1]) for trial in trials)
+    return max((len(clue_points()(trial)[1] | colq(trial)[1]) for trial in trials), default=0)
 
 
 def _less(one: Number, other: Number, rule: str, count: int | None) -> Number:
