@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test images images-check alerts chaos load clean
+.PHONY: help setup demo check test scorers images images-check alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -20,6 +20,9 @@ check: setup ## lint, types, import contracts
 
 test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
 	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
+
+scorers: setup ## work every number of four benchmarks out again from 50 seeded data sets each, by scorers of their own
+	$(BIN)/python -m tests.scorers --seeds 50
 
 images: ## build the images that need no GPU, with buildah; scripts/images has what can be said
 	@scripts/images

@@ -98,16 +98,16 @@ def request_of_sample(
 
     folder = folder.absolute()
     dataset, root = load_checked(folder), ImageRoot(folder.parent)
-    asked = sample_in(dataset, sample).id
+    asked = sample_in(dataset, sample)
     cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition, dataset.benchmark)
-    job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked,), **spec)
+    job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked.id,), **spec)
     try:
         requests = [request for _, request in expand(dataset, job, {entry.id: entry}, size_in(root))]
     except EvaluationError as error:
         raise ArgumentError(str(error)) from error
     if not requests:
-        others = [name for name in dataset.benchmark.protocols if name != cell.protocol]
-        raise ArgumentError(f"{cell.protocol} does not apply to sample '{asked}'; others are {', '.join(others)}")
+        others = ", ".join(dataset.benchmark.protocols_of(asked, cell.condition)) or "none does"
+        raise ArgumentError(f"{cell.protocol} does not apply to sample '{asked.id}'; those that do: {others}")
     return requests[0], root
 
 

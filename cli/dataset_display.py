@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.tables import Column, print_table
+from evaluation.counts import counted
 from evaluation.errors import Problem
 
 if TYPE_CHECKING:
@@ -63,11 +64,6 @@ def lines_of(problems: Iterable[Problem], most: int = _MOST_LINES) -> Iterator[s
         yield f"{first} ({counted(len(others), 'other')} too)" if others else str(first)
     if len(by_message) > most:
         yield f"... and {len(by_message) - most} more"
-
-
-def counted(number: int, noun: str) -> str:
-    """The number with its noun: "1 problem", "2 problems"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def kinds_told(kinds: Mapping[str, int]) -> str:

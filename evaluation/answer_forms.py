@@ -73,9 +73,11 @@ def letters_without_options(
     if not free or not all(truth in _OPTION_LETTERS for _, form in free for truth in form.truths):
         return None
     letters = ", ".join(sorted({truth for _, form in free for truth in form.truths}))
+    whose = f"the answers of all {len(free)} questions" if len(free) > 1 else "the answer of the one question"
+    are = "are letters" if len(free) > 1 else "is a letter"
     return free[0][0], (
-        f"the answers of all {len(free)} questions without options are letters ({letters}), and no prompt can lead to "
-        "them: the options are not read"
+        f"{whose} without options {are} ({letters}), and no prompt can lead to {'them' if len(free) > 1 else 'it'}: "
+        "the options are not read"
     )
 
 

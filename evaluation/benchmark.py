@@ -328,6 +328,11 @@ class Benchmark(ABC, Generic[AnySample]):
         """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True
 
+    def protocols_of(self, sample: AnySample, condition: Condition) -> list[str]:
+        """The protocols that apply to a sample under a condition, in the benchmark's order."""
+        cells = [Cell(protocol=name, condition=condition) for name in self.protocols]
+        return [cell.protocol for cell in cells if self.applies(sample, cell)]
+
     def admit(self, samples: Sequence[AnySample], cells: Sequence[Cell]) -> None:
         """Refuse what cannot be asked: raises EvidenceMissingError or AnnotationMissingError naming every sample."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catalogue.entry import CatalogueEntry
 from evaluation.cells import AWAITING, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
+from evaluation.counts import counted
 from evaluation.tables import Caveat
 from evaluation.verdicts import Tally
 from tiling.digest import is_of_samples
@@ -78,7 +79,7 @@ def _on_silence(tally: Tally) -> Iterator[str]:
 def _images(names: Sequence[str]) -> str:
     if len(names) == 1:
         return f"the image {names[0]}"
-    others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+    others = f" and {counted(len(names) - _NAMED, 'other')}" if len(names) > _NAMED else ""
     return f"each of {len(names)} images ({', '.join(names[:_NAMED])}{others})"
 
 
@@ -135,7 +136,7 @@ def _on_sizes(tally: Tally) -> Iterator[str]:
     for model, found in by_model.items():
         image, sizes = found[0]
         told = ", ".join(f"{width} x {height} ({how})" for (width, height), how in sorted(sizes.items()))
-        others = f", and {len(found) - 1} others" if len(found) > 1 else ""
+        others = f", and {counted(len(found) - 1, 'other')}" if len(found) > 1 else ""
         yield (
             f"{model}: what is compared was shown with different numbers of pixels: '{image}' as {told}{others}; by "
             "another budget, thumbnail or number of pictures"
@@ -177,7 +178,7 @@ def _on_absent_groups(cells: Sequence[CellScore]) -> Iterator[str]:
 
 def _places(cells: Iterable[CellScore]) -> str:
     names = [str(cell.key) for cell in cells]
-    others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+    others = f" and {counted(len(names) - _NAMED, 'other')}" if len(names) > _NAMED else ""
     return f" ({', '.join(names[:_NAMED])}{others})"
 
 
@@ -226,8 +227,11 @@ def _unclear(cell: CellScore) -> float:
 def _on_cell(cell: CellScore) -> Iterator[str]:
     for exclusion in cell.excluded:
         if exclusion.reason == UNKNOWN_SAMPLE:
-            yield f"{cell.key}: {exclusion.count} responses are to samples that the data set does not have"
+            yield (
+                f"{cell.key}: {counted(exclusion.count, 'response')} to samples that the data set does not have, "
+                "which count nowhere"
+            )
         elif exclusion.reason not in (AWAITING, NO_RESPONSE):
             yield f"{cell.key}: {exclusion.count} of {cell.expected} left out: {exclusion.reason}"
     if cell.duplicates:
-        yield f"{cell.key}: {cell.duplicates} further copies of responses were ignored"
+        yield f"{cell.key}: left out: {counted(cell.duplicates, 'further copy', 'further copies')} of responses"

@@ -127,7 +127,7 @@ def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata)
         **{**key._asdict(), "rounds": key.rounds or None},
         accuracy=Contrast({"cell": scores}, strata).accuracy("cell"),
         groups=groups,
-        absent_groups=tuple(group for group in grouping.known if group not in present),
+        absent_groups=tuple(group for group in grouping.known if grouping.balanced and group not in present),
         abstention=outcome_rate(cell, "abstained"),
         unreadable=outcome_rate(cell, "unreadable"),
         statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),

@@ -42,6 +42,7 @@ class Dataset:
         """The data set whose replies are judged by what models said of them, where there is any judge."""
         if not panel.judges:
             return self
+        panel = panel.called()
         return replace(self, benchmark=self.benchmark.judged_with(panel), panel=panel)
 
     def image_of(self, image: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from catalogue.entry import CatalogueEntry
+from evaluation.counts import counted
 from evaluation.judgements import Panel
 from evaluation.metrics.estimates import NOTHING
 from evaluation.metrics.intervals import wilson
@@ -33,7 +34,11 @@ def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, C
         if one.simulated:
             yield f"{one.name}: {one.simulated} verdicts come from the simulated engine; no model judged"
         if one.failed:
-            yield f"{one.name}: {one.failed} requests brought no verdict"
+            yield f"{one.name}: {counted(one.failed, 'request')} brought no verdict"
+        if one.contradicted:
+            yield f"{one.name}: said yes and no of {counted(len(one.contradicted), 'case')}; the earlier verdict counts"
+        if strays := len(one.said.keys() - one.asked):
+            yield f"{one.name}: {counted(strays, 'verdict')} fit no answer among these responses, and count nowhere"
 
 
 def judgements(verdicts: Verdicts) -> Contents:

@@ -5,7 +5,7 @@ A case is judged once, however many replies bring it, and joined to all of them 
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -42,7 +42,8 @@ def case_of(reply: Reply) -> Case | None:
 class Judgements:
     """What one model, asked by one prompt, said of cases by their ids: yes, no, or None for what cannot be read.
 
-    `failed` counts requests that say nothing of a case, `simulated` replies that no model gave.
+    `failed` counts requests that say nothing of a case, `simulated` replies that no model gave. `contradicted` are
+    cases of which both was said, `asked` those that a reply brought since the panel was called.
     """
 
     model: str
@@ -50,6 +51,9 @@ class Judgements:
     said: dict[str, bool | None] = field(default_factory=dict)
     failed: int = 0
     simulated: int = 0
+    contradicted: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    created: dict[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -59,6 +63,7 @@ class Judgements:
     def of(self, cases: Sequence[Case]) -> int | None:
         """YES where that was said of one of the cases, NO where of all, UNREADABLE; None where one was not judged."""
         found = [self.said[case.id] for case in cases if case.id in self.said]
+        self.asked.update(case.id for case in cases)
         if True in found:
             return YES
         if len(found) < len(cases):
@@ -66,14 +71,18 @@ class Judgements:
         return UNREADABLE if None in found else NO
 
     def add(self, reply: Reply, read: Callable[[str], bool | None]) -> None:
-        """Take what a reply says; of two to one case that which can be read."""
+        """Take what a reply says; of two to one case that which can be read, then the earlier one."""
         case = case_of(reply)
         if case is None or reply.failure:
             self.failed += 1
             return
         self.simulated += reply.provenance.simulated
-        if self.said.get(case.id) is None:
-            self.said[case.id] = None if reply.text is None else read(reply.text)
+        said = None if reply.text is None else read(reply.text)
+        known = self.said.get(case.id)
+        if None not in (said, known) and said != known:
+            self.contradicted.add(case.id)
+        if known is None or (said is not None and reply.created < self.created[case.id]):
+            self.said[case.id], self.created[case.id] = said, reply.created
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,10 @@ class Panel:
             found.setdefault(key, Judgements(*key)).add(reply, read)
             first.setdefault(key, (places.setdefault(reply.job_id, len(places)), *key))
         return cls(tuple(found[key] for key in sorted(found, key=first.__getitem__)))
+
+    def called(self) -> "Panel":
+        """The same judges for another report, which no reply has asked yet."""
+        return Panel(tuple(replace(one, asked=set()) for one in self.judges))
 
     @property
     def names(self) -> tuple[str, ...]:

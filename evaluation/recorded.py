@@ -46,17 +46,18 @@ def read_replies(
     protocol: str,
     translated: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda line: None,
     known: Collection[str] = (),
+    unfit: Callable[[Reply], str] = lambda reply: "",
 ) -> Iterator[Reply]:
     """Yield the replies of files of responses, or of folders of such files, as they are read.
 
     `protocol` is that of lines of one's own that name none; `translated` gives the fields of a response for a line as
-    somebody else's program writes it, and None for any other. Where protocols are `known`, one's own lines name no
-    others.
+    somebody else's program writes it, and None for any other. Where protocols are `known`, responses name no others.
+    `unfit` says why a line of one's own answers nothing that can be asked, '' where it does.
 
     Raises ResponsesInvalidError at the tenth line that is no response, or at the end where there were fewer, and where
     there is no response at all.
     """
-    paths, reader = list(paths), _Reader(protocol, translated, known)
+    paths, reader = list(paths), _Reader(protocol, translated, known, unfit)
     for path in paths:
         for file in response_files(path):
             yield from reader.read(file)
@@ -76,10 +77,15 @@ class _Reader:
     """Reads files one after the other; counts what was good, and what was not up to a bound."""
 
     def __init__(
-        self, protocol: str, translated: Callable[[dict[str, Any]], dict[str, Any] | None], known: Collection[str]
+        self,
+        protocol: str,
+        translated: Callable[[dict[str, Any]], dict[str, Any] | None],
+        known: Collection[str],
+        unfit: Callable[[Reply], str],
     ) -> None:
         self._translated = translated
         self._known = known
+        self._unfit = unfit
         self._unsaid = {**_UNSAID, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
@@ -113,7 +119,9 @@ class _Reader:
         if isinstance(line, bytes):
             if b'"request_id"' in line:
                 try:
-                    return reply_of(read_response(line, extra="ignore"))
+                    response = read_response(line, extra="ignore")
+                    self._require_known_protocol(response.protocol)
+                    return reply_of(response)
                 except ValidationError:
                     pass  # somebody's own line may name its request, too
             line = json.loads(line)
@@ -134,6 +142,8 @@ class _Reader:
         reply = reply_of(response)
         sampled = set(said.get("sampling", ()))
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
+        if why := self._unfit(reply):
+            raise ValueError(why)
         repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
         return reply._replace(
             labels=reply.labels.model_copy(update={"repeat": repeat}),

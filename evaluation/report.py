@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.final import READER_VERSION
-from evaluation.benchmark import cells_of
+from evaluation.benchmark import Benchmark, cells_of
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.closing_table import closing_tables
@@ -158,7 +158,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
     benchmark = dataset.benchmark
     is_judging = _is_judging(tally, specs)
     asked = _as_recorded(tally) if is_judging else _asked_by(dataset, specs) if specs else _asked_alike(dataset, tally)
-    verdicts = Verdicts(tally, asked, catalogue, dataset.panel.names)
+    verdicts = Verdicts(tally, _in_order(benchmark, asked), catalogue, dataset.panel.names)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
     findings = judgements(verdicts) if is_judging else benchmark.report(verdicts)
     return Report(
@@ -212,8 +212,27 @@ def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Count
         for model in spec.models:
             for cell in cells_of(dataset.benchmark, spec):
                 times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
-                asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
+                if times:
+                    asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
     return asked
+
+
+def _in_order(
+    benchmark: Benchmark[Any], asked: Mapping[CellKey, Mapping[int, int]]
+) -> dict[CellKey, Mapping[int, int]]:
+    """The cells of each model in the benchmark's own order, whatever jobs or files they come from."""
+    models = list(dict.fromkeys(key.model for key in asked))
+    protocols, conditions = [*benchmark.protocols], [*benchmark.conditions]
+
+    def place(key: CellKey) -> tuple[Any, ...]:
+        protocol, condition = _place(key.protocol, protocols), _place(key.condition, conditions)
+        return models.index(key.model), protocol, condition, key.rounds
+
+    return {key: asked[key] for key in sorted(asked, key=place)}
+
+
+def _place(name: str, known: Sequence[str]) -> tuple[int, str]:
+    return known.index(name) if name in known else len(known), name
 
 
 def _asked_alike(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, int]]:

@@ -14,6 +14,7 @@ from evaluation.replies import Rank, Reply
 from evaluation.report import Report, report_on_replies
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
+from jobs.models import JUDGE
 
 
 def score_files(
@@ -45,7 +46,24 @@ def load_judged(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
     protocols = tuple(dataset.benchmark.protocols)
-    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols)
+    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols, _unfit(dataset))
+
+
+def _unfit(dataset: Dataset) -> Callable[[Reply], str]:
+    """Say why a reply answers nothing that its sample can be asked; nothing of samples that the data set has not."""
+    samples = {sample.id: sample for sample in dataset.samples}
+
+    def unfit(reply: Reply) -> str:
+        sample = samples.get(reply.sample_id)
+        if sample is None or reply.protocol == JUDGE:
+            return ""
+        fitting = dataset.benchmark.protocols_of(sample, reply.labels.condition)
+        if reply.protocol in fitting:
+            return ""
+        others = ", ".join(fitting) or "none does"
+        return f"protocol: {reply.protocol} does not apply to sample '{sample.id}'; those that do: {others}"
+
+    return unfit
 
 
 def page_of_files(

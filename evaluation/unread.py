@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from catalogue.names import did_you_mean
+from evaluation.counts import counted
 from evaluation.errors import Problem
 
 _MOST_NAMED = 40
@@ -23,8 +24,9 @@ def unread_fields(counts: Mapping[str, Counter[str]], known: Collection[str]) ->
 
 
 def _named(name: str, number: int, known: Collection[str]) -> str:
-    counted = f"{number} record{'s' if number > 1 else ''}" if number else ""
-    is_own = name.isidentifier() and name not in known  # and no part of a field that is read
-    close = did_you_mean(name, known, _LIKENESS) if is_own else ""
-    told = f"{counted}{close}".removeprefix("; ")
+    often = counted(number, "record") if number else ""
+    # A part of a field that is read, and a name that is read elsewhere, are no slips.
+    is_meant = not name.isidentifier() or name in known
+    close = "" if is_meant else did_you_mean(name, known, _LIKENESS)
+    told = f"{often}{close}".removeprefix("; ")
     return f"{name} ({told})" if told else name

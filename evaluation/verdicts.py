@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -186,8 +187,8 @@ class Round:
 
     @property
     def by_sample(self) -> dict[int, tuple[Any, ...]]:
-        """What the verdict on each sample keeps, by the sample's position."""
-        return dict(zip(self.samples, self.kept, strict=True))
+        """What the verdict on each sample keeps, by the sample's position and in that order."""
+        return dict(sorted(zip(self.samples, self.kept, strict=True), key=itemgetter(0)))
 
 
 @dataclass
@@ -373,21 +374,21 @@ class Tally:
             self.add(reply)
 
     def add(self, reply: Reply) -> None:
-        """Judge a reply and count it; a copy of one that was counted counts nothing."""
+        """Judge a reply and count it; a copy of one that was counted counts nothing, nor what answers no sample."""
         key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
         cell, position = self.cells[key], self.judges.position(reply.sample_id)
         if position is None:
             cell.unknown[reply.sample_id] += 1
-        elif cell.add(reply.identity, self._judged(reply, position)):
-            self.work.add(reply.spent, reply.rasters, reply.created)
-            if reply.closing:
-                self.closing[key] = self.closing[key].plus(ClosingTokens.of(reply.closing.usage))
-            for raster in reply.rasters:
-                self.digests[position, raster.view.image].add(raster.digest)
-                place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
-                self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
-        else:
             return
+        if not cell.add(reply.identity, self._judged(reply, position)):
+            return
+        self.work.add(reply.spent, reply.rasters, reply.created)
+        if reply.closing:
+            self.closing[key] = self.closing[key].plus(ClosingTokens.of(reply.closing.usage))
+        for raster in reply.rasters:
+            self.digests[position, raster.view.image].add(raster.digest)
+            place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
+            self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
         if (trait := self._trait(reply)) is not None:
             self.traits[key][trait] += 1
         self.num_rasters[key][len(reply.rasters)] += 1

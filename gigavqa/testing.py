@@ -10,8 +10,8 @@ pytest runs them; each says what is wrong and with which sample. Nothing is serv
 
 import json
 import random
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -19,22 +19,29 @@ from typing import Any, ClassVar
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Benchmark
 from evaluation.closing import NONE
-from evaluation.datasets import Dataset, load_dataset
+from evaluation.datasets import Dataset, load_dataset, load_loose
 from evaluation.errors import EvaluationError
 from evaluation.expansion import expand
 from evaluation.inspection import inspect_dataset
 from evaluation.outcomes import SampleOutcome
+from evaluation.recorded import read_replies
+from evaluation.replies import Reply
+from evaluation.report import report_on_tally, tally_of
 from evaluation.samples import Sample
-from evaluation.score import outcomes_of_files, score_files
-from evaluation.writers.exports import render_json
-from jobs.models import JobSpec
+from evaluation.score import outcomes_of_files, page_of_files, score_files
+from evaluation.tallies import merge_tally, plain_tally
+from evaluation.writers.exports import render_csv, render_json, render_latex
+from evaluation.writers.markdown import render_markdown
+from jobs.models import Cell, JobSpec
 from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.roots import ImageRoot
 
-_MODEL = "qwen3-vl-8b"
+_MODEL, _STRANGER = "qwen3-vl-8b", "somebodys/model"
 _ABSTENTIONS = ("I cannot tell.", "No idea.", "There is not enough information.", "无法判断。", "")
 _ORDERS = 2
+_CELLS = 6
+"""Cells that replies are spread over, at most."""
 
 
 class BenchmarkChecks:
@@ -106,18 +113,18 @@ class BenchmarkChecks:
             assert form.value_of(NONE) is None, f"{sample.id}, {protocol}: '{NONE}' is read as an answer"
 
     def test_the_order_of_replies_changes_nothing(self) -> None:
-        """Nor that they lie in several files."""
-        lines = [
-            json.dumps({"sample_id": sample.id, "text": text, "request_id": f"{sample.id}:{at}", "repeat": at})
-            for sample in self._dataset.samples
-            for at, text in enumerate((*self._truths(sample), *_ABSTENTIONS, "B", "7"))
-        ]
-        expected = self._report([lines])
+        """Nor that they lie in several files, nor that they are counted part by part: every form is the same text."""
+        lines = [*self._lines()]
+        expected = self._forms([lines])
         for seed in range(_ORDERS):
-            shuffled = random.Random(seed).sample(lines, len(lines))
-            half = len(lines) // 2
-            assert self._report([shuffled]) == expected, f"another order (seed {seed}) gives another report"
-            assert self._report([shuffled[:half], shuffled[half:]]) == expected, "two files give another report"
+            draw = random.Random(seed)
+            shuffled = draw.sample(lines, len(lines))
+            cuts = sorted(draw.sample(range(len(lines) + 1), min(3, len(lines))))
+            files = [shuffled[first:last] for first, last in pairwise((0, *cuts, len(lines)))]
+            self._require_same(expected, self._forms([shuffled]), f"another order (seed {seed}) gives another")
+            self._require_same(expected, self._forms(files), f"{len(files)} files (seed {seed}) give another")
+            counted = self._counted_by_parts([part for part in files if part])
+            self._require_same(expected, {"json": counted}, f"{len(files)} parts (seed {seed}) give another")
 
     @property
     def _dataset(self) -> Dataset:
@@ -163,8 +170,56 @@ class BenchmarkChecks:
             found = outcomes_of_files(self._dataset, Path(folder), catalogue=load_catalogue()) if lines else iter(())
             return list(found)
 
-    def _report(self, files: Sequence[Sequence[str]]) -> str:
+    def _lines(self) -> Iterator[str]:
+        """Replies of two models, one of them in no catalogue, under protocols and conditions: right, wrong, failed."""
+        benchmark, number = self._dataset.benchmark, count()
+        cells = [Cell(protocol=name, condition=shown) for name in benchmark.protocols for shown in benchmark.conditions]
+        spread = cells[:: -(-len(cells) // _CELLS)]
+        for cell, model in product(spread, (_MODEL, _STRANGER)):
+            for sample in self._dataset.samples:
+                texts = (*self._truths(sample), *_ABSTENTIONS, "B", "7") if cell == cells[0] else ("B", "")
+                said: list[dict[str, Any]] = [{"text": text} for text in texts]
+                said.append({"failure": {"type": "EngineLostError"}})
+                for repeat, one in enumerate(said if benchmark.applies(sample, cell) else ()):
+                    labels = {"sample_id": sample.id, "model": model, "repeat": repeat, "job_id": f"job {repeat % 2}"}
+                    at = {
+                        "protocol": cell.protocol,
+                        "condition": cell.condition,
+                        "request_id": f"request {next(number)}",
+                    }
+                    yield json.dumps(labels | at | one)
+        yield json.dumps({"sample_id": "nobody's", "text": "B", "request_id": "nobody's"})
+
+    @staticmethod
+    def _require_same(expected: Mapping[str, str], found: Mapping[str, str], told: str) -> None:
+        for form, text in found.items():
+            assert text == expected[form], f"{told} report as {form}"
+
+    def _forms(self, files: Sequence[Sequence[str]]) -> dict[str, str]:
         with TemporaryDirectory() as folder:
-            for number, lines in enumerate(files):
-                (Path(folder) / f"{number}.ndjson").write_text("\n".join(lines))
-            return render_json(score_files(self.folder, Path(folder)))
+            paths = self._written(Path(folder), files)
+            report = score_files(self.folder, *paths)
+            page = page_of_files(report, self.folder, *paths, catalogue=load_catalogue())
+        forms = {"json": render_json, "md": render_markdown, "csv": render_csv, "tex": render_latex}
+        return {name: render(report) for name, render in forms.items()} | {"html": page}
+
+    def _counted_by_parts(self, files: Sequence[Sequence[str]]) -> str:
+        """The report of what was tallied of each file by itself, written and read again, as the service does."""
+        dataset, catalogue = load_loose(self.folder), load_catalogue()
+        tally = tally_of(dataset, (), catalogue)
+        with TemporaryDirectory() as folder:
+            for path in self._written(Path(folder), files):
+                by_job: dict[str, list[Reply]] = {}
+                for reply in read_replies([path], next(iter(dataset.benchmark.protocols))):
+                    by_job.setdefault(reply.job_id, []).append(reply)
+                for job, replies in by_job.items():
+                    part = json.loads(json.dumps(plain_tally(tally_of(dataset, replies, catalogue))))
+                    merge_tally(tally, job, part, dataset.benchmark)
+        return render_json(report_on_tally(dataset, tally, catalogue))
+
+    @staticmethod
+    def _written(folder: Path, files: Sequence[Sequence[str]]) -> list[Path]:
+        paths = [folder / f"{number}.ndjson" for number in range(len(files))]
+        for path, lines in zip(paths, files, strict=True):
+            path.write_text("\n".join(lines))
+        return paths

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from benchmarks.atombench.samples import LETTERS, Sample
-from benchmarks.atombench.taxonomy import TITLES
+from benchmarks.atombench.taxonomy import PRINTED, TITLES
 from evaluation.benchmark import Origin
 from evaluation.records import Record
 
@@ -21,7 +21,9 @@ FIELDS = (
     "id", "image", "images", "question", "questions", "options", "answer", "group", "step", *_LABELS, *_LISTS,
 )  # fmt: skip
 """What is read of a record; all else is kept with its questions."""
-_BY_TITLE = {title.lower().replace("&", "and"): name for name, title in TITLES.items()}
+_BY_TITLE = {title.replace("&", "and"): name for title, name in PRINTED.items()} | {
+    title.lower().replace("&", "and"): name for name, title in TITLES.items()
+}
 _PLACE_OF_IMAGE = re.compile(r"^\s*<image(?:[ _]?\d+)?>\s*")
 _LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
 _NOT_IN_IDS = re.compile(r"[\s/]+")

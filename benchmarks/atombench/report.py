@@ -12,6 +12,7 @@ from benchmarks.atombench.statistics import table1
 from benchmarks.atombench.sums import Pictures
 from benchmarks.atombench.tables import by_average, controls, golden, repeats, rules, table2, table3, table4
 from benchmarks.atombench.trials import num_alone
+from evaluation.counts import counted
 from evaluation.tables import Caveat, Contents
 from evaluation.verdicts import Verdicts
 
@@ -83,18 +84,21 @@ def _on_standing(one: Standing) -> Iterator[Caveat]:
     if alone := num_alone(one.trials):
         positions = sorted({at for trial in one.trials for at in trial.alone})
         samples = _listed([one.pictures.samples[at].id for at in positions])
-        text = f"{name}: {alone} answers under {AG} have none under {A0}, and are left out of RRS ({samples})"
+        text = f"{name}: left out of RRS: {counted(alone, 'answer')} under {AG} without one under {A0} ({samples})"
         yield Caveat(scope="cell", text=text)
     if lonely := sorted(_without_final(one)):
         samples = _listed([one.pictures.samples[at].id for at in lonely])
-        text = f"{name}: {len(lonely)} answers under {A0} have none under {AG}, and are left out of RRS ({samples})"
+        text = (
+            f"{name}: left out of RRS: {counted(len(lonely), 'answer')} under {A0} without one under {AG} ({samples})"
+        )
         yield Caveat(scope="cell", text=text)
     if lost := sorted(_failed(one)):
         places = {one.pictures.samples[at].place for at in lost}
+        taken, images = counted(len(lost), "question"), counted(len(places), "image")
         yield Caveat(
             scope="cell",
-            text=f"{name}: failed requests take {len(lost)} questions out of the numbers of {len(places)} images, "
-            f"whose RCS, HI and support rest on their other questions ({_listed(sorted(places))})",
+            text=f"{name}: failed requests take {taken} out of the numbers of {images}, whose RCS, HI and support rest "
+            f"on their other questions ({_listed(sorted(places))})",
         )
 
 

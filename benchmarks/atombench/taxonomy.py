@@ -49,3 +49,22 @@ TITLES: Mapping[str, str] = {
     "natural_landmarks": "Natural Landmarks",
 }
 """What tables call dimensions and domains; records may, too."""
+PRINTED: Mapping[str, str] = {
+    "language on signs": "language_signs",
+    "reg. arch.": "regional_architecture",
+    "cloth. & cust.": "clothing_customs",
+    "transport.": "transportation",
+    "curr. & flags": "currency_flags",
+    "language": "language_signs",
+    "lic. plates": "license_plates",
+    "geography": "geographical_features",
+    "nat. land.": "natural_landmarks",
+    "built environ.": "built_environment",
+    "soc. chars.": "social_characteristics",
+    "social chars.": "social_characteristics",
+    "struct. symbol": "structured_symbols",
+    "struct. symbols": "structured_symbols",
+    "nat. chars.": "natural_characteristics",
+    "mid-level": "mid",
+}
+"""How Tables 1, 3 and 4 print labels otherwise, in small letters."""

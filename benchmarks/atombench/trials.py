@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.atombench.asking import A0, AG, AGC
 from benchmarks.atombench.judging import Outcome
@@ -39,7 +39,7 @@ KINDS: tuple[str, ...] = tuple(_KINDS.values())
 class Trial:
     """One repeat of one model: its direct answers, and the pairs of first and final answers.
 
-    `alone` holds the questions that have a final answer and no first one, or the reverse where any was asked for.
+    `alone` holds the questions that have a final answer and no first one.
     """
 
     first: Outcomes = field(default_factory=dict)
@@ -48,23 +48,29 @@ class Trial:
 
 
 def trials_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:
-    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat."""
+    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat.
+
+    They stand in the order of jobs and repeats; those of AG alone are among them.
+    """
     direct = _joined(_outcomes(verdicts.cell(model, A0, condition)))
     golden = _outcomes(verdicts.cell(model, AG, condition))
     partners = _partners(direct, golden)
-    trials = [_trial(first, golden.get(partners[at]), at[1], direct) for at, first in direct.items() if at in partners]
-    trials += [Trial(first=first) for at, first in direct.items() if at not in partners]
-    lonely = (at for at in golden if at not in partners.values())
-    return trials + [_trial({}, golden[at], at[1], direct) for at in lonely]
+    found = {at: _trial(first, golden.get(partners.get(at, at)), at[1], direct) for at, first in direct.items()}
+    lonely = [at for at in golden if at not in partners.values()]
+    found |= {at: _trial({}, golden[at], at[1], direct) for at in lonely}
+    return [found[at] for at in sorted(found)]
 
 
 def chats_of(verdicts: Verdicts, model: str, condition: str) -> list[Trial]:
     """The repeats of a model under AGC, whose chats hold the first answers themselves."""
     rounds = verdicts.cell(model, AGC, condition).by_repeat().values()
-    return [
-        Trial(pairs={at: Pair(kept[1], kept[0]) for at, kept in one.by_sample.items() if len(kept) > 1})
-        for one in rounds
-    ]
+    return [_chat(one.by_sample) for one in rounds]
+
+
+def _chat(kept: Mapping[int, Sequence[Any]]) -> Trial:
+    """The trial of what is kept of each chat: its final outcome, then its first one; nothing without a truth."""
+    pairs = {at: Pair(outcomes[1], outcomes[0]) for at, outcomes in kept.items() if len(outcomes) > 1}
+    return Trial(pairs=pairs, alone=frozenset(at for at, outcomes in kept.items() if len(outcomes) == 1))
 
 
 def _outcomes(cell: CellTally) -> dict[_RoundKey, dict[int, Outcome]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from benchmarks.mmcr.asking import no_evidence
 from benchmarks.mmcr.samples import Question
 from evaluation.benchmark import LOCAL_CONDITIONS, Finding
+from evaluation.counts import counted
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Cell
 
@@ -49,6 +50,7 @@ def compare(samples: Sequence[Question], place_of: Callable[[str], str]) -> Iter
             yield Finding(sample.id, told, is_error=True)
     for document, sample in first.items():
         if counts[document] < FEWEST_QUESTIONS:
-            yield Finding(sample.id, f"document '{document}' has {counts[document]} questions, fewer than eight")
+            told = counted(counts[document], "question")
+            yield Finding(sample.id, f"document '{document}' has {told}, fewer than eight")
         if len(sample.images) == 1:
             yield Finding(sample.id, f"document '{document}' has one page")

@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -65,6 +66,19 @@ class _Table:
         if not {"image", "image_path"} & columns.keys():
             self.missing.append("image")
 
+    def answer_of(self, base: int) -> str:
+        """The right letter of a base row, as most of its rows have it; its own where as many say so."""
+        first = self.rows[base]
+        rows = (self.rows.get(base + rotation * _ROTATION) for rotation in range(len(first.options)))
+        said = Counter(text for row in rows if row and (text := row.options.get(row.answer)))
+        own = first.options.get(first.answer, "")
+        text = max(said, key=lambda one: (said[one], one == own), default=own)
+        return (
+            first.answer
+            if text == own
+            else next((letter for letter, other in first.options.items() if other == text), first.answer)
+        )
+
 
 def is_official(record: Record) -> bool:
     """Whether a record is a row of such a table: options in columns of their own."""
@@ -99,6 +113,11 @@ def official_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
     if rotation:
         _order(table, base, rotation, row)
         return
+    if row.answer and row.answer in row.options and row.answer != (right := table.answer_of(base)):
+        raise ValueError(
+            f"says that {row.answer} is right, '{row.options[row.answer]}'; most of its rotations say "
+            f"'{row.options[right]}', which is {right} here"
+        )
     yield _fields(value, index, table, origin)
 
 
@@ -151,7 +170,7 @@ def _order(table: _Table, base: int, rotation: int, row: _Row) -> str:
         del left[letter]
     if first.answer and first.answer not in order:
         return order  # of which its own row tells
-    right = list(row.options)[order.index(first.answer)] if first.answer else ""
+    right = list(row.options)[order.index(table.answer_of(base))] if first.answer else ""
     if row.answer != right:
         raise ValueError(
             f"rotation {rotation} holds the right answer under {right} by its options, but says {row.answer}"

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.mmcr.asking import FAMILIES, ROTATIONS
+from benchmarks.mmcr.matching import CAREFUL, MATCHER
 from benchmarks.mmcr.metrics import Asked, Questions, Reader
 from benchmarks.mmcr.samples import Question
 from benchmarks.mmcr.taxonomy import KINDS, title_of
 from evaluation.tables import Column, Unit
 from evaluation.verdicts import CellKey, Verdicts
 
-READERS: dict[Reader, str] = {"matched": "mmcr-matching/1", "careful": "careful"}
+READERS: dict[Reader, str] = {"matched": MATCHER, "careful": CAREFUL}
 PAPERS_CONDITION = "V2"
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from typing import cast
 
 from benchmarks.ultravr.figure2 import figure2
@@ -116,7 +117,7 @@ def _annotated(verdicts: Verdicts, strata: Strata) -> Table:
     return Table(
         name="annotated_steps",
         title="Annotated steps",
-        caption="Steps of the data set by domain and operation.",
+        caption="Steps of the questions that have an answer, by domain and operation.",
         groups=(Group(title="Operation", columns=named_columns(OPERATIONS, "annotated_steps", {}, "count")),),
         rows=tuple(
             Row(title=domain.upper(), keys={"domain": domain}, values=tuple(map(found.get, OPERATIONS)))
@@ -160,4 +161,5 @@ def _marks_by_format(steps: CellSteps) -> dict[AnswerFormat, list[StepMark]]:
 
 
 def _rate(values: Sequence[float]) -> Estimate:
-    return wilson(sum(values) / len(values), len(values)) if values else NOTHING
+    """Average values that come in any order, to the same last digit."""
+    return wilson(fsum(values) / len(values), len(values)) if values else NOTHING

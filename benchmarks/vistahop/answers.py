@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-READER_VERSION = "vistahop-answers/2"
-"""2 keeps the punctuation of numbers and of names such as C#, which 1 deleted with all other."""
+READER_VERSION = "vistahop-answers/3"
+"""2 keeps the punctuation of numbers and of names such as C#, which 1 deleted with all other.
+
+3 takes for a truth what is one to the last character, also where no word is left of it.
+"""
 _THOUGHTS = ("think", "thinking")
 _ENDS = re.compile(r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end\|>|<end_of_turn>|</s>")
 _OPENING, _CLOSING = "<answer>", "</answer>"
@@ -62,9 +65,15 @@ def plain(text: str) -> str:
 
 
 def matches(answer: str, truths: Iterable[str]) -> bool:
-    """Whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++."""
-    told = plain(answer)
-    return bool(told) and any(told == plain(truth) and figures(answer) == figures(truth) for truth in truths)
+    """Whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++.
+
+    What is a truth to the last character is one, also where no word is left of it.
+    """
+    told, raw = plain(answer), answer.strip()
+    return bool(raw) and any(
+        raw == truth.strip() or (bool(told) and told == plain(truth) and figures(answer) == figures(truth))
+        for truth in truths
+    )
 
 
 def figures(text: str) -> list[str]:

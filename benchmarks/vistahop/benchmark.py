@@ -32,7 +32,7 @@ from benchmarks.vistahop.reading import FIELDS, OWN_FIELDS, record_of, sample_fi
 from benchmarks.vistahop.report import report
 from benchmarks.vistahop.rules import RULES
 from benchmarks.vistahop.runner import response_fields
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import LETTERS, Sample
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
 from evaluation.closing import ClosedForm
@@ -158,8 +158,11 @@ class VistaHop(Benchmark[Sample]):
     def answer_form(self, sample: Sample) -> AnswerForm:
         """A letter of the options, which may stand in the question's text; else a short text, any that is right."""
         lettered = self._beside.lettered or bool(_SECOND_OPTION.search(sample.question))
-        kind = "choice" if sample.options or lettered else "text"
-        return AnswerForm(kind, sample.answers, lettered=lettered)
+        if not sample.options and not self._beside.lettered:
+            return AnswerForm("choice" if lettered else "text", sample.answers, lettered=lettered)
+        letters = frozenset(sample.options or LETTERS)
+        truths = tuple(truth.upper() if truth.upper() in letters else truth for truth in sample.answers)
+        return AnswerForm("choice", truths, letters, lettered=lettered)
 
     def closed_form(self, sample: Sample, protocol: str) -> ClosedForm | None:
         """A letter of the options, where the record lists them: in a question's text alone they are not known."""
@@ -195,4 +198,4 @@ class VistaHop(Benchmark[Sample]):
 
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 4, 5 and 9, the composition of the data, and ours beside."""
-        return report(verdicts)
+        return report(verdicts, self._beside)

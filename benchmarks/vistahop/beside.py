@@ -101,6 +101,8 @@ def _line(line: str, fields: Mapping[str, type]) -> tuple[Place, dict[str, Any]]
     if not isinstance(found, dict) or not all(isinstance(found.get(name), kind) for name, kind in wanted.items()):
         told = ", ".join(f"{name} ({_WORDS[kind]})" for name, kind in wanted.items())
         raise ValueError(f"must be an object with {told}")
+    if not str(found.get("annotator", "anybody")).strip():
+        raise ValueError("annotator: is empty; a name or a number tells whose verdict it is")
     if "type" in fields and found["type"] not in FAILURE_TYPES:
         raise ValueError(f"type '{found['type']}' is none of {', '.join(FAILURE_TYPES)}")
     return (found["job"], found["request"]), found

@@ -9,7 +9,7 @@ from benchmarks.vistahop.beside import Beside
 from benchmarks.vistahop.evidence import documents_found, drifted, sees_anchor
 from benchmarks.vistahop.judge import cases
 from benchmarks.vistahop.rules import RULES, is_right
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import LETTERS, Sample
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
 from evaluation.closing import ClosedForm, closed_choice
@@ -28,7 +28,7 @@ RECORDED = "verdicts"
 """Under which name in a response's details verdicts of other judges stand: 1, 0, or -1 for one without a verdict."""
 ROUNDS = "rounds"
 """Under which name there the number of rounds stands, where not every round was recorded."""
-_LETTERS = dict.fromkeys("ABCDEFGHIJ", "")
+_LETTERS = dict.fromkeys(LETTERS, "")
 """Options of a lettered question that stand in its text alone."""
 _NO_ANSWER = FinalAnswer("", "empty")
 

@@ -77,13 +77,18 @@ class Setting:
         return self.by_sample(lambda chat: 0.0 if chat.kept.voided and chat.score == chat.score else chat.score)
 
     def judged_by(self, judge: str) -> Floats:
-        """Mean of what another judge said of each sample's chats; what it left unreadable is left out."""
-        return self.by_sample(lambda chat: _said(chat, judge))
+        """Mean of what another judge said of each sample's chats; what it left unreadable is left out.
 
-    def missing_by(self, judge: str) -> int:
-        """How many chats about questions with a truth a judge was not asked about, or did not answer."""
-        known = (chat for chat in self.chats if self.samples[chat.sample].scored)
-        return sum(judge not in dict(chat.kept.judges) for chat in known)
+        So is what people said of questions that await an expert.
+        """
+        return self.by_sample(lambda chat: _said(chat, judge) if self._is_scored(chat) else nan)
+
+    def said_by(self, judge: str) -> Counter[int | None]:
+        """Chats about questions with a truth by what a judge said: 1, 0, -1 for what cannot be read, or None."""
+        return Counter(dict(chat.kept.judges).get(judge) for chat in self.chats if self._is_scored(chat))
+
+    def _is_scored(self, chat: Played) -> bool:
+        return self.samples[chat.sample].scored
 
     def mean(self, value: Callable[[Played], float]) -> Estimate:
         """The mean over chats, with the interval of a bootstrap over samples."""

@@ -1,6 +1,5 @@
 """Tables that the paper has none of: how chats went, what evidence they had, and how judges agree."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -132,7 +131,8 @@ def by_judge(sheet: Sheet) -> Table:
         name="by_judge",
         title="Pass@1 by judge",
         caption="In %, over the chats that each judged; verdicts that cannot be read, and those that are missing, are "
-        "left out, and counted. Models are not asked about what is right to the word, nor about no answer.",
+        "left out, and counted. Models are not asked about what is right to the word, nor about no answer; questions "
+        "without a truth are left out.",
         groups=(
             Group(title="Answer", columns=sheet.level_columns()),
             Group(title="Verdicts", columns=verdicts),
@@ -143,10 +143,10 @@ def by_judge(sheet: Sheet) -> Table:
 
 def _judged_rows(sheet: Sheet, judge: str) -> Iterator[Row]:
     for one in sheet.settings:
-        said = Counter(dict(chat.kept.judges).get(judge) for chat in one.chats)
+        said = one.said_by(judge)
         judged = said[0] + said[1]
         if judged or said[-1] or judge in sheet.verdicts.judges:
-            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1], one.missing_by(judge))
+            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1], said[None])
             yield sheet.row(one, values, f"{sheet.title(one)} · {judge}", judge=judge)
 
 
@@ -172,8 +172,8 @@ def judges(sheet: Sheet) -> Table:
         name="judges",
         title="How judges agree",
         caption="Over the chats that both judged, of all models and settings: the share on which both say the same, in "
-        "%, and Cohen's kappa, which has no value where both always say one thing. All annotators: each of their "
-        "verdicts by itself.",
+        "%, and Cohen's kappa, which has no value where both always say one thing. People may have judged questions "
+        "without a truth, too. All annotators: each of their verdicts by itself.",
         groups=(
             Group(
                 title="",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from benchmarks.vistahop.samples import MOST_HITS, Anchor, Component, Hop, Sample
+from benchmarks.vistahop.samples import LETTERS, MOST_HITS, Anchor, Component, Hop, Sample
 from evaluation.benchmark import Origin
 from evaluation.records import Record
 
@@ -119,8 +119,15 @@ def _fields(value: dict[str, Any], record: Record, origin: Origin) -> dict[str, 
         ],
         "unshown": pictures[1:],
         **{name: value[name] for name in _LABELS if name in value},
+        **({"options": _lettered(value["options"])} if isinstance(value.get("options"), list) else {}),
     }
     return {**fields, "extra": {name: inner for name, inner in value.items() if name not in FIELDS}}
+
+
+def _lettered(options: list[Any]) -> Any:
+    """Options by letters from A; what is no list of so many texts stays as it is, so that the message can name it."""
+    is_plain = len(options) <= len(LETTERS) and all(isinstance(text, str) for text in options)
+    return dict(zip(LETTERS, options, strict=False)) if is_plain else options
 
 
 def _pictures(value: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:

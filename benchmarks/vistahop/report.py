@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from benchmarks.vistahop.beside import JUDGEMENTS
+from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, Beside
+from benchmarks.vistahop.judging import ANNOTATOR
 from benchmarks.vistahop.own_tables import by_judge, calls, evidence, judges, process, text_only
 from benchmarks.vistahop.paper_tables import composition, strata, table4, table5, table9
 from benchmarks.vistahop.rules import RULES
@@ -11,8 +12,8 @@ from evaluation.tables import Caveat, Contents
 from evaluation.verdicts import Verdicts
 
 
-def report(verdicts: Verdicts) -> Contents:
-    """Fill the tables that have any row."""
+def report(verdicts: Verdicts, beside: Beside) -> Contents:
+    """Fill the tables that have any row; `beside` holds what people said."""
     sheet = Sheet.of(verdicts)
     tables = (
         table4(sheet),
@@ -27,7 +28,27 @@ def report(verdicts: Verdicts) -> Contents:
         calls(sheet),
         composition(sheet),
     )
-    return Contents(tables=tuple(table for table in tables if table.rows), caveats=tuple(_caveats(sheet)))
+    caveats = (*_caveats(sheet), *_on_labels(sheet, beside), *_on_rounds(sheet))
+    return Contents(tables=tuple(table for table in tables if table.rows), caveats=caveats)
+
+
+def _on_labels(sheet: Sheet, beside: Beside) -> Iterator[Caveat]:
+    """Count what people said of chats that are not here, as a slip in a job's name makes it."""
+    chats = [chat.kept for one in sheet.settings for chat in one.chats]
+    judged = sum(any(name.startswith(ANNOTATOR) for name, _ in kept.judges) for kept in chats)
+    labelled = sum(bool(kept.label) for kept in chats)
+    for file, named, found in ((JUDGEMENTS, beside.judgements, judged), (FAILURES, beside.failures, labelled)):
+        if strays := len(named) - found:
+            text = f"{file}: {strays} of the chats that it names have no answer among these responses"
+            yield Caveat(scope="report", text=f"{text} ({found} have); what people said of them counts nowhere")
+
+
+def _on_rounds(sheet: Sheet) -> Iterator[Caveat]:
+    for one in sheet.settings:
+        beyond = sum(chat.kept.rounds > one.limit > 0 for chat in one.chats)
+        if beyond:
+            text = f"{beyond} of {len(one.chats)} chats went on for more rounds than N = {one.limit} allows"
+            yield Caveat(scope="cell", text=f"{sheet.title(one)}: {text}, so that Util. is no share of it")
 
 
 def _caveats(sheet: Sheet) -> Iterator[Caveat]:

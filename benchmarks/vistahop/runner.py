@@ -140,5 +140,10 @@ def _verdicts(line: Mapping[str, Any]) -> dict[str, int]:
     """What the program scored: right, wrong, or -1 for a score between, which is no verdict."""
     inner = line.get("scores")
     scores = {**(inner if isinstance(inner, dict) else {}), **line}
-    found = {name: scores[name] for name in _SCORES if isinstance(scores.get(name), int | float)}
+    found = {name: scores[name] for name in _SCORES if scores.get(name) is not None}
+    for name, score in found.items():
+        if not isinstance(score, int | float):
+            raise ValueError(
+                f"{name}: must be a number, or true or false, not {score!r}; leave it out where nobody judged"
+            )
     return {name: {0: 0, 1: 1}.get(score, -1) for name, score in found.items()}

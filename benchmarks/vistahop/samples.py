@@ -12,6 +12,8 @@ from evaluation.answers.matching import Box
 MOST_HITS = 5
 """Hits of an image search that are shown."""
 NOT_KNOWN = "not known"
+LETTERS = "ABCDEFGHIJ"
+"""Letters of options, which a question may have in its text alone."""
 
 
 def _hops(value: Any) -> Any:

@@ -12,7 +12,7 @@ from cli.arguments import Again, Closing, Decimal, StartedPort, Url, parse_pair
 from cli.client import Client
 from cli.completion import complete_models
 from cli.console import err, out
-from cli.dataset_display import counted, kinds_told, lines_of, report_import, without_bad
+from cli.dataset_display import kinds_told, lines_of, report_import, without_bad
 from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import service_for
@@ -20,6 +20,7 @@ from cli.lookup import catalogue, model_entry
 from cli.progress import summary, warning_lines
 from cli.reporting import print_table_of
 from evaluation.answer_forms import kinds_of
+from evaluation.counts import counted
 from evaluation.datasets import Dataset
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.asking import Questions

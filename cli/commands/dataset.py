@@ -15,7 +15,6 @@ from cli.arguments import Dataset, Decimal, Drawing, Json, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
 from cli.dataset_display import (
-    counted,
     kinds_told,
     lines_of,
     print_sample,
@@ -28,6 +27,7 @@ from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
 from cli.tables import Column, print_table
 from demo.drawn import DEFAULT, drawn_of
+from evaluation.counts import counted
 from evaluation.errors import DatasetInvalidError
 from jobs.home import Home
 from tiling.roots import ImageRoot
@@ -257,7 +257,8 @@ def import_(
     if json:
         print_json({**asdict(made), "folder": str(made.folder), "benchmark": reader.name})
         return
-    out.print(f"{made.samples} samples and {made.images} images in {made.folder}, for {reader.title}", markup=False)
+    told = f"{counted(made.samples, 'sample')} and {counted(made.images, 'image')}"
+    out.print(f"{told} in {made.folder}, for {reader.title}", markup=False)
     report_import(name, made)
     out.print(f"types: {kinds_told(made.kinds)}", markup=False)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import written
+from evaluation.writers.numbers import fixed, written
 from evaluation.writers.visible import visible, visible_json
 
 _FIRST_KEYS = ("model", "protocol", "condition")
@@ -60,7 +60,7 @@ def guarded(text: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6f}"
+    return "" if value is None else fixed(value, 6)
 
 
 def render_json(report: Report) -> str:

@@ -36,8 +36,14 @@ def percent(estimate: Estimate) -> str:
 def number(value: float, column: Column) -> str:
     """Write a rate in percent, a difference in percentage points with its sign, any other number as it is."""
     if column.unit == "number":
-        return f"{value:.{column.decimals}f}"
-    return f"{100 * value:{'+' if column.unit == 'difference' else ''}.{column.decimals}f}"
+        return fixed(value, column.decimals)
+    text = fixed(100 * value, column.decimals)
+    return text if column.unit != "difference" or text.startswith("-") else f"+{text}"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Write so many decimals; what rounds to nothing has no sign."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def interval(estimate: Estimate, column: Column) -> str:

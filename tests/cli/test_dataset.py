@@ -189,7 +189,7 @@ def test_records_and_pictures_are_imported(installation: Installation) -> None:
     """A new data set stands in the data root; a second one of the name is refused."""
     tiny = installation.home / "data" / "tiny"
     arguments = ("dataset", "import", str(tiny / "samples"), "--images", str(tiny / "images"), "copy")
-    assert "4 samples and 1 images" in installation.ok(*arguments)
+    assert "4 samples and 1 image" in installation.ok(*arguments)
     assert (installation.home / "data" / "copy" / "images" / "plaza.png").is_file()
     assert installation.run(*arguments).returncode == 2
 
@@ -278,7 +278,7 @@ def test_an_import_tells_what_it_did_not_read_and_what_a_table_will_lack(
     records.write_text(json.dumps([{"image": "quay.png", "clue_questions": [question], "conclusions": [question]}]))
     arguments = ("dataset", "import", str(records), "quay", "--images", str(tmp_path), "--benchmark", "atombench")
     run = installation.run(*arguments)
-    assert (run.returncode, run.stdout.split(" in ")[0]) == (0, "1 samples and 1 images")
+    assert (run.returncode, run.stdout.split(" in ")[0]) == (0, "1 sample and 1 image")
     assert "note: records.json: not read: clue_questions (1 record; did you mean" in run.stderr
     assert "warning: records.json:1: quay-q1: its image has no clue question" in run.stderr
     assert "2 warnings; `gigavqa dataset check quay` lists them at any time" in run.stderr

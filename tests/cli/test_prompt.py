@@ -100,3 +100,25 @@ def test_conditions_and_protocols_may_be_written_small(steps: Installation) -> N
     """s0 under v1 is S0 under V1."""
     printed = prompt(steps, "--protocol", "s0", "-c", "v1")
     assert (printed["protocol"], printed["condition"]) == ("S0", "V1")
+
+
+OPTIONS = {"A": "Red.", "B": "Blue.", "C": "Green."}
+
+
+@pytest.mark.parametrize(("benchmark", "record", "protocol", "others"), [
+    ("mmcr", {"document": "d", "pages": ["images/plaza.png"], "type": "figure"}, "N4",
+     "N0, N1, N2, C0, C1, C2, I0, I1, I2"),
+    ("atombench", {"image": "images/plaza.png", "level": "clue", "step": 1}, "AG", "A0"),
+])  # fmt: skip
+def test_a_protocol_that_does_not_apply_names_those_that_do(
+    installation: Installation, benchmark: str, record: dict[str, Any], protocol: str, others: str
+) -> None:
+    """In `prompt`, and in `score` of lines of one's own."""
+    asked = {"id": "x", "question": "Which?", "options": OPTIONS, "answer": "B", **record}
+    folder = write_dataset(installation.home / "data" / "some", [asked])
+    (folder / "dataset.toml").write_text(f'name = "some"\nbenchmark = "{benchmark}"\n')
+    told = f"{protocol} does not apply to sample 'x'; those that do: {others}"
+    assert told in installation.run("prompt", "x", "-d", "some", "--protocol", protocol, "-m", MODEL).stderr
+    lines = installation.home / "lines.ndjson"
+    lines.write_text(f'{{"sample_id": "x", "text": "B", "protocol": "{protocol}"}}\n')
+    assert f"lines.ndjson:1: protocol: {told}" in installation.run("score", "some", str(lines)).stderr

@@ -71,3 +71,10 @@ def test_the_best_of_its_kind_is_marked() -> None:
     text = render_markdown(report_of())
     assert "**100.00 [90.00, 110.00] n=8**" in text
     assert text.count("**100") == 1
+
+
+@pytest.mark.parametrize(("value", "told"), [(-1e-9, "+0.00"), (1e-9, "+0.00"), (-0.005, "-0.50"), (0.005, "+0.50")])
+def test_what_rounds_to_nothing_is_not_below_it(value: float, told: str) -> None:
+    """A sum of floating numbers may end a hair below nought."""
+    column = Column(key="gain", title="gain", unit="difference", decimals=2)
+    assert in_full(Estimate(value=value, count=0), column) == told

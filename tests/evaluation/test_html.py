@@ -2,6 +2,7 @@
 
 import base64
 import json
+import random
 import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -373,3 +374,14 @@ def test_the_page_has_what_its_samples_need(html: str) -> None:
     samples = {sample["id"]: len(sample["responses"]) for sample in data_of(html)["samples"]}
 
     assert samples == {"a1": 1, "c1": 3, "c2": 2, "r1": 1, "w1": 1}
+
+
+def test_what_a_page_shows_of_too_many_does_not_depend_on_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of samples, of responses to one sample and of all responses."""
+    monkeypatch.setattr("evaluation.writers.page.samples.DETAILED_RESPONSES", 12)
+    monkeypatch.setattr("evaluation.writers.page.samples._MOST_OF_A_SAMPLE", 4)
+    many = [one.model_copy(update={"repeat": at, "request_id": f"{one.request_id}:{at}"})
+            for one in responses() for at in range(9)]  # fmt: skip
+    made = {page(random.Random(seed).sample(many, len(many)), report_of(many), most=4) for seed in range(4)}
+    assert len(made) == 1
+    assert len(data_of(made.pop())["samples"]) == 4

@@ -140,10 +140,10 @@ def test_missing_responses_are_counted_against_the_job() -> None:
     report = report_of(FULL, plan="table1", repeats=2)
 
     assert [(score.condition, score.expected, score.answered) for score in report.cells] == [
-        ("V2", 10, 5),
         ("V0", 10, 0),
+        ("V2", 10, 5),
     ]
-    assert "15 of 20 requests have no response (qwen3-vl-8b S0 V2, qwen3-vl-8b S0 V0)" in caveats_of(report)
+    assert "15 of 20 requests have no response (qwen3-vl-8b S0 V0, qwen3-vl-8b S0 V2)" in caveats_of(report)
 
 
 def test_samples_that_the_job_did_not_ask_are_not_missing() -> None:

@@ -93,6 +93,12 @@ def test_a_protocol_that_the_benchmark_has_not_is_named_with_those_that_it_has(
     assert (problem.line, problem.message) == (1, f"protocol: '{name}' is none of S0, S1, S2, S3, S4, S5{told}")
 
 
+def test_a_recorded_response_under_an_unknown_protocol_is_refused_too(samples: Path) -> None:
+    """In the service's own form, of another benchmark's job."""
+    with pytest.raises(ResponsesInvalidError, match="protocol: 'direct' is none of S0, S1"):
+        scored(samples, json.loads(response("rs-logic", "B", protocol="direct").model_dump_json()))
+
+
 def test_several_lines_for_one_sample_are_repeats(samples: Path) -> None:
     """Right, right, wrong is two thirds."""
     report = scored(samples, *({"sample_id": "rs-logic", "text": letter} for letter in "BBA"))

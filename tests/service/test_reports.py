@@ -123,7 +123,8 @@ def test_a_report_over_two_jobs_counts_both(gateway: RunningGateway, job_id: str
 
     answered = {cell["condition"]: (cell["answered"], cell["expected"]) for cell in report["cells"]}
     assert answered == {"V2": (8, 8), "V0": (4, 4), "V1": (4, 4)}
-    assert report["cells"][0]["repeats"]["values"] == [0.25, 0.25]
+    assert report["cells"][-1]["condition"] == "V2"
+    assert report["cells"][-1]["repeats"]["values"] == [0.25, 0.25]
 
 
 def test_a_report_over_one_job_is_that_jobs_report(gateway: RunningGateway, job_id: str) -> None:

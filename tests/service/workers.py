@@ -58,6 +58,8 @@ def _response(job_id: str, request: InferenceRequest, said: str | TurnResponse |
         **dict(request.labels),
         job_id=job_id,
         turns=turns,
+        stop="answered" if request.loop and turns else None,
+        max_rounds=request.loop.max_rounds if request.loop else None,
         failure=failure,
         rasters=tuple(map(_raster, request.views)),
         sampling=request.sampling,

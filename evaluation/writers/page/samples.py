@@ -21,6 +21,7 @@ DETAILED_RESPONSES = 4000
 """Responses that a page shows at most."""
 _FEWEST_SAMPLES = 10
 """Samples that share the page's responses at least, however many there are of each."""
+_MOST_OF_A_SAMPLE = DETAILED_RESPONSES // _FEWEST_SAMPLES
 _PREVIEW_BYTES = 24 << 20
 """Pictures of one page together; 640 pixels on the longest side make about 60 KB each."""
 
@@ -43,19 +44,26 @@ Found = dict[str, list[SampleOutcome]]
 
 
 def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> Found:
-    """Group outcomes by sample, in order of ids; of too many the first that come, within bounds.
+    """Group outcomes by sample, in order of ids; of too many the first by id, cell, repeat and request, within bounds.
 
-    The bounds are `most` samples, the page's responses, and a tenth of them for one sample.
+    The bounds are `most` samples, the page's responses, and a tenth of them for one sample. In which order the outcomes
+    come changes nothing.
     """
     by_sample: Found = {}
-    count = 0
     for outcome in outcomes:
-        kept = by_sample.get(outcome.sample_id, [])
-        fits = count < DETAILED_RESPONSES and len(kept) < DETAILED_RESPONSES // _FEWEST_SAMPLES
-        if fits and (kept or len(by_sample) < most):
-            by_sample.setdefault(outcome.sample_id, kept).append(outcome)
-            count += 1
-    return {sample: sorted(by_sample[sample], key=_order) for sample in sorted(by_sample)}
+        if outcome.sample_id not in by_sample and len(by_sample) == most:
+            if outcome.sample_id > (last := max(by_sample)):
+                continue
+            del by_sample[last]
+        kept = by_sample.setdefault(outcome.sample_id, [])
+        kept.append(outcome)
+        if len(kept) == 2 * _MOST_OF_A_SAMPLE:
+            kept[:] = sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE]
+    fitting = (one for kept in by_sample.values() for one in sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE])
+    found: Found = {sample: [] for sample in sorted(by_sample)}
+    for one in sorted(fitting, key=lambda one: (_order(one), one.sample_id))[:DETAILED_RESPONSES]:
+        found[one.sample_id].append(one)
+    return {sample: kept for sample, kept in found.items() if kept}
 
 
 def _order(outcome: SampleOutcome) -> tuple[Any, ...]:

@@ -76,15 +76,15 @@ def test_final_answers_without_a_first_one_are_left_out_and_named() -> None:
     assert percent(report, "rrs") == round(100 * (2 * 2 / 6 - 1), 2)
     assert row_of(report, "golden_evidence", difficulty="hard", protocol="AG").values[-1] is None
     told = "\n".join(caveats_of(report))
-    assert "1 answers under AG have none under A0, and are left out of RRS (I3-q1)" in told
-    assert "1 answers under A0 have none under AG, and are left out of RRS (I1-q1)" in told
+    assert "left out of RRS: 1 answer under AG without one under A0 (I3-q1)" in told
+    assert "left out of RRS: 1 answer under A0 without one under AG (I1-q1)" in told
 
 
 def test_a_failed_request_takes_its_question_out() -> None:
     """Three of I2's clues become two, both right: its conclusion is supported then, and the report says why."""
     report = reported([*answers({**FIRST, "I2-c3": None})])  # type: ignore[dict-item]  # a failure is no outcome
     assert (percent(report, "rcs"), percent(report, "hi")) == (66.67, 0.0)
-    assert any("failed requests take 1 questions out of the numbers of 1 images" in told for told in caveats_of(report))
+    assert any("failed requests take 1 question out of the numbers of 1 image" in told for told in caveats_of(report))
 
 
 def test_what_has_no_number_has_no_value() -> None:

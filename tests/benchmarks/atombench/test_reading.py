@@ -9,7 +9,7 @@ import pytest
 from benchmarks.atombench.benchmark import AtomBench
 from benchmarks.atombench.checks import check_sample
 from benchmarks.atombench.samples import Sample
-from benchmarks.atombench.taxonomy import TITLES
+from benchmarks.atombench.taxonomy import DOMAINS, PRINTED, TITLES
 from evaluation.errors import Problem
 from evaluation.sample_files import load_samples
 
@@ -84,6 +84,15 @@ def test_other_spellings_are_the_same_question(tmp_path: Path) -> None:
     expected = read(tmp_path, CLUE)
     assert read(tmp_path, loose) == expected
     assert read(tmp_path, keyed) == expected
+
+
+@pytest.mark.parametrize("printed", [*PRINTED, *TITLES.values()])
+def test_labels_are_read_as_any_table_prints_them(tmp_path: Path, printed: str) -> None:
+    """Tables 1, 3 and 4 of the paper, and our own."""
+    name = PRINTED.get(printed) or next(name for name, title in TITLES.items() if title == printed)
+    field = "scope" if name == "mid" else "dimension" if name in DOMAINS else "domain"
+    (sample,), problems = read(tmp_path, without(CLUE, "domain", "dimension") | {field: printed.capitalize()})
+    assert (getattr(sample, field), problems) == (name, [])
 
 
 def test_a_question_is_written_as_it_was_read(tmp_path: Path) -> None:

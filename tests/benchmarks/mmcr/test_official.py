@@ -186,3 +186,15 @@ def test_a_question_without_an_answer_is_a_warning(tmp_path: Path) -> None:
     made = bring(source, tmp_path / "none", tmp_path / "data" / "papers")
     told = "has no answer: it is asked, and left out of every number"
     assert [one.line for one in made.warnings if one.message == told] == [2]
+
+
+@pytest.mark.parametrize(("wrong", "told"), [
+    (0, "says that C is right, 'Green.'; most of its rotations say 'Blue.', which is B here"),
+    (3, "rotation 3 holds the right answer under D by its options, but says"),
+])  # fmt: skip
+def test_the_row_that_differs_from_most_is_blamed_and_no_other(tmp_path: Path, wrong: int, told: str) -> None:
+    """Whether it is the base row or a rotated one."""
+    rows = [official_row(4, k, image="4") if k else official_row(4, image=encoded(10)) for k in range(5)]
+    rows[wrong]["answer"] = "C" if wrong == 0 else next(letter for letter in "ABCDE" if letter != rows[wrong]["answer"])
+    (problem,) = problems_of(tmp_path, rows)
+    assert f"MMCR.tsv:{wrong + 2}: {told}" in problem

@@ -124,7 +124,7 @@ def test_what_is_doubtful_is_a_warning(tmp_path: Path) -> None:
         "options B and D have the same wording; stage 2 could never decide",
         "rotations 2, 3, 4 are missing; they are asked by the rule",
         "document 'tides' has 2 questions, fewer than eight",
-        "document 'reefs' has 1 questions, fewer than eight",
+        "document 'reefs' has 1 question, fewer than eight",
         "document 'reefs' has one page",
     ]
     assert not found.errors

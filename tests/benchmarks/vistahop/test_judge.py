@@ -213,7 +213,7 @@ def test_a_judge_of_its_own_answers_is_warned_of() -> None:
     verdicts = said(asked(samples, chats), (NO, None))
     told = caveats_of(reported(samples, chats, verdicts))
     assert f"{JUDGE_MODEL} by {FIRST} judges answers of its own, too, which models may favour" in told
-    assert f"{JUDGE_MODEL} by {FIRST}: 1 requests brought no verdict" in told
+    assert f"{JUDGE_MODEL} by {FIRST}: 1 request brought no verdict" in told
     others = caveats_of(reported(samples, [chat(one, "1912") for one in samples], verdicts))
     assert not any("of its own" in one for one in others)
 

@@ -155,6 +155,8 @@ def test_a_question_without_a_truth_awaits_an_expert(tmp_path: Path) -> None:
         ("tools.json", '[{"name": "crop", "parameters": {}}, {"name": "zoom", "parameters": {}}]',
          "tools.json: several tools are a zoom"),
         ("judgements.jsonl", '{"job": "j"}', "judgements.jsonl: line 1: must be an object with job (a text)"),
+        ("judgements.jsonl", '{"job": "j", "request": "r", "annotator": " ", "correct": true}',
+         "judgements.jsonl: line 1: annotator: is empty"),
         ("failures.jsonl", '{"job": "j", "request": "r", "type": "luck"}', "type 'luck' is none of anchor, drift"),
         ("corpus/b.jsonl", '{"id": "d-031", "text": "t"}\n{"id": "x"}\n', "b.jsonl:1: d-031: the id is already"),
         ("corpus/b.jsonl", '{"text": "t"}', "corpus: b.jsonl:1: id: is missing"),

@@ -20,6 +20,8 @@ RIGHT = [
     ("Yes, it is", "yes"),
     ("No, it isn't", "no"),
     ("Rock and Roll Club", "Rock and Roll"),
+    ("The The", "The The"),
+    ("!!!", "!!!"),
 ]
 WRONG = [
     ("1912", "1911"),
@@ -32,7 +34,7 @@ WRONG = [
     ("The firm that is meant here might well be Norrland Works", "Norrland Works"),
     ("yes and no", "yes"),
     ("", "1911"),
-    ("...", "..."),
+    ("...", "!!!"),
 ]
 
 

@@ -126,3 +126,9 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, change: dict[str, A
     """By file, line and field."""
     with pytest.raises(ResponsesInvalidError, match=f"results.jsonl:2: {told}"):
         scored(tmp_path, [LINES[0], {**LINES[1], **change}])
+
+
+def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    """By its field; one that is missing is none."""
+    with pytest.raises(ResponsesInvalidError, match="llm_score: must be a number, or true or false, not 'yes'"):
+        scored(tmp_path, [line(0, "<answer>1911</answer>", llm_score="yes")])

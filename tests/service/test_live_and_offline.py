@@ -1,0 +1,86 @@
+"""A report over what a job recorded is that over its exported files, whatever lies in parts or on the server."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from catalogue.load import load_catalogue
+from evaluation.datasets import load_dataset
+from evaluation.outcomes import sample_outcomes
+from evaluation.prompts import Prompts
+from evaluation.report import Report
+from evaluation.score import score_files
+from evaluation.writers.exports import render_csv, render_json, render_latex
+from evaluation.writers.markdown import render_markdown
+from evaluation.writers.page.page import render_html
+from jobs.models import InferenceRequest, JobSpec
+from jobs.stored import read_response
+from service.settings import Settings
+from tests.gigavqa.test_benchmark_checks import SAMPLES, checks_of
+from tests.service.gateways import MODEL, RunningGateway
+from tests.service.test_tallies import drain
+from tests.service.workers import play
+
+Start = Callable[..., RunningGateway]
+TEXTS = ("Final answer: A", '{"answer": "A"}', "B", "<answer>1911</answer>", "7", "I cannot tell.", "A or B", "hm", "")
+FORMS = {"json": render_json, "md": render_markdown, "csv": render_csv, "tex": render_latex}
+
+
+def said(request: InferenceRequest) -> str | None:
+    """Any text by the request, or a failure."""
+    draw = random.Random(request.request_id)
+    return draw.choice(TEXTS) if draw.random() < 0.9 else None
+
+
+@pytest.fixture(params=["on the server", "in parts"])
+def where(request: pytest.FixtureRequest) -> str:
+    """Where the responses lie when the report is read."""
+    return str(request.param)
+
+
+@pytest.mark.parametrize("benchmark", SAMPLES)
+def test_both_reports_are_the_same_bytes(settings: Settings, start: Start, benchmark: str, where: str) -> None:
+    """In every form; offline the lines come in another order, and from two files."""
+    checks_of(settings.data, benchmark)
+    gateway = start()
+    job_id = _submitted(gateway, benchmark)
+    play(gateway.redis_url, said)
+    if where == "in parts":
+        gateway.stop()
+        drain(settings)
+        gateway = start()
+    live = {form: gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": form}).text
+            for form in (*FORMS, "html")}  # fmt: skip
+    lines = gateway.client.get(f"/v1/jobs/{job_id}/results").text.splitlines()
+    random.Random(1).shuffle(lines)
+    assert len(lines) > 1
+    folder = settings.data / "mine"
+    files = _files(settings.data.parent, lines)
+    offline = score_files(folder, *files).model_copy(update={"jobs": Report.model_validate_json(live["json"]).jobs})
+    spec = JobSpec.model_validate(gateway.job(job_id)["spec"])
+    for form, render in FORMS.items():
+        assert render(offline).splitlines() == live[form].splitlines(), form
+    assert _page(offline, folder, lines, job_id, spec) == live["html"]
+
+
+def _submitted(gateway: RunningGateway, benchmark: str) -> str:
+    """The id of a job over the first plan that a data set of one sample can be asked."""
+    plans = [plan["name"] for plan in gateway.client.get("/v1/plans").json()["data"] if plan["benchmark"] == benchmark]
+    body = {"dataset": "mine", "models": [MODEL], "repeats": 3}
+    answers = (gateway.client.post("/v1/jobs", json=body | {"plan": plan}) for plan in plans)
+    return next(str(answer.json()["id"]) for answer in answers if answer.is_success)
+
+
+def _files(folder: Path, lines: list[str]) -> list[Path]:
+    paths = [folder / f"exported-{at}.ndjson" for at in range(2)]
+    for at, path in enumerate(paths):
+        path.write_text("\n".join(lines[at::2]))
+    return paths
+
+
+def _page(report: Report, folder: Path, lines: list[str], job_id: str, spec: JobSpec) -> str:
+    dataset = load_dataset(folder)
+    responses = (read_response(line, extra="ignore") for line in lines)
+    return render_html(report, sample_outcomes(dataset, responses, load_catalogue(), Prompts(dataset, {job_id: spec})))
