@@ -145,7 +145,7 @@ class CatalogueEntry(BaseModel):
             "aliases": (),
             "visual_budget": self.published_budget,
             "published_budget": None,
-            "notes": (f"The budget of the checkpoint's own files; {self.id} has the one of UltraVR's paper.",),
+            "notes": (f"The budget of the checkpoint's own files; {self.id} has the largest one that papers gave it.",),
         }
         return self.model_copy(update=changes)
 
