@@ -4,7 +4,8 @@ A value is a letter, a cell, a number, a label: the rules are the same. A senten
 each value; the rules are patterns over that writing, and read:
 
 - a retraction withdraws what was said before it, if something is said behind it;
-- a first thought is withdrawn, if something else is said;
+- a first thought, a concession, and what others would say are withdrawn, if something else is said;
+- where all are denied but one, that one is left;
 - a denied value is no candidate, nor are those joined to it; a denial of all leaves none;
 - of several values, those said in passing give way to the one that is affirmed, concluded, or set against the others;
 - what is several then is ambiguous.
@@ -12,7 +13,7 @@ each value; the rules are patterns over that writing, and read:
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from evaluation.answers.lexicon import Words, words
 from evaluation.answers.text import LONGEST
@@ -30,7 +31,20 @@ class Stances(NamedTuple):
     """The sentence as it was written for the rules, with the values that are still said; and what was denied."""
 
     written: str
-    denied: frozenset[Hashable]
+    denied: frozenset[Hashable] = frozenset()
+
+
+Rule = Literal["affirmed", "concluded", "only left", "last", "described"]
+"""How a sentence settles on a value: by a word that says it is right, by one that concludes or sets it against others,
+as the one that is not denied, by naming it; or, as what it speaks of, in passing."""
+
+
+class Settled(NamedTuple):
+    """The values that a sentence settles on, by which rule where it is one, and the values that it denies."""
+
+    values: frozenset[Hashable]
+    rule: Rule = "last"
+    denied: frozenset[Hashable] = frozenset()
 
 
 _FIRST = 0xF0000
@@ -47,16 +61,18 @@ _COMMA = r"\s*+[,，]\s*+"
 _MOST_JOINED = 8
 """Values that a list may go on by, of either kind: one without end would be read anew from each of its values."""
 _MORE = rf"(?:(?:{_COMMA}{_ONE}){{0,{_MOST_JOINED}}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,{_MOST_JOINED}}})?"
-_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s++|all\s++|both\s++|also\s++){{0,4}}{words('faulty')}"
+_ADVERBS = rf"(?:(?:\w+ly|{words('adverb')})\s++){{0,4}}"
+_FAULTY = rf"{words('copula', 'seeming')}\s+{_ADVERBS}{words('faulty')}"
+_OF = rf"\s*+(?:{words('particle')}\s*+){{0,2}}"
+"""What may stand between a value and what is said of it."""
 _CROSSED = (
     r"[\s:：|~–—-]*+(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
 )
-_EXCEPT = ("except ", "except for ", "excepto ", "salvo ", "除了")
 
 _ENUMERATION = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|{_COMMA}){_ONE})*+")
 _NEXT = re.compile(rf"(?:(?P<and>{_AND})|{_COMMA})?(?P<one>{_ONE})")
 _DENIAL_BEHIND = re.compile(
-    rf"(?:\s*+(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*+(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})"
+    rf"(?:{_OF}(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})"
     rf"[^.;,，。；{_SIGNS}]*"
 )
 _DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{_FILLED}(?P<series>(?>{_ONE}{_MORE}))")
@@ -65,12 +81,29 @@ _RETRACTION = Words("retraction")
 _TAKEN_BACK = Words("retraction", "second_look")
 _MOST_RETRACTIONS = 8
 """Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
-_FIRST_THOUGHT = Words("first_thought", pattern="{}[^.;；。,，—]*")
+_GIVES_WAY = Words("first_thought", "concession", "hypothesis", pattern="{}[^.;；。,，、،।—]*")
+_FIRST_THOUGHT = Words("first_thought")
+_EXCEPTED = tuple(
+    Words(name, pattern=pattern)
+    for name, pattern in (
+        (
+            "universal",
+            rf"{{}}(?:\s+(?!{words('copula')})\w+){{0,3}}\s+{words('exception', 'but')}\s*+{_FILLED}({_ONE}{_MORE})",
+        ),
+        ("exception", rf"{{}}\s*+{_FILLED}({_ONE}{_MORE})[^{_SIGNS}.;。]{{0,40}}?{words('universal')}"),
+    )
+)
+_EXCEPTED_BEHIND = Words("exception_behind")
+_DENIES = Words("denial_before", "denial_behind", "faulty", "nothing")
 _VALUE = re.compile(_V)
 
 _AFFIRMED = re.compile(
-    rf"({_V})[)\]⟧]*\s*+(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
-    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
+    rf"({_FIRST_ONE}{_MORE})(?:{_OF}(?:{words('copula')}\s+{_ADVERBS}{words('affirmation')}|{words('holding')})"
+    rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"
+    rf"|{words('right_is')}\s*+{_FILLED}({_ONE}{_MORE})"
+)
+_LIKELY = re.compile(
+    rf"({_FIRST_ONE}{_MORE}){_OF}{words('copula', 'seeming')}\s+{_ADVERBS}{words('affirmation', 'likely')}"
 )
 _PREFERENCE, _CONTRAST = Words("preference"), Words("contrast")
 _CONCLUSION = Words("conclusion")
@@ -83,6 +116,9 @@ _ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()
 _APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
 _ALONE = re.compile(rf"({_FIRST_ONE}{_MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 _ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{_FILLED}({_V})|[/]\s*+({_V})")
+
+_SUBJECT = re.compile(rf"{_FIRST_ONE}\s*+(?!{words('reason', 'conclusion', 'contrast', 'alternative')})[^\W\d_]")
+"""A value of which a sentence goes on to say something."""
 
 _JOINED = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|\s*+[,，;；]\s*+){_ONE})*+")
 _HYPOTHESIS = Words("hypothesis")
@@ -110,7 +146,9 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
     """Tell the values of one sentence that are still said, after retractions and denials."""
     sentence = written(text, mentions)
     if len(mentions) > 1:
-        sentence = _without_first_thoughts(_behind_retraction(sentence))
+        sentence = _without_what_gives_way(_behind_retraction(sentence))
+    if excepted := _excepted(sentence):
+        return Stances(excepted)
     denied: list[Hashable] = []
 
     def deny(match: re.Match[str]) -> str:
@@ -133,15 +171,15 @@ def _without_denied_behind(sentence: str) -> tuple[str, list[str]]:
     """
     parts, signs, end = [], list[str](), 0
     for found in _ENUMERATION.finditer(sentence):
-        denial = _DENIAL_BEHIND.match(sentence, found.end())
-        if denial and (start := _first_denied(sentence, found)) is not None:
+        if denial := _DENIAL_BEHIND.match(sentence, found.end()):
+            start = _first_denied(sentence, found)
             signs += _VALUE.findall(sentence, start, found.end())
             parts += [sentence[end:start], " ; "]
             end = denial.end()
     return "".join([*parts, sentence[end:]]), signs
 
 
-def _first_denied(sentence: str, enumeration: re.Match[str]) -> int | None:
+def _first_denied(sentence: str, enumeration: re.Match[str]) -> int:
     """Where the values begin that are spoken of with the last one: those joined to it, and what is listed before."""
     ones = [*_NEXT.finditer(sentence, *enumeration.span())]
     joints = [bool(one["and"]) for one in ones[1:]]
@@ -153,7 +191,31 @@ def _first_denied(sentence: str, enumeration: re.Match[str]) -> int | None:
     starts = [one.start("one") for one in ones[first:]]
     while starts[0] and sentence[starts[0] - 1] in _OPENING:
         starts[0] -= 1
-    return next((start for start in starts if not sentence[max(0, start - 11) : start].endswith(_EXCEPT)), None)
+    return starts[0]
+
+
+def settle(text: str, mentions: Sequence[Mention]) -> Settled:
+    """Tell on which values a sentence settles, by which rule, and which it denies."""
+    if not mentions:
+        return Settled(frozenset())
+    said = stances(text, mentions)
+    values = narrowed(said.written, mentions)
+    if len(values) != 1:
+        return Settled(values, denied=said.denied)
+    return Settled(values, _rule(said.written, mentions, values, bool(said.denied)), said.denied)
+
+
+def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable], denies: bool) -> Rule:
+    def holds(signs: Iterable[str]) -> bool:
+        return {mentions[ord(sign) - _FIRST].value for sign in signs} == values
+
+    if holds(_VALUE.findall(" ".join(map(_either, _AFFIRMED.findall(sentence))))):
+        return "affirmed"
+    if any(map(holds, _tails(sentence))):
+        return "concluded"
+    if denies:
+        return "only left"
+    return "described" if _SUBJECT.search(sentence) else "last"
 
 
 def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
@@ -181,9 +243,10 @@ def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False)
 
 
 def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
-    yield _AFFIRMED.findall(sentence)
+    yield _VALUE.findall(" ".join(map(_either, _AFFIRMED.findall(sentence))))
     yield from _tails(sentence)
-    yield [signs[0] or signs[1] for signs in _TOTAL.findall(sentence)]
+    yield _VALUE.findall(" ".join(_LIKELY.findall(sentence)))
+    yield list(map(_either, _TOTAL.findall(sentence)))
     without = _ASIDE.sub(" ", sentence)
     yield _VALUE.findall(without)
     yield from _tails(without)
@@ -198,6 +261,19 @@ def _tails(sentence: str) -> Iterator[list[str]]:
     for joint in (_PREFERENCE, _CONTRAST, _ARROW, _CONCLUSION):
         tails = (_VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
         yield next((tail for tail in tails if tail), [])
+
+
+def _excepted(sentence: str) -> str:
+    """Return the values that are left where a sentence denies all but them, "all except B are wrong"."""
+    for pattern in _EXCEPTED:
+        if found := pattern.search(sentence):
+            rest = sentence[: found.start(1)] + sentence[found.end(1) :]
+            return f" {found[1]} " if _DENIES.search(rest) else ""
+    for behind in _EXCEPTED_BEHIND.finditer(sentence):
+        before = sentence[: behind.start()].rstrip(" )]⟧")
+        if _VALUE.fullmatch(before[-1:]) and _DENIES.search(sentence[behind.end() :]):
+            return before[-1]
+    return ""
 
 
 def is_first_thought(sentence: str) -> bool:
@@ -268,6 +344,6 @@ def verdicts(sentence: str) -> frozenset[bool]:
     return frozenset(bool(value) for value in found) or frozenset(not value for value in said.denied)
 
 
-def _without_first_thoughts(sentence: str) -> str:
-    rest = _FIRST_THOUGHT.sub(" ", sentence)
+def _without_what_gives_way(sentence: str) -> str:
+    rest = _GIVES_WAY.sub(" ", sentence)
     return rest if _VALUE.search(rest) else sentence
