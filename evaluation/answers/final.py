@@ -83,7 +83,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
         return ParsedAnswer(None, "unfinished")
     said, reader = (answer.text, letter_reader(options)) if options else (join_halves(answer.text), CELLS)
     read = cache(partial(_read, reader=reader))
-    if len(said) > _SHORTEST_RETRACTION:
+    if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
         said = behind_retraction(said, lambda rest: read(rest).value is not None)
     parsed = read(said)
     if cut_off and parsed.status == "last" and _is_broken_off(said, parsed, reader):
@@ -242,7 +242,7 @@ def _from_sentence(sentence: str, said: Settled, reader: Reader) -> ParsedAnswer
     values = frozenset(map(str, said.values))
     if len(values) > 1 and _is_aside(sentence):
         return None
-    refused = abstains(sentence) and not (len(values) == 1 and commits(sentence))
+    refused = abstains(sentence) and not (len(values) == 1 and (said.rule in _STRONG or commits(sentence)))
     if values and (not refused or quoted_option(sentence, reader.options)):
         return _single(values, "last", said.rule)
     if not values and not said.denied and (quoted := quoted_option(sentence, reader.options)):

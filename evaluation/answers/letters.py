@@ -18,7 +18,7 @@ _LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
 _VERBS = (
-    rf"(?:(?:must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
+    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
     rf"|{words('copula', 'seeming', 'holding', 'reason', 'alternative', 'addition', 'contrast', 'denial_behind')})"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"

@@ -39,7 +39,8 @@ def words(*names: str) -> str:
 
 
 def _pattern(phrase: str) -> str:
-    return r"\s+".join(re.escape(word).replace("'", "['’]") for word in phrase.split())
+    written = r"\s+".join(re.escape(word).replace("'", "['’]") for word in phrase.rstrip("*").split())
+    return written + r"\w{0,20}" if phrase.endswith("*") else written
 
 
 class Words:
@@ -50,7 +51,7 @@ class Words:
 
     def __init__(self, *names: str, pattern: str = "{}") -> None:
         self.pattern = re.compile(pattern.replace("{}", words(*names), 1), re.DOTALL)
-        heads = {re.split(r"[\s']", phrase)[0] for name in names for phrase in phrases(name)}
+        heads = {re.split(r"[\s'*]", phrase)[0] for name in names for phrase in phrases(name)}
         least = {head for head in heads if not any(other in head and other != head for other in heads)}
         self._ascii = tuple(head for head in least if head.isascii())
         self._other = tuple(head for head in least if not head.isascii())
