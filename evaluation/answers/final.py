@@ -129,8 +129,8 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
     """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
     quoted: str | None = None
     conditional = False
-    for markers in (final_markers(text), answer_markers(text)):
-        for marker in reversed(markers):
+    for markers_in in (final_markers, answer_markers):
+        for marker in reversed(markers_in(text)):
             before = _clause_before(text, marker)
             if before and is_hypothesis(before):
                 continue

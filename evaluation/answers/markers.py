@@ -24,15 +24,25 @@ class Marker:
 class _Phrases:
     """Phrases of one strength, lower case. `connector` wants "is", ":" or the like behind them.
 
-    One of `stems` stands in every ASCII phrase: looking for them first spares most texts the phrases.
+    ASCII ones are kept by a stem that each of them holds: looking for the stems spares most texts the phrases.
     """
 
     def __init__(self, name: str, *, direct: bool, connector: bool) -> None:
-        self.ascii = tuple(phrase for phrase in phrases(name) if phrase.isascii())
+        ascii_ones = [phrase for phrase in phrases(name) if phrase.isascii()]
+        ends = {re.split(r"[\s_]", phrase.strip("\\<>."))[-1] for phrase in ascii_ones}
+        stems = [end for end in ends if not any(other in end and other != end for other in ends)]
+        by_stem = {phrase: next(stem for stem in stems if stem in phrase) for phrase in ascii_ones}
+        self.ascii = [(stem, [phrase for phrase in ascii_ones if by_stem[phrase] == stem]) for stem in stems]
         self.other = tuple(phrase for phrase in phrases(name) if not phrase.isascii())
-        ends = {re.split(r"[\s_]", phrase.strip("\\<>."))[-1] for phrase in self.ascii}
-        self.stems = tuple(end for end in ends if not any(other in end and other != end for other in ends))
         self.direct, self.connector = direct, connector
+
+    def candidates(self, text: str) -> list[str]:
+        """Return the phrases that may stand in a text, each once."""
+        found = [] if text.isascii() else list(self.other)
+        for stem, ones in self.ascii:
+            if stem in text:
+                found += ones
+        return found
 
 
 _FINAL = _Phrases("announcement_final", direct=False, connector=False)
@@ -88,8 +98,7 @@ def _keys(text: str) -> Iterator[Marker]:
 def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
     # Lower-casing may lengthen a text (İ); positions are then of no use, and the text itself is searched.
     searched = lowered if len(lowered) == len(text) else text
-    candidates = phrases.ascii if any(stem in searched for stem in phrases.stems) else ()
-    for phrase in candidates if searched.isascii() else candidates + phrases.other:
+    for phrase in phrases.candidates(searched):
         position, found = searched.rfind(phrase), 0
         while position >= 0 and found < _MOST:
             end = position + len(phrase)
