@@ -58,7 +58,7 @@ class QuestionJudge:
         if self._question.kind == "text":
             return read_phrase(told)
         value = json_value(told)
-        reading = read_boolean(value) if self._question.kind == "yes_no" else read_number(_without_percent(value))
+        reading = read_boolean(value) if self._question.kind == "yes_no" else self._read_number(value)
         return _written(reading, told)
 
     def _read_choice(self, text: str) -> _Read:
@@ -69,6 +69,10 @@ class QuestionJudge:
         reading = read_choice(said(text).text, self._options)
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
         return (letter if letter == found.quoted else None), found.status
+
+    def _read_number(self, value: object) -> Reading:
+        whole = self._question.scored and float(self._question.answers[0]).is_integer()
+        return read_number(_without_percent(value), whole=whole)
 
     def _is_right(self, value: str) -> bool:
         question = self._question

@@ -14,9 +14,14 @@ from evaluation.answers.stances import Mention, behind_retraction, is_first_thou
 from evaluation.answers.text import lines_backwards, plain, sentences
 from evaluation.answers.utterances import passages
 
-_TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
+_TRUTH = {
+    plain(phrase): truth
+    for truth, names in ((True, ("yes", "yes_alone")), (False, ("no",)))
+    for name in names
+    for phrase in phrases(name)
+}
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
-_OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
+_OPENING = re.compile(r"[^.,;:!?。，；：！、،।—–\n-]{1,48}")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
@@ -29,14 +34,27 @@ _HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四�
 _WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})
 """What counts nothing; to any other kind of question "none" is no answer."""
-_DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_THOUSANDS = (
+    r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+)"
+)
+"""Digits in groups of three, by one mark; a point alone could begin decimals."""
+_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
 _NUMBER = re.compile(
     rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
 )
+_MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
+"""What parts thousands; a point does so only beside another."""
+_EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
+"""A number that is one thing where a point begins decimals, and another where it parts thousands."""
 _LONGEST_BEFORE = 5
-_GOES_ON = re.compile(r"[.,]\d|[ \u00a0\u2009\u202f'’]\d{3}(?!\d)")
-_BEGINS_BEFORE = re.compile(r"\d[.,]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f'’]$")
+_GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
+_BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
+_BOUND = re.compile(rf"(?:{words('bound')}|[<>≤≥])[\s*_`$(]{{0,8}}$")
+_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}{words('bound_behind')}")
+_FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
+_INCLUDING = re.compile(words("including"))
+_PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
 _REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
 _SAYS = re.compile(
@@ -62,7 +80,7 @@ def read_boolean(value: Any) -> Reading:
     for passage in passages(value):
         for told in (passage,) if passage is value else (passage, behind_glue(passage)):
             opening = _OPENING.match(told)
-            if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
+            if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
                 return parsed(known)
     return _last_verdict(value)
 
@@ -87,7 +105,9 @@ def _known(text: str) -> frozenset[bool]:
 
 
 def _is_withdrawn(text: str) -> bool:
-    return is_first_thought(next(iter(sentences(text.partition("\n")[0])), ""))
+    """Whether the first sentence tells of a first impression, or that no answer can be given."""
+    first = next(iter(sentences(text.partition("\n")[0])), "")
+    return is_first_thought(first) or (abstains(first) and not commits(first))
 
 
 def _last_verdict(text: str) -> Reading:
@@ -122,25 +142,25 @@ def read_integer(value: Any) -> Reading:
     """Read a whole number, or the one that a text's announcement or last sentence with a number comes to."""
     if isinstance(value, int) and not isinstance(value, bool):
         return parsed(value)
-    reading = read_number(value)
+    reading = read_number(value, whole=True)
     return _whole(reading.value) if reading.status == "parsed" else reading
 
 
-def read_number(value: Any) -> Reading:
+def read_number(value: Any, *, whole: bool = False) -> Reading:
     """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to.
 
-    What is too large for a float is none.
+    What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
-    reading = _read_number(value) if isinstance(value, str) else UNPARSABLE
+    reading = _read_number(value, whole) if isinstance(value, str) else UNPARSABLE
     return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
 
 
 _LARGEST = sys.float_info.max
 
 
-def _read_number(value: str) -> Reading:
+def _read_number(value: str, whole: bool) -> Reading:
     if counts_nothing(value):
         return parsed(0.0)
     if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
@@ -152,13 +172,29 @@ def _read_number(value: str) -> Reading:
             parts = sentences(line)
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
-                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers))
+                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
+    if any(_is_bound(value, number) for number in _NUMBER.finditer(value)):
+        return AMBIGUOUS
     return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
+    """The numbers of a sentence that can be counts: no names of steps, no bounds, no parts of a whole."""
     found = list(_NUMBER.finditer(sentence))
-    return [number for number in found if not _REFERENCE.search(sentence, max(0, number.start() - 12), number.start())]
+    return [number for number in found if not _names(sentence, number) and not _is_bound(sentence, number)]
+
+
+def _names(sentence: str, number: re.Match[str]) -> bool:
+    return bool(_REFERENCE.search(sentence, max(0, number.start() - 12), number.start()))
+
+
+def _is_bound(sentence: str, number: re.Match[str]) -> bool:
+    """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
+    behind = sentence[number.end() : number.end() + _REACH_BEFORE].lower()
+    if _BOUND.search(_before(sentence, number).lower()) or _BOUND_BEHIND.match(behind):
+        return True
+    share = _FRACTION.search(sentence.lower(), max(0, number.start() - _REACH_BEFORE), number.end() + _REACH_BEFORE)
+    return bool(share) and share.start() < number.end() and number.start() < share.end()  # type: ignore[union-attr]
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
@@ -168,12 +204,28 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     result = [number for number in numbers if _before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
     if result:
         return parsed(_value(result[-1][0]))
+    if (total := _total(sentence, numbers)) is not None:
+        return parsed(total)
     mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
     meant = settled(sentence, mentions)
     if len(meant) == 1:
         return parsed(float(str(next(iter(meant)))))
-    told = {_value(number[0]) for number in numbers if _SAYS.search(_before(sentence, number))}
+    told = {_value(number[0]) for number in numbers if _is_told(sentence, number, numbers)}
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
+
+
+def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
+    """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
+    first, *parts = (_value(number[0]) for number in numbers)
+    between = sentence[numbers[0].end() : numbers[1].start()]
+    is_sum = len(parts) > 1 and sum(parts) == first and _PARTS.search(between)
+    return first if is_sum or (_INCLUDING.search(between.lower()) and sum(parts) <= first) else None
+
+
+def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:
+    """Whether what stands before a number says that it is the one; a colon does of the last one alone."""
+    before = _before(sentence, number)
+    return bool(_SAYS.search(before)) and (number is numbers[-1] or not before.rstrip(" *_$").endswith(":"))
 
 
 def _before(sentence: str, number: re.Match[str]) -> str:
@@ -181,10 +233,11 @@ def _before(sentence: str, number: re.Match[str]) -> str:
     return sentence[max(0, number.start() - _REACH_BEFORE) : number.start()]
 
 
-def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading) -> Reading:
-    """Return a reading, or that it is ambiguous where its number is part of one that is written otherwise: "0,5"."""
+def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading, whole: bool) -> Reading:
+    """Return a reading, or that it is ambiguous where its number can be read otherwise, or is part of one: "0,5"."""
     read = [number for number in numbers if _value(number[0]) == reading.value]
-    return AMBIGUOUS if read and all(_is_cut(sentence, number) for number in read) else reading
+    unsure = (_is_cut(sentence, number) or (whole and _EITHER.fullmatch(number[0])) for number in read)
+    return AMBIGUOUS if read and all(unsure) else reading
 
 
 def _is_cut(sentence: str, number: re.Match[str]) -> bool:
@@ -196,7 +249,7 @@ def _is_cut(sentence: str, number: re.Match[str]) -> bool:
 
 def _value(text: str) -> float:
     known = _NUMERALS.get(text.lower())
-    return float(text.replace(",", "").replace("−", "-")) if known is None else float(known)
+    return float(_MARKS.sub("", text).replace("−", "-")) if known is None else float(known)
 
 
 def _whole(number: float) -> Reading:
