@@ -132,7 +132,7 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
     for markers_in in (final_markers, answer_markers):
         for marker in reversed(markers_in(text)):
             before = _clause_before(text, marker)
-            if before and is_hypothesis(before):
+            if (before and is_hypothesis(before)) or _is_of_list(text, marker, reader):
                 continue
             parsed, words = _from_marker(text, marker, reader)
             if parsed and before and is_conditional(before):
@@ -151,6 +151,14 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
 def _unconditional(text: str, reader: Reader) -> bool:
     last = _from_the_end(text, reader)
     return last is not None and last.value is not None
+
+
+def _is_of_list(text: str, marker: Marker, reader: Reader) -> bool:
+    """Whether what announces is a verdict in a list of options, with nothing behind it in its line."""
+    line_end = text.find("\n", marker.end)
+    if line_end < 0 or not reader.options or any(map(str.isalnum, text[marker.end : line_end])):
+        return False
+    return text.count("\n", 0, marker.start) in listings(text, text.splitlines(), reader.options)
 
 
 _CLAUSE = re.compile(r"[.!?;。！？;।\n]")

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evaluation.answers.lexicon import phrases, words
+from evaluation.answers.lexicon import by_language, phrases, words
 from evaluation.answers.stances import Mention, Settled, settle
 
 _JOIN = (
@@ -17,9 +17,17 @@ _LABELLED = frozenset(phrases("lettered_noun"))
 _LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
+_ADJECTIVES = [
+    phrase
+    for language, ones in by_language("affirmation").items()
+    if language != "en"
+    for phrase in ones
+    if phrase.isascii()
+]
 _VERBS = (
     rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
-    rf"|{words('copula', 'seeming', 'holding', 'reason', 'alternative', 'addition', 'contrast', 'denial_behind')})"
+    rf"|{words('copula', 'seeming', 'holding', 'reason', 'alternative', 'addition', 'contrast', 'denial_before')}"
+    rf"|{words('denial_behind')}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
@@ -48,7 +56,7 @@ _GLUE = re.compile(
     r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|indeed|most|the|this|to"
     r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
     r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
-    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[A-H]\b))|alternativa|donc|bien|also|somit|portanto|actually|in\s+fact|of\s+course|remains|stays|still|[a-z]{2,14}ly|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
+    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[(\[*_`\"']*[A-H]\b))|alternativa|donc|bien|also|somit|portanto|actually|in\s+fact|of\s+course|remains|stays|still|[a-z]{2,14}ly|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
     r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|선택지|보기|옵션|विकल्प|الخيار|هي|الصحيحة|היא|คือ|है)*",
     re.IGNORECASE,
 )
@@ -179,7 +187,7 @@ def latin(letter: str) -> str:
 _WORDS = {"A": re.compile(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
 """Letters that are words, and what stands behind them where they are none: "A" the article, "I" who speaks."""
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
-_ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|[,;:!?]|\.\s*$)")
+_ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|[,;:!?]|\.[\s*_`\"'”’)\]]*$)")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."

@@ -54,12 +54,13 @@ def _labels(letters: str) -> _Labels:
     return _Labels(
         re.compile(
             rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{words('option_noun')}\s*+)?[(\[*_`\"'“]*+"
-            rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[))"
+            rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[)|(?<=[)\]*]))"
             r"(?P<said>.*)"
         ),
         re.compile(
             rf"(?<![A-Za-z0-9])(?:(?P<box>{_BOX})\s{{0,3}}(?P<boxed>[{letters}])(?![A-Za-z0-9])"
-            rf"|(?P<letter>[{letters}])[)*_]{{0,3}}(?P<said>\s{{0,3}}[?？]\W{{0,4}}\w{{1,24}}|[\s:：=-]{{0,4}}{mark}))"
+            rf"|(?P<letter>[{letters}])[)*_]{{0,3}}(?P<said>\s{{0,3}}[?？]\s{{0,4}}(?:{_BOX}|[^.,;!?。，？\n]{{1,32}})"
+            rf"|[\s:：=-]{{0,4}}(?:{_BOX})))"
         ),
     )
 

@@ -49,6 +49,7 @@ _FINAL = _Phrases("announcement_final", direct=False, connector=False)
 _ANSWER = _Phrases("announcement", direct=False, connector=True)
 _CHOICE = _Phrases("announcement_direct", direct=True, connector=False)
 _DENIALS = frozenset({*phrases("denial_before"), *phrases("negation"), "wrong", "incorrect"})
+_NOT = frozenset("不非無无未")
 _FILLERS = frozenset(phrases("filler"))
 
 _CONNECTOR = re.compile(
@@ -112,6 +113,8 @@ def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> 
     if phrase[0].isalpha() and phrase.isascii() and _letter_at(text, start - 1):
         return False
     if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):
+        return False
+    if text[max(0, start - 1) : start] in _NOT:
         return False
     if phrases.connector and not _CONNECTOR.match(text, end, end + _LONGEST_CONNECTOR):
         return False

@@ -34,9 +34,7 @@ _HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四�
 _WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})
 """What counts nothing; to any other kind of question "none" is no answer."""
-_THOUSANDS = (
-    r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+)"
-)
+_THOUSANDS = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+)"
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
 _DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
 _NUMBER = re.compile(
@@ -51,9 +49,9 @@ _GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
 _BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
 _BOUND = re.compile(rf"(?:{words('bound')}|[<>≤≥])[\s*_`$(]{{0,8}}$")
-_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}{words('bound_behind')}")
+_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
 _FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
-_INCLUDING = re.compile(words("including"))
+_INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
 _PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
 _REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
@@ -217,9 +215,9 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
 def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
     """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
     first, *parts = (_value(number[0]) for number in numbers)
-    between = sentence[numbers[0].end() : numbers[1].start()]
-    is_sum = len(parts) > 1 and sum(parts) == first and _PARTS.search(between)
-    return first if is_sum or (_INCLUDING.search(between.lower()) and sum(parts) <= first) else None
+    behind = sentence[numbers[0].end() :].lower()
+    is_sum = len(parts) > 1 and sum(parts) == first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    return first if is_sum or (max(parts) <= first and _INCLUDING.match(behind)) else None
 
 
 def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:

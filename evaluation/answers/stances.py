@@ -100,7 +100,7 @@ _VALUE = re.compile(_V)
 _AFFIRMED = re.compile(
     rf"({_FIRST_ONE}{_MORE})(?:{_OF}(?:{words('copula')}\s+{_ADVERBS}{words('affirmation')}|{words('holding')})"
     rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"
-    rf"|{words('right_is')}\s*+{_FILLED}({_ONE}{_MORE})"
+    rf"|(?:{words('right_is')}\s*+{_FILLED}|{words('copula')}\s+(?={_V}\s+{words('affirmation')}))({_ONE}{_MORE})"
 )
 _LIKELY = re.compile(
     rf"({_FIRST_ONE}{_MORE}){_OF}{words('copula', 'seeming')}\s+{_ADVERBS}{words('affirmation', 'likely')}"

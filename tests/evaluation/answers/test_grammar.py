@@ -1,7 +1,7 @@
 """Replies made of sentences of eleven languages are read as they mean, in every form, layout and dress."""
 
+import unicodedata
 from collections.abc import Callable, Iterator
-from itertools import permutations
 from typing import NamedTuple
 
 import pytest
@@ -13,6 +13,7 @@ from evaluation.answers.final import parse_answer
 from evaluation.answers.lexicon import by_language
 from evaluation.answers.scalars import read_boolean, read_integer, read_number
 from evaluation.answers.text import answer_text
+from evaluation.answers.utterances import said
 from tests.evaluation.answers import wordings
 
 OPTIONS = {
@@ -32,17 +33,18 @@ class Told(NamedTuple):
     meant: str
 
 
-def filled(sentence: str) -> Iterator[Told]:
-    """A sentence with every option in each of its places."""
+def filled(sentence: str, letter: str = "{}") -> Iterator[Told]:
+    """A sentence that means each of the options in turn, its letters dressed, "**B**"."""
     named = [name for name in ("x", *OTHERS) if f"{{{name}}}" in sentence]
-    for letters in permutations(OPTIONS, len(named)):
-        letter_of = dict(zip(named, letters, strict=True))
-        yield Told(sentence.format(**letter_of), letter_of["x"])
+    for at in range(len(OPTIONS)):
+        letters = [*OPTIONS, *OPTIONS][at : at + len(named)]
+        dressed = {name: letter.format(one) for name, one in zip(named, letters, strict=True)}
+        yield Told(sentence.format(**dressed), letters[0])
 
 
-def told(language: str, form: str) -> list[Told]:
+def told(language: str, form: str, letter: str = "{}") -> list[Told]:
     """Every reply of a form in a language."""
-    return [one for sentence in wordings.SENTENCES[language][form] for one in filled(sentence)]
+    return [one for sentence in wordings.SENTENCES[language][form] for one in filled(sentence, letter)]
 
 
 def misread(replies: list[Told]) -> list[tuple[str, str, str | None]]:
@@ -56,27 +58,22 @@ def other_than(letter: str) -> str:
     return "ABCD"["ABCD".index(letter) - 1]
 
 
-def with_letters(text: str, dress: str) -> str:
-    """A text whose option letters are dressed, "**B**"; Latin words keep theirs."""
-    parts = []
-    for at, character in enumerate(text):
-        around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
-        alone = character in OPTIONS and not any(one.isascii() and (one.isalpha() or one == "'") for one in around)
-        parts.append(dress.format(character) if alone else character)
-    return "".join(parts)
-
-
+LETTERS = {
+    "bold": "**{}**",
+    "in italics": "*{}*",
+    "in code": "`{}`",
+    "in brackets": "({})",
+    "in bold brackets": "**({})**",
+    "between zero-width spaces": "\u200b{}\u200b",
+    "behind a left-to-right mark": "\u200e{}",
+}
 DRESSES: dict[str, Callable[[str, str], str]] = {
     "plain": lambda text, language: text,
     "spaces behind": lambda text, language: f"{text}  \n\n ",
     "lines of Windows": lambda text, language: f"Well.\r\n\r\n{text}\r\n",
     "a polite sentence": lambda text, language: f"{text} {wordings.COURTESIES[language]}",
     "a polite paragraph": lambda text, language: f"{text}\n\n{wordings.COURTESIES[language]}",
-    "bold letters": lambda text, language: with_letters(text, "**{}**"),
-    "letters in code": lambda text, language: with_letters(text, "`{}`"),
-    "letters in brackets": lambda text, language: with_letters(text, "({})"),
     "all bold": lambda text, language: f"**{text}**",
-    "zero-width spaces": lambda text, language: with_letters(text, "\u200b{}\u200b"),
     "word joiners": lambda text, language: "\u2060".join(text),
     "no-break spaces": lambda text, language: text.replace(" ", "\u00a0"),
     "thought before": lambda text, language: f"<think>Or A? Or D?</think>\n{text}",
@@ -113,6 +110,14 @@ def test_a_reply_is_read_as_it_means(language: str, form: str, dress: str) -> No
     dressed = [Told(DRESSES[dress](reply.text, language), reply.meant) for reply in told(language, form)]
 
     assert not misread(dressed)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("letter", LETTERS.values(), ids=LETTERS)
+def test_a_letter_is_one_in_any_markup(language: str, form: str, letter: str) -> None:
+    """And with characters about it that nobody sees."""
+    assert not misread(told(language, form, letter))
 
 
 @pytest.mark.parametrize("form", wordings.FORMS)
@@ -213,7 +218,7 @@ def test_a_count_is_the_total_and_no_part_of_it(language: str) -> None:
     for sentence in wordings.COUNTS[language]:
         for first, second in ((7, 5), (20, 3), (2, 40)):
             text = sentence.format(n=first + second, a=first, b=second)
-            assert read_integer(text).value == first + second, text
+            assert read_integer(said(text).text).value == first + second, text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -221,7 +226,7 @@ def test_a_bound_is_no_count(language: str) -> None:
     """At least seven are not seven."""
     for bound in wordings.BOUNDS[language]:
         for number in (7, 12, 30):
-            assert read_integer(bound.format(n=number)).value is None, bound
+            assert read_integer(said(bound.format(n=number)).text).value is None, bound
 
 
 @pytest.mark.parametrize("mark", [",", " ", "\u00a0", "\u202f", "'", "’", "_"])
@@ -245,8 +250,6 @@ def test_what_breaks_off_amid_a_sentence_is_no_answer_that_was_never_given(form:
 
 def test_every_format_character_is_dropped() -> None:
     """Those of Unicode's category Cf, wherever they stand."""
-    import unicodedata  # noqa: PLC0415
-
     characters = [one for one in map(chr, range(0x3000)) if unicodedata.category(one) == "Cf"]
 
     assert answer_text("".join(f"B{one}" for one in characters)) == "B" * len(characters)

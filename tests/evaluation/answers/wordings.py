@@ -13,7 +13,10 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "{x} fits the picture. {y} would need a second tower.",
             "The right one is {x}. Option {y} speaks of the harbour.",
         ),
-        "deny the others": ("{x} is right; {y}, {z} and {w} are wrong.", "Option {x} is correct, while {y} and {z} are false."),
+        "deny the others": (
+            "{x} is right; {y}, {z} and {w} are wrong.",
+            "Option {x} is correct, while {y} and {z} are false.",
+        ),
         "only left": (
             "{y}, {z} and {w} are wrong, so {x} remains.",
             "All options but {x} are contradicted by the image.",
@@ -42,9 +45,17 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "ja": {
         "announce": ("正解は{x}です。", "答え：{x}", "最終的な答えは{x}です。"),
-        "affirm": ("選択肢{x}が正しいです。選択肢{y}は港の話です。", "{x}が適切です。{y}は左右が逆です。", "正しいのは{x}です。{y}は鏡像を述べています。"),
+        "affirm": (
+            "選択肢{x}が正しいです。選択肢{y}は港の話です。",
+            "{x}が適切です。{y}は左右が逆です。",
+            "正しいのは{x}です。{y}は鏡像を述べています。",
+        ),
         "deny the others": ("{x}が正しく、{y}、{z}、{w}は誤りです。", "{x}が正解で、{y}と{z}は間違いです。"),
-        "only left": ("{y}、{z}、{w}は誤りなので、{x}が残ります。", "{x}以外はすべて誤りです。", "{y}と{z}は除外されるので、残るのは{x}です。"),
+        "only left": (
+            "{y}、{z}、{w}は誤りなので、{x}が残ります。",
+            "{x}以外はすべて誤りです。",
+            "{y}と{z}は除外されるので、残るのは{x}です。",
+        ),
         "contrast": ("{y}ではなく{x}です。", "{y}ではなく、{x}が正解です。"),
         "first thought": ("最初は{y}だと思いましたが、正しいのは{x}です。", "一見{y}のようですが、実際には{x}です。"),
         "concede": ("{y}ももっともらしく見えますが、正しいのは{x}です。", "{y}もあり得そうですが、{x}が正しいです。"),
@@ -52,11 +63,22 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "ko": {
         "announce": ("정답은 {x}입니다.", "답: {x}", "최종 답은 {x}입니다."),
-        "affirm": ("선택지 {x}가 맞습니다. 선택지 {y}는 항구를 말합니다.", "{x}가 정확합니다. {y}는 좌우가 바뀌었습니다.", "올바른 것은 {x}입니다. {y}는 거울상을 설명합니다."),
+        "affirm": (
+            "선택지 {x}가 맞습니다. 선택지 {y}는 항구를 말합니다.",
+            "{x}가 정확합니다. {y}는 좌우가 바뀌었습니다.",
+            "올바른 것은 {x}입니다. {y}는 거울상을 설명합니다.",
+        ),
         "deny the others": ("{x}가 맞고 {y}, {z}, {w}는 틀립니다.", "{x}가 옳고, {y}와 {z}는 잘못되었습니다."),
-        "only left": ("{y}, {z}, {w}는 틀렸으므로 {x}가 남습니다.", "{x}를 제외한 모든 선택지가 틀렸습니다.", "{y}와 {z}는 제외되므로 남는 것은 {x}입니다."),
+        "only left": (
+            "{y}, {z}, {w}는 틀렸으므로 {x}가 남습니다.",
+            "{x}를 제외한 모든 선택지가 틀렸습니다.",
+            "{y}와 {z}는 제외되므로 남는 것은 {x}입니다.",
+        ),
         "contrast": ("{y}가 아니라 {x}입니다.", "{y}가 아닌 {x}입니다."),
-        "first thought": ("처음에는 {y}라고 생각했지만, 정답은 {x}입니다.", "언뜻 {y}처럼 보이지만 실제로는 {x}입니다."),
+        "first thought": (
+            "처음에는 {y}라고 생각했지만, 정답은 {x}입니다.",
+            "언뜻 {y}처럼 보이지만 실제로는 {x}입니다.",
+        ),
         "concede": ("{y}도 그럴듯하지만 올바른 것은 {x}입니다.", "{y}도 가능해 보이지만 {x}가 맞습니다."),
         "conclude": ("따라서 {x}입니다.", "그러므로 답은 {x}입니다.", "결국 {x}입니다."),
     },
@@ -74,7 +96,10 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "{y} und {z} sind auszuschließen, somit bleibt {x}.",
         ),
         "contrast": ("Nicht {y}, sondern {x}.", "Es ist nicht {y}, sondern {x}."),
-        "first thought": ("Zuerst dachte ich an {y}, aber richtig ist {x}.", "Auf den ersten Blick {y}, tatsächlich aber {x}."),
+        "first thought": (
+            "Zuerst dachte ich an {y}, aber richtig ist {x}.",
+            "Auf den ersten Blick {y}, tatsächlich aber {x}.",
+        ),
         "concede": ("Obwohl {y} plausibel wirkt, ist {x} richtig.", "{y} scheint möglich, doch richtig ist {x}."),
         "conclude": ("Daher ist es {x}.", "Also {x}.", "Somit lautet die Antwort {x}."),
     },
@@ -85,15 +110,24 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "{x} convient. {y} parle d'une autre tour.",
             "La bonne est {x}. L'option {y} décrit la scène inversée.",
         ),
-        "deny the others": ("{x} est juste ; {y}, {z} et {w} sont fausses.", "L'option {x} est correcte, tandis que {y} et {z} sont incorrectes."),
+        "deny the others": (
+            "{x} est juste ; {y}, {z} et {w} sont fausses.",
+            "L'option {x} est correcte, tandis que {y} et {z} sont incorrectes.",
+        ),
         "only left": (
             "{y}, {z} et {w} sont fausses, il reste donc {x}.",
             "Toutes les options sauf {x} sont fausses.",
             "{y} et {z} sont exclues, donc {x}.",
         ),
         "contrast": ("Ce n'est pas {y} mais {x}.", "C'est {x} et non {y}.", "Pas {y}, mais {x}."),
-        "first thought": ("Au début je pensais à {y}, mais la bonne réponse est {x}.", "À première vue {y}, mais en fait {x}."),
-        "concede": ("Bien que {y} semble plausible, la bonne est {x}.", "Même si {y} paraît possible, c'est {x} qui est correcte."),
+        "first thought": (
+            "Au début je pensais à {y}, mais la bonne réponse est {x}.",
+            "À première vue {y}, mais en fait {x}.",
+        ),
+        "concede": (
+            "Bien que {y} semble plausible, la bonne est {x}.",
+            "Même si {y} paraît possible, c'est {x} qui est correcte.",
+        ),
         "conclude": ("C'est donc {x}.", "Par conséquent, c'est {x}.", "Donc {x}."),
     },
     "es": {
@@ -103,15 +137,24 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "{x} encaja. {y} habla de otra torre.",
             "La correcta es {x}. La opción {y} describe la escena invertida.",
         ),
-        "deny the others": ("{x} es correcta; {y}, {z} y {w} son falsas.", "La opción {x} es correcta, mientras que {y} y {z} son incorrectas."),
+        "deny the others": (
+            "{x} es correcta; {y}, {z} y {w} son falsas.",
+            "La opción {x} es correcta, mientras que {y} y {z} son incorrectas.",
+        ),
         "only left": (
             "{y}, {z} y {w} son incorrectas, así que queda {x}.",
             "Todas las opciones excepto {x} son falsas.",
             "Se descartan {y} y {z}, por lo tanto {x}.",
         ),
         "contrast": ("No es {y}, sino {x}.", "Es {x} y no {y}."),
-        "first thought": ("Al principio pensé en {y}, pero la correcta es {x}.", "A primera vista {y}, pero en realidad es {x}."),
-        "concede": ("Aunque {y} parece plausible, la correcta es {x}.", "{y} parece posible; sin embargo, la correcta es {x}."),
+        "first thought": (
+            "Al principio pensé en {y}, pero la correcta es {x}.",
+            "A primera vista {y}, pero en realidad es {x}.",
+        ),
+        "concede": (
+            "Aunque {y} parece plausible, la correcta es {x}.",
+            "{y} parece posible; sin embargo, la correcta es {x}.",
+        ),
         "conclude": ("Por lo tanto, es {x}.", "Así que {x}.", "Entonces la respuesta es {x}."),
     },
     "pt": {
@@ -121,15 +164,24 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "A opção {x} é a certa. A opção {y} descreve a cena invertida.",
             "A correta é {x}. A alternativa {y} precisaria de outra torre.",
         ),
-        "deny the others": ("{x} está correta; {y}, {z} e {w} estão erradas.", "A alternativa {x} é a correta, enquanto {y} e {z} são falsas."),
+        "deny the others": (
+            "{x} está correta; {y}, {z} e {w} estão erradas.",
+            "A alternativa {x} é a correta, enquanto {y} e {z} são falsas.",
+        ),
         "only left": (
             "{y}, {z} e {w} estão erradas, portanto resta {x}.",
             "Todas as alternativas exceto {x} estão erradas.",
             "Descarto {y} e {z}, então {x}.",
         ),
         "contrast": ("Não é {y}, mas sim {x}.", "É {x} e não {y}."),
-        "first thought": ("No início pensei em {y}, mas a correta é {x}.", "À primeira vista {y}, mas na verdade é {x}."),
-        "concede": ("Embora {y} pareça plausível, a correta é {x}.", "{y} parece possível; no entanto, a correta é {x}."),
+        "first thought": (
+            "No início pensei em {y}, mas a correta é {x}.",
+            "À primeira vista {y}, mas na verdade é {x}.",
+        ),
+        "concede": (
+            "Embora {y} pareça plausível, a correta é {x}.",
+            "{y} parece possível; no entanto, a correta é {x}.",
+        ),
         "conclude": ("Portanto, é {x}.", "Então é {x}.", "Assim, a resposta é {x}."),
     },
     "ru": {
@@ -146,7 +198,10 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "{y} и {z} исключаются, поэтому {x}.",
         ),
         "contrast": ("Не {y}, а {x}.", "Это не {y}, а {x}."),
-        "first thought": ("Сначала я думал, что {y}, но правильный ответ — {x}.", "На первый взгляд {y}, но на самом деле {x}."),
+        "first thought": (
+            "Сначала я думал, что {y}, но правильный ответ — {x}.",
+            "На первый взгляд {y}, но на самом деле {x}.",
+        ),
         "concede": ("Хотя {y} кажется правдоподобным, верно {x}.", "{y} выглядит возможным, однако верно {x}."),
         "conclude": ("Следовательно, это {x}.", "Поэтому {x}.", "Значит, ответ {x}."),
     },
@@ -231,7 +286,12 @@ VERDICTS: dict[str, tuple[tuple[str, str], ...]] = {
 """What affirms an option in a list, and what denies it."""
 
 ABSTENTIONS: dict[str, tuple[str, ...]] = {
-    "en": ("No idea.", "There is no clear view of it.", "I cannot tell from this picture.", "The image wasn't included in your message."),
+    "en": (
+        "No idea.",
+        "There is no clear view of it.",
+        "I cannot tell from this picture.",
+        "The image wasn't included in your message.",
+    ),
     "zh": ("没有足够的信息。", "我没有看到图像。", "无法判断。"),
     "ja": ("画像が提供されていないため、答えられません。", "判断できません。"),
     "ko": ("이미지가 제공되지 않아 답변을 드릴 수 없습니다.", "알 수 없습니다."),
@@ -245,14 +305,29 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
 }
 
 BOOLEANS: dict[str, tuple[tuple[str, str], ...]] = {
-    "en": (("Yes.", "No."), ("That's right.", "That's wrong."), ("Indeed.", "Absolutely not."), ("It is.", "It isn't."), ("The claim is supported.", "The claim is not supported."), ("The statement holds.", "The statement does not hold.")),
+    "en": (
+        ("Yes.", "No."),
+        ("That's right.", "That's wrong."),
+        ("Indeed.", "Absolutely not."),
+        ("It is.", "It isn't."),
+        ("The claim is supported.", "The claim is not supported."),
+        ("The statement holds.", "The statement does not hold."),
+    ),
     "zh": (("是的。", "不是。"), ("没错。", "不对。"), ("该说法正确。", "该说法不正确。")),
     "ja": (("はい。", "いいえ。"), ("はい、そうです。", "いいえ、違います。"), ("正しいです。", "誤りです。")),
     "ko": (("네.", "아니요."), ("네, 맞습니다.", "아니요, 그렇지 않습니다."), ("참입니다.", "거짓입니다.")),
-    "de": (("Ja.", "Nein."), ("Das stimmt.", "Das stimmt nicht."), ("Die Aussage trifft zu.", "Die Aussage trifft nicht zu.")),
+    "de": (
+        ("Ja.", "Nein."),
+        ("Das stimmt.", "Das stimmt nicht."),
+        ("Die Aussage trifft zu.", "Die Aussage trifft nicht zu."),
+    ),
     "fr": (("Oui.", "Non."), ("C'est vrai.", "C'est faux."), ("Oui, c'est exact.", "Non, pas du tout.")),
     "es": (("Sí.", "No."), ("Así es.", "Claro que no."), ("La afirmación es cierta.", "La afirmación es falsa.")),
-    "pt": (("Sim.", "Não."), ("É verdade.", "Não é verdade."), ("A afirmação está correta.", "A afirmação está errada.")),
+    "pt": (
+        ("Sim.", "Não."),
+        ("É verdade.", "Não é verdade."),
+        ("A afirmação está correta.", "A afirmação está errada."),
+    ),
     "ru": (("Да.", "Нет."), ("Да, это так.", "Нет, это не так."), ("Утверждение верно.", "Утверждение неверно.")),
     "ar": (("نعم.", "لا."), ("نعم، هذا صحيح.", "لا، هذا غير صحيح."), ("العبارة صحيحة.", "العبارة خاطئة.")),
     "hi": (("हाँ।", "नहीं।"), ("हाँ, यह सही है।", "नहीं, यह गलत है।"), ("कथन सही है।", "कथन गलत है।")),
