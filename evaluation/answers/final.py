@@ -26,7 +26,7 @@ from evaluation.answers.stances import (
     is_hypothesis,
     joined,
 )
-from evaluation.answers.text import Answer, answer_of, plain, sentences
+from evaluation.answers.text import Answer, answer_of, sentences
 
 READER_VERSION = "answers/6"
 """6 reads one grammar in every language, lists by one parser, and asks first whether nothing is answered."""
@@ -174,8 +174,10 @@ def _from_marker(text: str, marker: Marker, reader: Reader) -> tuple[ParsedAnswe
     """Return what one announcement says, or the letter of the option whose words it quotes instead."""
     values = reader.behind(text, marker)
     announced = announced_in(text, marker)
-    if marker.form != "json" and values and len(announced) > 1 and (mentions := reader.mentions(announced)):
-        values |= frozenset(map(str, joined(announced, mentions))) if reader.options else frozenset()
+    if marker.form != "json" and values and len(announced) > 1 and reader.options:
+        mentions = reader.mentions(announced)
+        if any(mention.value not in values for mention in mentions):
+            values |= frozenset(map(str, joined(announced, mentions)))
     if not values and not marker.direct:
         values = frozenset(map(str, reader.within(announced).values))
     if values:

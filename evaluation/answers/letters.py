@@ -209,13 +209,11 @@ def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
         return True
     if match[1] in _WORDS and not _WORDS[match[1]].match(text, match.end()):
         return False
-    if _ENDS_CLAUSE.match(text, match.end()) or _stands_alone(text, match):
-        return True
     if _NAME_BEHIND.match(text, match.end()) and _INITIAL_BEFORE.search(text, *_just_before(match)):
         return False
     if not word or word in _BEFORE or not word.isascii() or latin(word) in letters.valid:
         return True
-    return bool(_OPTION_BEHIND.match(text, match.end()))
+    return bool(_ENDS_CLAUSE.match(text, match.end()) or _OPTION_BEHIND.match(text, match.end()))
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:

@@ -78,10 +78,7 @@ class Words:
             parts = self._ascii_parts if is_ascii else self._parts
         else:
             parts = self._ascii_stems if is_ascii else self._stems
-        for part in parts:
-            if part in lowered:
-                return True
-        return False
+        return any(map(lowered.__contains__, parts))
 
     def search(self, lowered: str) -> re.Match[str] | None:
         """Find the first match."""

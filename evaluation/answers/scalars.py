@@ -30,11 +30,13 @@ _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|�
 _NUMERALS = {
     word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
 } | {"两": 2, "俩": 2, "〇": 0}
+_COUNTED = "".join(phrases("counted"))
 _HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
 _WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})
 """What counts nothing; to any other kind of question "none" is no answer."""
-_THOUSANDS = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+)"
+_GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
+_THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}}){{2,}}|{_GAPS})"
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
 _DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
 _NUMBER = re.compile(
@@ -161,7 +163,7 @@ _LARGEST = sys.float_info.max
 def _read_number(value: str, whole: bool) -> Reading:
     if counts_nothing(value):
         return parsed(0.0)
-    if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
+    if (known := _NUMERALS.get(plain(value).rstrip(_COUNTED))) is not None:
         return parsed(float(known))
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
