@@ -65,6 +65,7 @@ class SampleOutcome(_Part):
     truth: str
     value: str | None
     status: str
+    rule: str = Field(default="", description="by which rule the answer was read, where its reader tells")
     outcome: Outcome
     score: float | None = Field(description="None where the answer is not known or the request failed")
     tags: dict[str, str] = {}
@@ -161,6 +162,7 @@ def _outcome(reply: Reply, sample: Sample, verdict: Verdict | None, image: str |
         truth=sample.truth,
         value=verdict.value if verdict else None,
         status=verdict.status if verdict else "failed",
+        rule=verdict.rule if verdict else "",
         outcome=verdict.outcome if verdict else "failed",
         score=verdict.score if verdict and sample.scored else None,
         tags=dict(verdict.tags) if verdict else {},

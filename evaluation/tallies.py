@@ -19,7 +19,7 @@ from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.verdicts import CellKey, CellTally, Round, Shown, Tallied, Tally
 
-_FORM = 7
+_FORM = 8
 """Version of how a tally is written."""
 
 
@@ -76,7 +76,7 @@ def _verdicts(cell: CellTally) -> list[Any]:
     for verdict in cell.verdicts.values():
         score = None if np.isnan(verdict.score) else verdict.score
         told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
-        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.kept)
+        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.rule, verdict.kept)
         alike.setdefault((*told, *ends), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
@@ -85,11 +85,11 @@ def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchm
     verdicts, unknown, traits, num_rasters = told
     cell = tally.cells[key]
     for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
-        cut_off, overflowed, filtered, capped = ends
+        cut_off, overflowed, filtered, capped, *rules = ends  # older forms keep no rule
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
         judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
-        alike = Tallied(failure, empty, 0.0, *judged, kept=again)
+        alike = Tallied(failure, empty, 0.0, *judged, kept=again, rule=next(iter(rules), ""))
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)

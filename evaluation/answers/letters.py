@@ -108,6 +108,8 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
         return frozenset()
     found = [latin(match[0])]
     while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
+        if match[0].islower() != found[0].islower() and match[0].islower():
+            break  # "C, d. h. ..."
         found.append(latin(match[0]))
         if len(found) > _MOST_JOINED:
             break

@@ -34,7 +34,7 @@ _STOP = re.compile(r"[.!?]\s+|[。！？।؟۔]")
 _BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
 """What stands before a letter that is a sentence's last word, "so it is B."."""
 _REACH_BEFORE = 40
-_MARKS = " ()[]*_`"
+_ABOUT_A_LETTER = " ()[]*_`"
 _FORMAT = re.compile(
     r"[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0001-\U000e007f]"
@@ -125,13 +125,15 @@ def _is_abbreviation(line: str, stop: int) -> bool:
 
 def _is_option_stop(line: str, stop: int) -> bool:
     """Whether a stop is that of an option's letter, be it in markup or brackets: "**C**. four"."""
-    before = line[max(0, stop - _REACH_BEFORE) : stop].rstrip(_MARKS)
+    before = line[max(0, stop - _REACH_BEFORE) : stop].rstrip(_ABOUT_A_LETTER)
     letter = before[-1:]
     if not ("A" <= letter <= "Z" or "a" <= letter <= "z") or before[-2:-1].isalnum():
         return False
     if letter.islower():
-        return not before[:-1].strip(_MARKS)
-    return not before[:-1].rstrip(_MARKS).endswith(_BEFORE_LAST_LETTER)
+        return not before[:-1].strip(_ABOUT_A_LETTER)
+    if line[stop + 1 : stop + 8].lstrip(_ABOUT_A_LETTER)[:1].islower():
+        return True
+    return not before[:-1].rstrip(_ABOUT_A_LETTER).endswith(_BEFORE_LAST_LETTER)
 
 
 def plain(text: str) -> str:
