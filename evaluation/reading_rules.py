@@ -28,7 +28,13 @@ def rules_table(cells: Sequence[CellScore]) -> tuple[Table, ...]:
         return ()
     names = [*(rule for rule in _NOTES if rule in used), *sorted(used - set(_NOTES))]
     columns = tuple(
-        Column(key=name, title=name, unit="count", keys={"metric": "replies", "rule": name}, note=_NOTES.get(name, ""))
+        Column(
+            key=name,
+            title=name,
+            unit="count",
+            keys={"metric": f"read_by_{name.replace(' ', '_')}"},
+            note=_NOTES.get(name, ""),
+        )
         for name in names
     )
     return (
