@@ -71,7 +71,6 @@ class Letters:
     mention: re.Pattern[str]
     small: re.Pattern[str]
     """Letters in lower case, where they can be nothing else: "option b", "(b)", "So b."."""
-    restated: re.Pattern[str]
     preceding: re.Pattern[str]
     own: bool
 
@@ -92,7 +91,6 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
             rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
             rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
         ),
-        restated=re.compile(rf"[\s*_>#`-]*(?i:option\s+)?[(\[*_`]*([{upper}{lower}])[*_`]*\s*[.):\]*]+[*_`]*\s*(\S.*)"),
         preceding=re.compile(
             rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),

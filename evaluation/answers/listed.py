@@ -69,6 +69,11 @@ def option_line(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option that a line is: its letter alone, or its letter and its words."""
     if len(line) < _SHORT and (alone := latin(plain(line))) in options:
         return alone
+    return restated_option(line, options)
+
+
+def restated_option(line: str, options: Mapping[str, str]) -> str | None:
+    """Return the option whose letter and words are a line."""
     match = _labels("".join(options)).line.fullmatch(line)
     letter = match["letter"].upper() if match else ""
     return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None

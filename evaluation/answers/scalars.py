@@ -190,11 +190,14 @@ def _names(sentence: str, number: re.Match[str]) -> bool:
 
 def _is_bound(sentence: str, number: re.Match[str]) -> bool:
     """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
-    behind = sentence[number.end() : number.end() + _REACH_BEFORE].lower()
-    if _BOUND.search(_before(sentence, number).lower()) or _BOUND_BEHIND.match(behind):
+    before = _before(sentence, number).lower()
+    behind = sentence[number.start() : number.end() + _REACH_BEFORE].lower()
+    if _BOUND.search(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True
-    share = _FRACTION.search(sentence.lower(), max(0, number.start() - _REACH_BEFORE), number.end() + _REACH_BEFORE)
-    return bool(share) and share.start() < number.end() and number.start() < share.end()  # type: ignore[union-attr]
+    return any(
+        share.start() < len(before) + len(number[0]) and len(before) < share.end()
+        for share in _FRACTION.finditer(before + behind)
+    )
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:

@@ -93,7 +93,7 @@ _EXCEPTED = tuple(
         ("exception", rf"{{}}\s*+{_FILLED}({_ONE}{_MORE})[^{_SIGNS}.;。]{{0,40}}?{words('universal')}"),
     )
 )
-_EXCEPTED_BEHIND = Words("exception_behind")
+_EXCEPTED_BEHIND = re.compile(rf"({_V})[\s)\]⟧]{{0,4}}{words('exception_behind')}")
 _DENIES = Words("denial_before", "denial_behind", "faulty", "nothing")
 _VALUE = re.compile(_V)
 
@@ -269,11 +269,8 @@ def _excepted(sentence: str) -> str:
         if found := pattern.search(sentence):
             rest = sentence[: found.start(1)] + sentence[found.end(1) :]
             return f" {found[1]} " if _DENIES.search(rest) else ""
-    for behind in _EXCEPTED_BEHIND.finditer(sentence):
-        before = sentence[: behind.start()].rstrip(" )]⟧")
-        if _VALUE.fullmatch(before[-1:]) and _DENIES.search(sentence[behind.end() :]):
-            return before[-1]
-    return ""
+    behind = _EXCEPTED_BEHIND.search(sentence)
+    return behind[1] if behind and _DENIES.search(sentence[behind.end() :]) else ""
 
 
 def is_first_thought(sentence: str) -> bool:
