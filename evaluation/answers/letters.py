@@ -26,7 +26,7 @@ _ADJECTIVES = [
 ]
 _VERBS = (
     rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
-    rf"|{words('copula', 'seeming', 'holding', 'reason', 'alternative', 'addition', 'contrast', 'denial_before')}"
+    rf"|{words('copula', 'seeming', 'holding', 'holding_at_end', 'reason', 'alternative', 'addition', 'contrast', 'denial_before')}"
     rf"|{words('denial_behind')}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"

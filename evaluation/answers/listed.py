@@ -17,9 +17,10 @@ from evaluation.answers.text import plain, sentences
 _YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕"
 _MARK = re.compile(rf"(?P<no>[{_NO}]|\[ ?\])|(?P<yes>[{_YES}]|\[[xX✓✔]\])")
 _BOX = rf"\[[ xX✓✔]?\]|[{_YES}{_NO}]"
+_ENDED = r"(?=[*_`\s]*(?:[^\w\s]|$))"
 _HEAD = re.compile(
     rf"[\s*_:：?？–—=>→⇒(\[-]*+(?:{words('copula')}\s+)?"
-    rf"(?:(?P<no>{words('no', 'holds_not', 'negation')})|(?P<yes>{words('yes', 'holds', 'holding')}))"
+    rf"(?:(?P<no>{words('negation', 'holds_not')}|{words('no')}{_ENDED})|(?P<yes>{words('holding')}|{words('yes', 'holds')}{_ENDED}))"
 )
 """How a verdict begins, behind its label."""
 _LONGEST = 240

@@ -98,7 +98,8 @@ _DENIES = Words("denial_before", "denial_behind", "faulty", "nothing")
 _VALUE = re.compile(_V)
 
 _AFFIRMED = re.compile(
-    rf"({_FIRST_ONE}{_MORE})(?:{_OF}(?:{words('copula')}\s+{_ADVERBS}{words('affirmation')}|{words('holding')})"
+    rf"({_FIRST_ONE}{_MORE})(?:{_OF}(?:{words('copula')}\s+{_ADVERBS}{words('affirmation')}|{words('holding')}"
+    rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$)))"
     rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"
     rf"|(?:{words('right_is')}\s*+{_FILLED}|{words('copula')}\s+(?={_V}\s+{words('affirmation')}))({_ONE}{_MORE})"
 )
