@@ -18,15 +18,9 @@ from evaluation.answers.letters import behind_glue
 from evaluation.answers.listed import Listing, listings, option_line
 from evaluation.answers.markers import Announcement, Marker, answer_markers, final_markers
 from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
-from evaluation.answers.stances import (
-    Rule,
-    Settled,
-    behind_retraction,
-    is_conditional,
-    is_hypothesis,
-    joined,
-)
+from evaluation.answers.stances import Rule, Settled, joined
 from evaluation.answers.text import Answer, answer_of, sentences
+from evaluation.answers.withdrawals import behind_retraction, is_conditional, is_hypothesis
 
 READER_VERSION = "answers/6"
 """6 reads one grammar in every language, lists by one parser, and asks first whether nothing is answered."""

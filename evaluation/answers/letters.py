@@ -24,10 +24,11 @@ _ADJECTIVES = [
     for phrase in ones
     if phrase.isascii()
 ]
+_SUBJECT_OF = ("copula", "seeming", "holding", "holding_at_end", "denial_behind")
+_JOINTS = ("reason", "alternative", "addition", "contrast", "denial_before")
 _VERBS = (
     rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
-    rf"|{words('copula', 'seeming', 'holding', 'holding_at_end', 'reason', 'alternative', 'addition', 'contrast', 'denial_before')}"
-    rf"|{words('denial_behind')}|(?:{'|'.join(_ADJECTIVES)})\b)"
+    rf"|{words(*_SUBJECT_OF)}|{words(*_JOINTS)}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 

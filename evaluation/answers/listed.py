@@ -20,7 +20,8 @@ _BOX = rf"\[[ xX✓✔]?\]|[{_YES}{_NO}]"
 _ENDED = r"(?=[*_`\s]*(?:[^\w\s]|$))"
 _HEAD = re.compile(
     rf"[\s*_:：?？–—=>→⇒(\[-]*+(?:{words('copula')}\s+)?"
-    rf"(?:(?P<no>{words('negation', 'holds_not')}|{words('no')}{_ENDED})|(?P<yes>{words('holding')}|{words('yes', 'holds')}{_ENDED}))"
+    rf"(?:(?P<no>{words('negation', 'holds_not')}|{words('no')}{_ENDED})"
+    rf"|(?P<yes>{words('holding')}|{words('yes', 'holds')}{_ENDED}))"
 )
 """How a verdict begins, behind its label."""
 _LONGEST = 240

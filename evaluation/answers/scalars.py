@@ -10,9 +10,10 @@ from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.lexicon import Words, by_language, phrases, words
 from evaluation.answers.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import Mention, behind_retraction, is_first_thought, settled, verdicts
+from evaluation.answers.stances import Mention, settled, verdicts
 from evaluation.answers.text import lines_backwards, plain, sentences
 from evaluation.answers.utterances import passages
+from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
 _TRUTH = {
     plain(phrase): truth
