@@ -197,7 +197,7 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
     """Return what the last sentence that settles on anything says, or the last list.
 
     One that only speaks of a value in passing gives way to one before it that affirms another, or concludes with it;
-    what is denied later is none.
+    where others are but named before it, nothing is settled. What is denied later is none.
     """
     passing: ParsedAnswer | None = None
     denied: set[Hashable] = set()
@@ -206,23 +206,24 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
         if isinstance(piece, Listing):
             if piece.letter or piece.ambiguous:
                 return ParsedAnswer(piece.letter, "last", rule="verdicts") if piece.letter else _AMBIGUOUS
-            unsure = True
+            unsure = unsure or passing is None
             continue
         said = reader.within(piece)
+        parsed = _from_sentence(piece, said, reader)
         if is_conditional(piece):
-            unsure = unsure or bool(said.values)
-        elif (parsed := _from_sentence(piece, said, reader)) is None:
-            denied |= said.denied
-        elif parsed.value in denied:
-            unsure = True
+            unsure = unsure or bool(said.values and passing is None)
+        elif parsed is None or parsed.value in denied:
+            unsure = unsure or parsed is not None
+        elif parsed.value and said.rule in _STRONG:
+            return parsed
         elif passing is None and (said.rule != "described" or not parsed.value):
             return parsed
-        elif passing is None or (parsed.value and said.rule in _STRONG):
-            if passing:
-                return parsed
+        elif passing is None:
             passing = parsed
-            denied |= said.denied
-    return passing or (_AMBIGUOUS if unsure else None)
+        else:
+            unsure = unsure or parsed.value not in (None, passing.value)
+        denied |= said.denied
+    return _AMBIGUOUS if unsure else passing
 
 
 _STRONG = frozenset({"affirmed", "concluded", "only left"})

@@ -54,6 +54,7 @@ VALUE = re.compile(V)
 
 AFFIRMED = re.compile(
     rf"({FIRST_ONE}{MORE})(?:{OF}(?:{words('copula')}\s+{ADVERBS}{words('affirmation')}|{words('holding')}"
+    rf"|[^{SIGNS}.,;。，、।不没未]{{0,16}}?{words('agreement')}"
     rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$)))"
     rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"
     rf"|(?:{words('right_is')}\s*+{FILLED}|{words('copula')}\s+(?={V}\s+{words('affirmation')}))({ONE}{MORE})"
