@@ -200,9 +200,12 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
     where others are but named before it, nothing is settled. What is denied later is none.
     """
     passing: ParsedAnswer | None = None
+    quoted: ParsedAnswer | None = None
     denied: set[Hashable] = set()
     unsure = False
     for piece in _backwards(text, reader):
+        if quoted and isinstance(piece, Listing):
+            break
         if isinstance(piece, Listing):
             if piece.letter or piece.ambiguous:
                 return ParsedAnswer(piece.letter, "last", rule="verdicts") if piece.letter else _AMBIGUOUS
@@ -210,7 +213,11 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
             continue
         said = reader.within(piece)
         parsed = _from_sentence(piece, said, reader)
-        if is_conditional(piece):
+        if quoted:  # an option's words behind its letter, "It is B. Four."
+            return parsed if parsed and parsed.value == quoted.quoted else quoted
+        if parsed and parsed.quoted and passing is None:
+            quoted = parsed
+        elif is_conditional(piece):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
@@ -223,7 +230,7 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
         else:
             unsure = unsure or parsed.value not in (None, passing.value)
         denied |= said.denied
-    return _AMBIGUOUS if unsure else passing
+    return quoted or (_AMBIGUOUS if unsure else passing)
 
 
 _STRONG = frozenset({"affirmed", "concluded", "only left"})

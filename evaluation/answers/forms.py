@@ -43,7 +43,7 @@ EXCEPTED = tuple(
     for name, pattern in (
         (
             "universal",
-            rf"{{}}(?:\s+(?!{words('copula')})\w+){{0,3}}\s+{words('exception', 'but')}\s*+{FILLED}({ONE}{MORE})",
+            rf"{{}}(?:\s+(?!{words('copula')})\w+){{0,3}}[,،]?\s+{words('exception', 'but')}\s*+{FILLED}({ONE}{MORE})",
         ),
         ("exception", rf"{{}}\s*+{FILLED}({ONE}{MORE})[^{SIGNS}.;。]{{0,40}}?{words('universal')}"),
     )

@@ -154,10 +154,10 @@ def settle(text: str, mentions: Sequence[Mention]) -> Settled:
     values = narrowed(said.written, mentions)
     if len(values) != 1:
         return Settled(values, denied=said.denied)
-    return Settled(values, _rule(said.written, mentions, values, bool(said.denied)), said.denied)
+    return Settled(values, _rule(said.written, mentions, values), said.denied)
 
 
-def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable], denies: bool) -> Rule:
+def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable]) -> Rule:
     def holds(signs: Iterable[str]) -> bool:
         return {mentions[ord(sign) - FIRST].value for sign in signs} == values
 
@@ -165,7 +165,7 @@ def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable
         return "affirmed"
     if any(map(holds, _tails(sentence))):
         return "concluded"
-    if denies:
+    if len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY):
         return "only left"
     return "described" if SUBJECT.search(sentence) else "last"
 
@@ -220,9 +220,13 @@ def _excepted(sentence: str) -> str:
     for pattern in EXCEPTED:
         if found := pattern.search(sentence):
             rest = sentence[: found.start(1)] + sentence[found.end(1) :]
-            return f" {found[1]} " if DENIES.search(rest) else ""
+            return _ONLY + found[1] if DENIES.search(rest) else ""
     behind = EXCEPTED_BEHIND.search(sentence)
-    return behind[1] if behind and DENIES.search(sentence[behind.end() :]) else ""
+    return _ONLY + behind[1] if behind and DENIES.search(sentence[behind.end() :]) else ""
+
+
+_ONLY = "\0"
+"""What a sentence begins with that denies all but its values; no text's own sign is read as one."""
 
 
 def said_values(text: str, mentions: Sequence[Mention]) -> list[Hashable]:

@@ -31,8 +31,8 @@ LONGEST = 8_000
 
 _BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？।؟۔]")
 _STOP = re.compile(r"[.!?]\s+|[。！？।؟۔]")
-_BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
-"""What stands before a letter that is a sentence's last word, "so it is B."."""
+_LAST_WORD = re.compile(r"(?:[,:]|(?:(?<![^\W\d_])(?![A-ZÀ-ÞА-Я])|^)[^\W\d_]+)$")
+"""What stands before a letter that is a sentence's last word, "so it is B.": no capital, but for the sentence's own."""
 _REACH_BEFORE = 40
 _ABOUT_A_LETTER = " ()[]*_`"
 _FORMAT = re.compile(
@@ -125,15 +125,18 @@ def _is_abbreviation(line: str, stop: int) -> bool:
 
 def _is_option_stop(line: str, stop: int) -> bool:
     """Whether a stop is that of an option's letter, be it in markup or brackets: "**C**. four"."""
+    if line[stop] not in ".。":
+        return False
     before = line[max(0, stop - _REACH_BEFORE) : stop].rstrip(_ABOUT_A_LETTER)
     letter = before[-1:]
     if not ("A" <= letter <= "Z" or "a" <= letter <= "z") or before[-2:-1].isalnum():
         return False
     if letter.islower():
         return not before[:-1].strip(_ABOUT_A_LETTER)
-    if line[stop + 1 : stop + 8].lstrip(_ABOUT_A_LETTER)[:1].islower():
+    behind = line[stop + 1 : stop + 8].lstrip(_ABOUT_A_LETTER)
+    if behind[:1].islower() or behind[1:2] == ".":  # the option's words, or another initial
         return True
-    return not before[:-1].rstrip(_ABOUT_A_LETTER).endswith(_BEFORE_LAST_LETTER)
+    return not _LAST_WORD.search(before[:-1].rstrip(_ABOUT_A_LETTER))
 
 
 def plain(text: str) -> str:

@@ -25,7 +25,7 @@ def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = F
 
 def last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
     """Return what stands behind the last of some marks behind which something is said; else the text."""
-    found = [match.end() for match in mark.finditer(text.lower())]
+    found = [match.end() for match in mark.finditer(text.lower()) if _begins(text, match)]
     left = LONGEST  # each look reads to the end anew
     for at in reversed(found[-_MOST_RETRACTIONS:]):
         left -= len(text) - at
@@ -34,6 +34,11 @@ def last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
         if says(text[at:]):
             return text[at:]
     return text
+
+
+def _begins(text: str, match: re.Match[str]) -> bool:
+    """Whether a phrase begins where a word can: of Han, kana and hangul behind no other of them, "都不对。"."""
+    return match[0][0].isascii() or not text[max(0, match.start() - 1) : match.start()].isalpha()
 
 
 def is_first_thought(sentence: str) -> bool:

@@ -140,6 +140,25 @@ def test_the_rejection_of_another_option_changes_nothing(language: str, form: st
     assert not misread(replies)
 
 
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_description_of_another_option_takes_no_credit(language: str, form: str) -> None:
+    """It is read as before, or as nothing where it was but named: never as the option that is described."""
+    for reply in told(language, form):
+        other = other_than(reply.meant)
+        described = f"{reply.text} {wordings.DESCRIPTIONS[language].format(y=other)}"
+        assert parse_answer(described, OPTIONS).value == reply.meant, described
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_descriptions_alone_choose_nothing(language: str) -> None:
+    """However many there are of them."""
+    described = [wordings.DESCRIPTIONS[language].format(y=letter) for letter in OPTIONS]
+
+    assert parse_answer(" ".join(described), OPTIONS).value is None
+    assert parse_answer("\n".join(described[:2]), OPTIONS).value is None
+
+
 LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
     "colons": lambda letter, text, verdict: f"{letter}: {verdict}",
     "stops": lambda letter, text, verdict: f"{letter}. {verdict}",

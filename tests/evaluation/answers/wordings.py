@@ -256,6 +256,21 @@ REJECTIONS: dict[str, str] = {
 }
 """What denies one option, and says nothing of another."""
 
+DESCRIPTIONS: dict[str, str] = {
+    "en": "Option {y} describes the mirrored scene.",
+    "zh": "选项{y}描述的是镜像。",
+    "ja": "選択肢{y}は鏡像を述べています。",
+    "ko": "선택지 {y}는 거울상을 설명합니다.",
+    "de": "Option {y} beschreibt das Spiegelbild.",
+    "fr": "L'option {y} décrit la scène inversée.",
+    "es": "La opción {y} describe la escena invertida.",
+    "pt": "A alternativa {y} descreve a cena invertida.",
+    "ru": "Вариант {y} описывает зеркальную сцену.",
+    "ar": "الخيار {y} يصف المشهد المعكوس.",
+    "hi": "विकल्प {y} उल्टा दृश्य बताता है।",
+}
+"""What speaks of one option, and says of none whether it is right."""
+
 COURTESIES: dict[str, str] = {
     "en": "I hope this helps!",
     "zh": "希望对您有帮助！",
