@@ -19,7 +19,7 @@ from evaluation.answers.listed import Listing, listings, option_line
 from evaluation.answers.markers import Announcement, Marker, answer_markers, final_markers
 from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
 from evaluation.answers.stances import Rule, Settled, joined
-from evaluation.answers.text import Answer, answer_of, sentences
+from evaluation.answers.text import Answer, answer_of, plain, sentences
 from evaluation.answers.withdrawals import behind_retraction, is_conditional, is_hypothesis
 
 READER_VERSION = "answers/6"
@@ -217,13 +217,13 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
             return parsed if parsed and parsed.value == quoted.quoted else quoted
         if parsed and parsed.quoted and passing is None:
             quoted = parsed
-        elif is_conditional(piece):
+        elif is_conditional(piece) or (said.values and _is_question(piece)):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
-        elif parsed.value and said.rule in _STRONG:
-            return parsed
-        elif passing is None and (said.rule != "described" or not parsed.value):
+        elif (parsed.value and said.rule in _STRONG) or (
+            passing is None and (said.rule != "described" or not parsed.value)
+        ):
             return parsed
         elif passing is None:
             passing = parsed
@@ -234,6 +234,12 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
 
 
 _STRONG = frozenset({"affirmed", "concluded", "only left"})
+
+
+def _is_question(sentence: str) -> bool:
+    """Whether a sentence asks, "Is it B?"; a letter alone with a mark of doubt, "B?", answers."""
+    asked = sentence.rstrip(" *_`")
+    return asked.endswith(("?", "؟")) and len(plain(asked)) > 1
 
 
 def _backwards(text: str, reader: Reader) -> Iterator[str | Listing]:
