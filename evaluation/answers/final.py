@@ -204,11 +204,9 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
     denied: set[Hashable] = set()
     unsure = False
     for piece in _backwards(text, reader):
-        if quoted and isinstance(piece, Listing):
-            break
         if isinstance(piece, Listing):
-            if piece.letter or piece.ambiguous:
-                return ParsedAnswer(piece.letter, "last", rule="verdicts") if piece.letter else _AMBIGUOUS
+            if quoted or piece.letter or piece.ambiguous:
+                return quoted or _from_list(piece)
             unsure = unsure or passing is None
             continue
         said = reader.within(piece)
@@ -221,19 +219,27 @@ def _from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
-        elif (parsed.value and said.rule in _STRONG) or (
-            passing is None and (said.rule != "described" or not parsed.value)
-        ):
+        elif _settles(parsed, said.rule, passing):
             return parsed
-        elif passing is None:
-            passing = parsed
         else:
+            passing = passing or parsed
             unsure = unsure or parsed.value not in (None, passing.value)
         denied |= said.denied
     return quoted or (_AMBIGUOUS if unsure else passing)
 
 
 _STRONG = frozenset({"affirmed", "concluded", "only left"})
+
+
+def _settles(parsed: ParsedAnswer, rule: Rule, passing: ParsedAnswer | None) -> bool:
+    """Whether a sentence settles the answer: by a strong rule; or as the last one, unless it but speaks of a value."""
+    if parsed.value is None or rule == "last":
+        return passing is None
+    return rule in _STRONG
+
+
+def _from_list(listing: Listing) -> ParsedAnswer:
+    return ParsedAnswer(listing.letter, "last", rule="verdicts") if listing.letter else _AMBIGUOUS
 
 
 def _is_question(sentence: str) -> bool:

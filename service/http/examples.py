@@ -294,6 +294,7 @@ VERDICT: dict[str, Any] = {
     "empty": False,
     "tags": {},
     "parts": [],
+    "rule": "announced",
 }
 VERDICTS_CSV = (
     '"job_id","request_id","sample_id","model","protocol","condition","max_rounds","repeat","group_domain", ...\n'
