@@ -21,6 +21,7 @@ _TRUTH = {
     for name in names
     for phrase in phrases(name)
 }
+_LONGEST_PAIR = 64
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[^.,;:!?。，；：！、،।—–\n-]{1,48}")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
@@ -75,7 +76,7 @@ def read_boolean(value: Any) -> Reading:
         return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
     if (known := _truth(value)) is not None:
         return parsed(known)
-    if _says_both(value):
+    if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
