@@ -10,6 +10,7 @@ _FORMS = (
     Words("absence", pattern=rf"{{}}\s*(?:{words('enough')}\s+){{0,2}}?{words('information')}"),
     Words("too_little", pattern=rf"{{}}\s+{words('evidence')}"),
 )
+_ANY = Words("ignorance", "inability", "absence", "too_little")
 _NOT_APPLICABLE = re.compile(r"\W{0,8}n/?a\W{0,8}")
 _COMMITMENT = Words("commitment")
 
@@ -17,7 +18,9 @@ _COMMITMENT = Words("commitment")
 def abstains(text: str) -> bool:
     """Whether the text says that the answer cannot be given."""
     lowered = text.lower()
-    return any(form.search(lowered) for form in _FORMS) or bool(_NOT_APPLICABLE.fullmatch(lowered))
+    if _ANY.may_be_in(lowered) and any(form.search(lowered) for form in _FORMS):
+        return True
+    return bool(_NOT_APPLICABLE.fullmatch(lowered))
 
 
 def commits(text: str) -> bool:

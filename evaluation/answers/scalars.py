@@ -52,13 +52,14 @@ _LONGEST_BEFORE = 5
 _GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
 _BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
-_BOUND = re.compile(rf"(?:{words('bound')}|[<>≤≥])[\s*_`$(]{{0,8}}$")
+_BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
+_COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
 _BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
 _FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
 _INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
 _PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
-_REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
+_REFERENCE = Words("reference", pattern=r"{}\s*$")
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
@@ -119,7 +120,7 @@ def _last_verdict(text: str) -> Reading:
     for line in lines:
         for sentence in reversed(sentences(line)):
             said = verdicts(sentence) or _known(sentence)
-            if said and (commits(sentence) or not abstains(sentence)):
+            if said and (not abstains(sentence) or commits(sentence)):
                 return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
 
@@ -167,6 +168,13 @@ def _read_number(value: str, whole: bool) -> Reading:
         return parsed(0.0)
     if (known := _NUMERALS.get(plain(value).rstrip(_COUNTED))) is not None:
         return parsed(float(known))
+    if _NUMBER.search(value) and (found := _number_in(value, whole)):
+        return found
+    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+
+
+def _number_in(value: str, whole: bool) -> Reading | None:
+    """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
@@ -175,9 +183,7 @@ def _read_number(value: str, whole: bool) -> Reading:
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
                     return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
-    if any(_is_bound(value, number) for number in _NUMBER.finditer(value)):
-        return AMBIGUOUS
-    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+    return AMBIGUOUS if any(_is_bound(value, number) for number in _NUMBER.finditer(value)) else None
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
@@ -187,14 +193,14 @@ def _numbers_in(sentence: str) -> list[re.Match[str]]:
 
 
 def _names(sentence: str, number: re.Match[str]) -> bool:
-    return bool(_REFERENCE.search(sentence, max(0, number.start() - 12), number.start()))
+    return bool(_REFERENCE.search(sentence[max(0, number.start() - 12) : number.start()].lower()))
 
 
 def _is_bound(sentence: str, number: re.Match[str]) -> bool:
     """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
     before = _before(sentence, number).lower()
     behind = sentence[number.start() : number.end() + _REACH_BEFORE].lower()
-    if _BOUND.search(before) or _BOUND_BEHIND.match(behind, len(number[0])):
+    if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True
     return any(
         share.start() < len(before) + len(number[0]) and len(before) < share.end()

@@ -90,9 +90,10 @@ def test_every_language_has_sentences_of_every_form(form: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["announcement", "affirmation", "right_is", "denial_before", "denial_behind", "contrast", "concession", "conclusion",
-     "preference", "total", "first_thought", "retraction", "second_look", "hypothesis", "condition", "exception", "yes",
-     "no", "holds", "holds_not", "truth_yes", "truth_no", "nothing", "ignorance", "bound", "including", "out_of"],
+    ["announcement", "affirmation", "right_is", "denial_before", "denial_behind", "contrast", "concession",
+     "conclusion", "preference", "total", "first_thought", "retraction", "second_look", "hypothesis", "condition",
+     "exception", "yes", "no", "holds", "holds_not", "truth_yes", "truth_no", "nothing", "ignorance", "bound",
+     "including", "out_of"],
 )  # fmt: skip
 def test_every_language_has_words_of_every_form(name: str) -> None:
     """The grammar's tables have a line for each; what stands behind a value may stand for what stands before it."""
