@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.final import parse_answer
 from evaluation.answers.loose_json import CutOff, read_objects, unescaped
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.text import Answer, answer_of
 
 READER_VERSION = "atombench-answers/2"

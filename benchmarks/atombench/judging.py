@@ -5,7 +5,7 @@ from typing import Literal
 from benchmarks.atombench.answers import read_answer
 from benchmarks.atombench.samples import Sample
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.final import ParsedAnswer
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict
 

@@ -8,8 +8,9 @@ from benchmarks.ultravr.samples import Operation, Sample
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.final import parse_answer
 from evaluation.answers.matching import Box
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.readings import MISSING, TOO_LONG, Reading, ReadingStatus
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict

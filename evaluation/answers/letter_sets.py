@@ -7,11 +7,11 @@ from itertools import pairwise, takewhile
 
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.choices import Space, key_of, read_choices
-from evaluation.answers.final import ParseStatus
 from evaluation.answers.letters import Letters, behind_glue, latin, letter_mentions, letters_of
 from evaluation.answers.lexicon import words
 from evaluation.answers.listed import restated_option
 from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.parsed_answers import ParseStatus
 from evaluation.answers.stances import joined, said_values
 from evaluation.answers.text import answer_of, lines_backwards, sentences
 
