@@ -69,6 +69,7 @@ class CellScore(_Part):
         default=NOTHING, description="share of the responses without a single clear answer that do not abstain either"
     )
     statuses: dict[str, int] = Field(description="how answers were found, by parse status")
+    rules: dict[str, int] = Field(default={}, description="by which rule those of which one answer was read were read")
     expected: int = Field(description="requests that should have a response")
     answered: int = Field(description="requests that did not fail, and are judged")
     cut_off: int = Field(description="answers that end where their output tokens, or the server's own limit, ended")
@@ -131,6 +132,7 @@ def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata)
         abstention=outcome_rate(cell, "abstained"),
         unreadable=outcome_rate(cell, "unreadable"),
         statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),
+        rules=dict(sorted(Counter(verdict.rule for verdict in answered if verdict.rule).items())),
         expected=sum(asked.values()),
         answered=len(answered),
         cut_off=sum(verdict.cut_off for verdict in answered),

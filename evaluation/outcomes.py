@@ -66,6 +66,7 @@ class SampleOutcome(_Part):
     truth: str
     value: str | None
     status: str
+    rule: str = Field(default="", description="by which rule the answer was read, where its reader tells")
     outcome: Outcome
     score: float | None = Field(description="None where the answer is not known or the request failed")
     tags: dict[str, str] = {}
@@ -171,6 +172,7 @@ def _outcome(
         truth=sample.truth,
         value=verdict.value if verdict else None,
         status=verdict.status if verdict else "failed",
+        rule=verdict.rule if verdict else "",
         outcome=verdict.outcome if verdict else "failed",
         score=verdict.score if verdict and sample.scored else None,
         tags=dict(verdict.tags) if verdict else {},

@@ -18,6 +18,7 @@ from evaluation.departures import Departure
 from evaluation.errors import JudgesMixedError
 from evaluation.judge_tables import judge_caveats, judgements
 from evaluation.metrics.accuracy import Strata
+from evaluation.reading_rules import rules_table
 from evaluation.replies import Reply, reply_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
@@ -169,7 +170,12 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         samples=len(dataset.samples),
         awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
         versions=versions_of(dataset),
-        tables=(*findings.tables, *closing_tables(verdicts), cells_table(cells, benchmark.grouping)),
+        tables=(
+            *findings.tables,
+            *closing_tables(verdicts),
+            cells_table(cells, benchmark.grouping),
+            *rules_table(cells),
+        ),
         figures=findings.figures,
         cells=cells,
         caveats=(

@@ -45,8 +45,9 @@ def option_judge(sample: Sample) -> Judge:
 def _judged_by_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict:
     if reply.text is None:
         return Verdict(None, reply.absence, 0.0 if sample.scored else None)
-    answer = parse_answer(reply.text, sample.options)
-    return Verdict(answer.value, answer.status, float(answer.value == sample.truth) if sample.scored else None)
+    answer = parse_answer(reply.text, sample.options, cut_off=reply.cut_off)
+    score = float(answer.value == sample.truth) if sample.scored else None
+    return Verdict(answer.value, answer.status, score, rule=answer.rule)
 
 
 def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:

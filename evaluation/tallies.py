@@ -81,8 +81,8 @@ def _verdicts(cell: CellTally) -> list[Any]:
     for verdict in cell.verdicts.values():
         score = None if np.isnan(verdict.score) else verdict.score
         told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
-        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.closed, verdict.kept)
-        alike.setdefault((*told, *ends), []).append(verdict.repeat)
+        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.rule, verdict.closed)
+        alike.setdefault((*told, *ends, verdict.kept), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
 
@@ -90,11 +90,13 @@ def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchm
     verdicts, unknown, traits, num_rasters = told
     cell = tally.cells[key]
     for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
-        cut_off, overflowed, filtered, capped, closed = ends
+        cut_off, overflowed, filtered, capped, *more = ends  # older forms keep no rule, and no closing turn
+        rule, closed = more or ("", None)
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
         judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
-        alike = Tallied(failure, empty, 0.0, *judged, kept=again, closed=Closed(*closed) if closed else None)
+        turn = Closed(*closed) if closed else None
+        alike = Tallied(failure, empty, 0.0, *judged, kept=again, closed=turn, rule=rule)
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)

@@ -53,7 +53,8 @@ class Verdict(NamedTuple):
     """What judging says of a reply.
 
     `value` is the final answer as it was read, None where there is no single one, and `status` how it was found. A
-    `score` of 1 is right and of 0 wrong; None where nothing can be said yet. `kept` is what the benchmark's report
+    `score` of 1 is right and of 0 wrong; None where nothing can be said yet. `rule` names by which rule of reading the
+    value was found, where its reader tells. `kept` is what the benchmark's report
     needs beyond these: small, hashable, ordered; equal ones are kept once. `tags` name what the reply can be sorted by.
     `tell` makes the parts, for those who look closer.
     """
@@ -64,6 +65,7 @@ class Verdict(NamedTuple):
     kept: tuple[Any, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
     tell: Callable[[], tuple[Part, ...]] = tuple
+    rule: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -146,6 +148,7 @@ class Tallied(NamedTuple):
     repeat: int = 0
     kept: tuple[Any, ...] = ()
     closed: Closed | None = None
+    rule: str = ""
 
 
 def _rank(verdict: Tallied) -> Rank:
@@ -421,6 +424,7 @@ class Tally:
             repeat=reply.repeat,
             kept=self._kept.setdefault(verdict.kept, verdict.kept),
             closed=reading.closed if (reading := self.judges.closing(reply, position, verdict)) else None,
+            rule=verdict.rule if verdict.value is not None else "",
         )
 
 

@@ -7,10 +7,12 @@ option's own words count as its letter, where no letter is named: the paper take
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.final import parse_answer
 from evaluation.answers.loose_json import CutOff, read_objects, unescaped
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.text import Answer, answer_of
 
 READER_VERSION = "atombench-answers/2"
@@ -27,17 +29,19 @@ _CLOSED = re.compile(r"[\s`}\],]*")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
 
 
-def read_answer(raw: str, options: Mapping[str, str]) -> ParsedAnswer:
-    """Read a raw response to a question with lettered options; `value` is a letter, or None."""
+def read_answer(raw: str, options: Mapping[str, str], *, cut_off: bool = False) -> ParsedAnswer:
+    """Read a raw response to a question with lettered options, which may be cut off; `value` is a letter, or None."""
     answer = answer_of(raw)
     if answer is None or answer.before:
         return _long_answer(raw, answer, options)
     wrapped = wrapped_answer(answer.text)
     said = answer.text if wrapped is None else wrapped
-    found = parse_answer(said, options)
+    found = parse_answer(said, options, cut_off=cut_off and wrapped is None)
     if found.status != "marker" and (letter := _opening_letter(said, options)) and not _concludes(said):
-        return ParsedAnswer(letter, "last")
-    return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
+        return ParsedAnswer(letter, "last", rule="opening")
+    if found.quoted:
+        return ParsedAnswer(found.quoted, "option_text", rule="option text")
+    return found if wrapped is None or found.value is None else replace(found, rule="json")
 
 
 def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
@@ -46,7 +50,7 @@ def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) ->
     opening = _OPENING.match(answer.before) if answer else None
     if opening and opening[1] in options and found.status != "marker":
         return ParsedAnswer(None, "too_long")
-    return ParsedAnswer(found.quoted, "option_text") if found.quoted else found
+    return ParsedAnswer(found.quoted, "option_text", rule="option text") if found.quoted else found
 
 
 def _concludes(said: str) -> bool:

@@ -5,7 +5,7 @@ from typing import Literal
 from benchmarks.atombench.answers import read_answer
 from benchmarks.atombench.samples import Sample
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.final import ParsedAnswer
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict
 
@@ -39,9 +39,9 @@ class SampleJudge:
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
-        final = self._read(reply.text, reply.absence)
+        final = self._read(reply.text, reply.absence, cut_off=reply.cut_off)
         if not self._sample.scored:
-            return Verdict(final.value, final.status, None)
+            return Verdict(final.value, final.status, None, rule=final.rule)
         outcome = outcome_of(final, self._sample.answer)
         firsts = [(text, self._read(text)) for step, text in reply.steps if step == FIRST]
         points = points_of(outcome, self._sample.num_options)
@@ -52,10 +52,15 @@ class SampleJudge:
             kept=(outcome, *(outcome_of(read, self._sample.answer) for _, read in firsts)),
             tags=(("counts as", outcome), ("points", f"{points:.2f}")),
             tell=lambda: tuple(self._part(*first) for first in firsts),
+            rule=final.rule,
         )
 
-    def _read(self, text: str | None, absence: Literal["filtered", "overflowed"] = "filtered") -> ParsedAnswer:
-        return ParsedAnswer(None, absence) if text is None else read_answer(text, self._sample.options or {})
+    def _read(
+        self, text: str | None, absence: Literal["filtered", "overflowed"] = "filtered", *, cut_off: bool = False
+    ) -> ParsedAnswer:
+        if text is None:
+            return ParsedAnswer(None, absence)
+        return read_answer(text, self._sample.options or {}, cut_off=cut_off)
 
     def _part(self, first: str | None, answer: ParsedAnswer) -> Part:
         return Part(

@@ -6,6 +6,7 @@ answer, and not the form. The parse status says how an answer was found.
 
 import re
 from math import isclose
+from typing import NamedTuple
 
 from benchmarks.questions.samples import LETTERS_JOINT, Question
 from evaluation.answers.abstention import abstains, commits
@@ -20,12 +21,20 @@ from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/2"
+JUDGE_VERSION = "questions/3"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
 _LIKE_EXACT = 1e-9
 _Read = tuple[str | None, str]
+
+
+class _Choice(NamedTuple):
+    """The letter of an option, how it was found, and by which rule."""
+
+    value: str | None
+    status: str
+    rule: str = ""
 
 
 class QuestionJudge:
@@ -40,13 +49,17 @@ class QuestionJudge:
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
-        value, status = (None, reply.absence) if reply.text is None else self._read(reply.text)
+        is_choice, rule = self._question.kind == "choice", ""
+        if reply.text is None:
+            value, status = None, str(reply.absence)
+        elif is_choice:
+            value, status, rule = self._read_choice(reply.text, reply.cut_off)
+        else:
+            value, status = self._read(reply.text)
         score = float(value is not None and self.is_right(value)) if self._question.scored else None
-        return Verdict(value, status, score, kept=(value,) if self._question.kind == "choice" else ())
+        return Verdict(value, status, score, kept=(value,) if is_choice else (), rule=rule)
 
     def _read(self, text: str) -> _Read:
-        if self._question.kind == "choice":
-            return self._read_choice(text)
         if self._question.kind == "choices":
             found = parse_letters(text, self._question.options or {})
             return LETTERS_JOINT.join(found.letters) or None, found.status
@@ -58,17 +71,21 @@ class QuestionJudge:
         if self._question.kind == "text":
             return read_phrase(told)
         value = json_value(told)
-        reading = read_boolean(value) if self._question.kind == "yes_no" else read_number(_without_percent(value))
+        reading = read_boolean(value) if self._question.kind == "yes_no" else self._read_number(value)
         return _written(reading, told)
 
-    def _read_choice(self, text: str) -> _Read:
-        found = parse_answer(text, self._question.options)
+    def _read_choice(self, text: str, cut_off: bool) -> _Choice:
+        found = parse_answer(text, self._question.options, cut_off=cut_off)
         if found.status != "option_text" or self._options is None:
-            return found.value, found.status
+            return _Choice(found.value, found.status, found.rule)
         # Twice read, since the words of an option may also be denied: "it is no dog".
         reading = read_choice(said(text).text, self._options)
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
-        return (letter if letter == found.quoted else None), found.status
+        return _Choice(letter if letter == found.quoted else None, found.status, found.rule)
+
+    def _read_number(self, value: object) -> Reading:
+        whole = self._question.scored and float(self._question.answers[0]).is_integer()
+        return read_number(_without_percent(value), whole=whole)
 
     def is_right(self, value: str) -> bool:
         """Whether an answer, as it was read, is a right one."""

@@ -8,8 +8,9 @@ from benchmarks.ultravr.samples import Operation, Sample
 from benchmarks.ultravr.schema_reply import read_schema_reply
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.final import ParsedAnswer, parse_answer
+from evaluation.answers.final import parse_answer
 from evaluation.answers.matching import Box
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.readings import MISSING, TOO_LONG, Reading, ReadingStatus
 from evaluation.replies import Reply
 from evaluation.verdicts import Part, Verdict
@@ -44,7 +45,7 @@ class SampleJudge:
         self.sample = sample
         self.unjudged: list[str] = []
         self._steps: tuple[StepJudge, ...] | None = None
-        self._known: dict[str, ParsedAnswer] = {}
+        self._known: dict[tuple[str, bool], ParsedAnswer] = {}
 
     @property
     def steps(self) -> tuple[StepJudge, ...]:
@@ -82,7 +83,7 @@ class SampleJudge:
         asked: bool,
         unread: Reading = MISSING,
     ) -> Verdict:
-        parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final)
+        parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.cut_off)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
         judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
         steps = [(one, one.verdict(unread) if raw is None else one.judge(raw, frame)) for one, raw in judged]
@@ -93,14 +94,15 @@ class SampleJudge:
             kept=tuple(StepMark(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
             tags=_tags(steps, bool(score)) if reply.protocol == "S4" and steps and self.sample.scored else (),
             tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
+            rule=parsed.rule,
         )
 
-    def _parse(self, final: str) -> ParsedAnswer:
-        parsed = self._known.get(final)
+    def _parse(self, final: str, cut_off: bool) -> ParsedAnswer:
+        parsed = self._known.get((final, cut_off))
         if parsed is None:
-            parsed = parse_answer(final, self.sample.options)
+            parsed = parse_answer(final, self.sample.options, cut_off=cut_off)
             if len(final) <= _LONGEST_KNOWN and len(self._known) < _MOST_KNOWN:
-                self._known[final] = parsed
+                self._known[final, cut_off] = parsed
         return parsed
 
 

@@ -26,7 +26,7 @@ from evaluation.answers.readings import (
 from evaluation.answers.scalars import counts_nothing, read_boolean, read_integer
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/4"
+STEP_PARSER_VERSION = "ultravr-steps/5"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""

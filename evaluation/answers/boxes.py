@@ -8,9 +8,10 @@ from typing import Any, Literal, NamedTuple
 from evaluation.answers.abstention import abstains
 from evaluation.answers.matching import Box
 from evaluation.answers.readings import AMBIGUOUS, BLANK, OUT_OF_RANGE, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import Mention, behind_retraction, is_first_thought, settled
+from evaluation.answers.stances import Mention, settled
 from evaluation.answers.text import sentences
 from evaluation.answers.utterances import is_blank, passages
+from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 from tiling.geometry import Size
 
 BoxConvention = Literal["unit", "thousand", "pixels"]

@@ -9,17 +9,10 @@ from typing import Any
 
 from evaluation.answers.final import parse_answer
 from evaluation.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import (
-    Mention,
-    behind_retraction,
-    is_first_thought,
-    joined,
-    said_values,
-    settled,
-    stances,
-)
+from evaluation.answers.stances import Mention, joined, said_values, settled, stances
 from evaluation.answers.text import lines_backwards, plain, sentences
 from evaluation.answers.utterances import is_blank, passages
+from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
 _RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)

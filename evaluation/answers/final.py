@@ -7,101 +7,44 @@ says so.
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
-from typing import Literal
+from collections.abc import Mapping
+from functools import cache, partial
 
-from evaluation.answers.abstention import abstains, commits
-from evaluation.answers.cells import bare_cell, cell_mentions, join_halves, lone_cell
-from evaluation.answers.coordinates import Coordinate, format_coordinate
-from evaluation.answers.letters import (
-    Letters,
-    behind_glue,
-    direct_letters,
-    latin,
-    letter_mentions,
-    letters_of,
-    mentioned_letters,
-    preceding_letter,
-)
+from evaluation.answers.abstention import abstains
+from evaluation.answers.cells import join_halves
+from evaluation.answers.endings import from_the_end
+from evaluation.answers.letters import behind_glue
+from evaluation.answers.listed import listings, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
-from evaluation.answers.stances import (
-    Mention,
-    behind_retraction,
-    is_conditional,
-    is_hypothesis,
-    joined,
-    settled,
-    verdicts,
-)
-from evaluation.answers.text import Answer, answer_of, lines_backwards, plain, sentences
+from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
+from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
+from evaluation.answers.stances import joined
+from evaluation.answers.text import Answer, answer_of, sentences
+from evaluation.answers.withdrawals import behind_retraction, is_conditional, is_hypothesis
 
-READER_VERSION = "answers/5"
-
-ParseStatus = Literal[
-    "marker",
-    "last",
-    "option_text",
-    "ambiguous",
-    "abstained",
-    "unfinished",
-    "too_long",
-    "overflowed",
-    "filtered",
-    "none",
-]
-"""How an answer was found, or why there is none; whether it is correct is another matter.
-
-`marker` behind an announcement, `last` the last one named, `option_text` an option's words without its letter,
-`ambiguous` several incompatible ones, `abstained` said to be unanswerable, `unfinished` thinking that never ended,
-`too_long` more than is read, of which the end does not tell, `overflowed` a chat that outgrew the model's context
-before its answer, `filtered` an answer that who serves the model withheld or refused, `none` nothing that could be an
-answer.
-"""
+READER_VERSION = "answers/6"
+"""6 reads one grammar in every language, lists by one parser, and asks first whether nothing is answered."""
 
 
-@dataclass(frozen=True)
-class ParsedAnswer:
-    """`value` is a letter, or a coordinate "(row, column)"; None where there is no single answer.
+def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
+    """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate.
 
-    `quoted` is the letter of the option whose words are the answer, where it names no letter (`option_text`): whether
-    that counts is for the benchmark to say.
+    What a text that was `cut_off` names in passing in its last, unended sentence is no answer.
     """
-
-    value: str | None
-    status: ParseStatus
-    quoted: str | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """How one kind of answer is recognized: behind a marker, and in any sentence, where its values are mentioned."""
-
-    behind: Callable[[str, Marker], frozenset[str]]
-    within: Callable[[str], frozenset[str]]
-    mentions: Callable[[str], list[Mention]]
-    options: Mapping[str, str]
-
-
-_REACH = 400
-"""How many characters behind a marker its answer may begin at the furthest."""
-
-
-def parse_answer(text: str, options: Mapping[str, str] | None) -> ParsedAnswer:
-    """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate."""
     answer = answer_of(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
-    said, reader = (answer.text, _letter_reader(options)) if options else (join_halves(answer.text), _CELLS)
+    said, reader = (answer.text, letter_reader(options)) if options else (join_halves(answer.text), CELLS)
     read = cache(partial(_read, reader=reader))
-    if len(said) > _SHORTEST_RETRACTION:
+    if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
         said = behind_retraction(said, lambda rest: read(rest).value is not None)
     parsed = read(said)
+    if cut_off and parsed.status == "last" and _is_broken_off(said, parsed, reader):
+        return ParsedAnswer(None, "unfinished")
     return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
 
 
-def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: _Reader) -> bool:
+def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: Reader) -> bool:
     """Whether what was read of the end of an answer alone may not be what all of it says."""
     if parsed.status in ("marker", "ambiguous"):
         return False
@@ -112,92 +55,66 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
     """Whether a text announces anything, or opens with an option."""
     if final_markers(text) or answer_markers(text):
         return True
-    opening = text.partition("\n")[0]
-    return bool(options) and _option_line(opening, letters_of(tuple(options.items())), options) is not None
+    return bool(options) and option_line(text.partition("\n")[0], options) is not None
+
+
+def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
+    """Whether an answer stands amid the last sentence of a text, and that sentence has no end."""
+    last = next(reversed(sentences(next(reversed(text.splitlines()), ""))), "").strip(" *_(")
+    if last.endswith((".", "!", "?", "。", "।")) or not parsed.value or last.startswith(parsed.value):
+        return False
+    return parsed.value in reader.within(last).values
 
 
 _SHORTEST_RETRACTION = 8
 
 
-def _read(answer: str, reader: _Reader) -> ParsedAnswer:
+def _read(answer: str, reader: Reader) -> ParsedAnswer:
     return (
         _announced_answer(answer, reader)
         or _opening_answer(answer, reader)
-        or _from_the_end(answer, reader)
+        or from_the_end(answer, reader)
         or ParsedAnswer(None, "none")
     )
 
 
-def _letter_reader(options: Mapping[str, str]) -> _Reader:
-    letters = letters_of(tuple(options.items()))
-
-    def behind(text: str, marker: Marker) -> frozenset[str]:
-        return direct_letters(text, marker.end, letters) & letters.valid or preceding_letter(
-            text, marker.start, letters
-        )
-
-    return _Reader(
-        behind,
-        lambda sentence: _sentence_letters(sentence, letters),
-        lambda sentence: letter_mentions(sentence, letters),
-        options,
-    )
-
-
-def _sentence_letters(sentence: str, letters: Letters) -> frozenset[str]:
-    alone = latin(plain(sentence))
-    return frozenset({alone}) if alone in letters.valid else mentioned_letters(sentence, letters)
-
-
-def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
-    announced = _announced(text, marker)
-    if mentions := cell_mentions(announced):
-        return _written(joined(announced, mentions))
-    cell = bare_cell(text[marker.end : marker.end + _REACH])
-    return _written([cell] if cell else [])
-
-
-def _written(cells: Iterable[Hashable]) -> frozenset[str]:
-    return frozenset(format_coordinate(cell) for cell in cells if isinstance(cell, Coordinate))
-
-
-def _cells_within(sentence: str) -> frozenset[str]:
-    cell = lone_cell(sentence)
-    return _written([cell] if cell else settled(sentence, cell_mentions(sentence)))
-
-
-_CELLS = _Reader(_cells_behind, _cells_within, cell_mentions, {})
-
-
-def _announced_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
+def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
     """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
     quoted: str | None = None
     conditional = False
-    for markers in (final_markers(text), answer_markers(text)):
-        for marker in reversed(markers):
+    for markers_in in (final_markers, answer_markers):
+        for marker in reversed(markers_in(text)):
             before = _clause_before(text, marker)
-            if before and is_hypothesis(before):
+            if (before and is_hypothesis(before)) or _is_of_list(text, marker, reader):
                 continue
             parsed, words = _from_marker(text, marker, reader)
             if parsed and before and is_conditional(before):
                 conditional = True
             elif parsed and quoted:
-                return parsed if parsed.value == quoted else ParsedAnswer(None, "ambiguous")
+                return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
             elif parsed:
                 return parsed
             quoted = quoted or words
     if quoted:
-        last = _from_the_end(text, reader)
-        return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted)
-    return ParsedAnswer(None, "ambiguous") if conditional and not _unconditional(text, reader) else None
+        last = from_the_end(text, reader)
+        return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted, "option text")
+    return AMBIGUOUS_ANSWER if conditional and not _unconditional(text, reader) else None
 
 
-def _unconditional(text: str, reader: _Reader) -> bool:
-    last = _from_the_end(text, reader)
+def _unconditional(text: str, reader: Reader) -> bool:
+    last = from_the_end(text, reader)
     return last is not None and last.value is not None
 
 
-_CLAUSE = re.compile(r"[.!?;。！？；\n]")
+def _is_of_list(text: str, marker: Marker, reader: Reader) -> bool:
+    """Whether what announces is a verdict in a list of options, with nothing behind it in its line."""
+    line_end = text.find("\n", marker.end)
+    if line_end < 0 or not reader.options or any(map(str.isalnum, text[marker.end : line_end])):
+        return False
+    return text.count("\n", 0, marker.start) in listings(text, text.splitlines(), reader.options)
+
+
+_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
 _CLAUSE_REACH = 160
 
 
@@ -206,138 +123,30 @@ def _clause_before(text: str, marker: Marker) -> str:
     return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
-def _from_marker(text: str, marker: Marker, reader: _Reader) -> tuple[ParsedAnswer | None, str | None]:
+def _from_marker(text: str, marker: Marker, reader: Reader) -> tuple[ParsedAnswer | None, str | None]:
     """Return what one announcement says, or the letter of the option whose words it quotes instead."""
     values = reader.behind(text, marker)
-    announced = _announced(text, marker)
-    if values and len(announced) > 1 and (mentions := reader.mentions(announced)):
-        values |= frozenset(map(str, joined(announced, mentions))) if reader.options else frozenset()
+    announced = announced_in(text, marker)
+    if marker.form != "json" and values and len(announced) > 1 and reader.options:
+        mentions = reader.mentions(announced)
+        if any(mention.value not in values for mention in mentions):
+            values |= frozenset(map(str, joined(announced, mentions)))
     if not values and not marker.direct:
-        values = reader.within(announced)
+        values = frozenset(map(str, reader.within(announced).values))
     if values:
-        return _single(values, "marker"), None
+        return single(values, "marker", marker.form), None
     if marker.direct:
         return None, None
-    quoted = _quoted_option(announced, reader.options) or _quoted_option(behind_glue(announced), reader.options)
+    quoted = quoted_option(announced, reader.options) or quoted_option(behind_glue(announced), reader.options)
     return (ParsedAnswer(None, "abstained") if not quoted and abstains(announced) else None), quoted
 
 
-def _announced(text: str, marker: Marker) -> str:
-    """Return the first sentence behind a marker."""
-    for line in text[marker.end : marker.end + _REACH].splitlines():
-        if any(character.isalnum() for character in line):
-            return next((part for part in sentences(line) if any(c.isalnum() for c in part)), line)
-    return ""
-
-
-def _opening_answer(text: str, reader: _Reader) -> ParsedAnswer | None:
+def _opening_answer(text: str, reader: Reader) -> ParsedAnswer | None:
     """Return the option that a text begins with, on a line of its own, before it explains."""
     opening, line_end, rest = text.partition("\n")
     if not line_end or not reader.options:
         return None
-    letters = letters_of(tuple(reader.options.items()))
-    letter = _option_line(opening, letters, reader.options)
-    if letter is None or any(_option_line(line, letters, reader.options) for line in rest.splitlines()):
+    letter = option_line(opening, reader.options)
+    if letter is None or any(option_line(line, reader.options) for line in rest.splitlines()):
         return None
-    return ParsedAnswer(letter, "last")
-
-
-def _option_line(line: str, letters: Letters, options: Mapping[str, str]) -> str | None:
-    alone = latin(plain(line)) if len(line) < 12 else ""
-    if alone in letters.valid:
-        return alone
-    match = letters.restated.fullmatch(line.strip())
-    return match[1] if match and _only_restates(match[1], match[2], options) else None
-
-
-def _from_the_end(text: str, reader: _Reader) -> ParsedAnswer | None:
-    listed = _listed_lines(text, reader.options)
-    conditional = False
-    for line in lines_backwards(text):
-        if line in listed:
-            if parsed := _from_list(listed, reader.options):
-                return parsed
-            continue
-        for sentence in reversed(sentences(line)):
-            if is_conditional(sentence):
-                conditional = conditional or bool(reader.within(sentence))
-            elif parsed := _from_sentence(sentence, reader):
-                return parsed
-    return ParsedAnswer(None, "ambiguous") if listed or conditional else None
-
-
-def _from_sentence(sentence: str, reader: _Reader) -> ParsedAnswer | None:
-    values = reader.within(sentence)
-    if len(values) > 1 and _is_aside(sentence):
-        return None
-    refused = abstains(sentence) and not (len(values) == 1 and commits(sentence))
-    if values and (not refused or _quoted_option(sentence, reader.options)):
-        return _single(values, "last")
-    if not values and (quoted := _quoted_option(sentence, reader.options)):
-        return ParsedAnswer(None, "option_text", quoted)
-    return ParsedAnswer(None, "abstained") if refused else None
-
-
-_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
-
-
-def _is_aside(sentence: str) -> bool:
-    return bool(_ASIDE.fullmatch(sentence.strip(" .。")))
-
-
-def _single(values: frozenset[str], status: ParseStatus) -> ParsedAnswer:
-    return ParsedAnswer(next(iter(values)), status) if len(values) == 1 else ParsedAnswer(None, "ambiguous")
-
-
-def _quoted_option(text: str, options: Mapping[str, str]) -> str | None:
-    """Return the letter of the option whose words a text is, or holds, those of no other option being in it."""
-    if not options:
-        return None
-    said, wordings = plain(text), _wordings(tuple(options.items()))
-    if said in wordings:
-        return wordings[said] if said else None
-    last = said.rpartition(" ")[2]
-    quoted = {wording for wording in wordings if (wording in said if len(wording) >= 4 else wording == last != "")}
-    longest = [wording for wording in quoted if not any(wording in other and wording != other for other in quoted)]
-    return wordings[longest[0]] if len(longest) == 1 else None
-
-
-@lru_cache(maxsize=256)
-def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {plain(text): letter for letter, text in options}
-
-
-def _listed_lines(text: str, options: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the lines that go through the options one by one, with their letters and what they say of them.
-
-    A single such line is an answer, and no list; so are lines that say something else than a verdict.
-    """
-    if not options or "\n" not in text:
-        return {}
-    pattern, found = letters_of(tuple(options.items())).restated, {}
-    for line in text.splitlines():
-        if match := pattern.fullmatch(line.strip()):
-            found[line] = (match[1], match[2])
-    listed = {
-        line: head
-        for line, head in found.items()
-        if _only_restates(*head, options) or verdicts(head[1]) or _SHARE.fullmatch(head[1])
-    }
-    return listed if len({letter for letter, _ in listed.values()}) > 1 else {}
-
-
-_SHARE = re.compile(r"\W*(?:\d+(?:\.\d+)?\s*%|0?\.\d+)\W*")
-
-
-def _only_restates(letter: str, said: str, options: Mapping[str, str]) -> bool:
-    return plain(said) == plain(options[letter])
-
-
-def _from_list(listed: Mapping[str, tuple[str, str]], options: Mapping[str, str]) -> ParsedAnswer | None:
-    """Return the one option that a list of verdicts leaves; None where the list gives none."""
-    judged = {letter: verdicts(said) for letter, said in listed.values() if not _only_restates(letter, said, options)}
-    affirmed = [letter for letter, verdict in judged.items() if verdict == {True}]
-    denied = [letter for letter, verdict in judged.items() if verdict == {False}]
-    if len(affirmed) == 1 and len(affirmed) + len(denied) == len(judged) > 1:
-        return ParsedAnswer(affirmed[0], "last")
-    return ParsedAnswer(None, "ambiguous") if len(affirmed) > 1 else None
+    return ParsedAnswer(letter, "last", rule="opening")

@@ -3,16 +3,17 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.choices import Space, key_of, read_choices
-from evaluation.answers.final import ParseStatus
 from evaluation.answers.letters import Letters, behind_glue, latin, letter_mentions, letters_of
 from evaluation.answers.lexicon import words
+from evaluation.answers.listed import restated_option
 from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.parsed_answers import ParseStatus
 from evaluation.answers.stances import joined, said_values
-from evaluation.answers.text import answer_of, lines_backwards, plain, sentences
+from evaluation.answers.text import answer_of, lines_backwards, sentences
 
 _MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()]")
 _JOINT = re.compile(rf"\s*(?:[,;/&+|、，；]|{words('addition')}|\s)\s*", re.IGNORECASE)
@@ -48,14 +49,14 @@ def parse_letters(text: str, options: Mapping[str, str]) -> ParsedLetters:
 
 def _announced(text: str, marker: Marker, letters: Letters, options: Mapping[str, str]) -> ParsedLetters | None:
     lines = [line for line in text[marker.end :].splitlines() if any(map(str.isalnum, line))]
-    if listed := _restated(lines, letters, options):
+    if listed := _restated(lines, options):
         return _ordered(listed, options, "marker")
     return _in_line(behind_glue(lines[0]), letters, options, "marker") if lines else None
 
 
 def _unannounced(text: str, letters: Letters, options: Mapping[str, str]) -> ParsedLetters | None:
     lines = [line for line in reversed(list(lines_backwards(text))) if any(map(str.isalnum, line))]
-    listed = _restated(lines, letters, options)
+    listed = _restated(lines, options)
     if listed and len(listed) == len(lines):
         return _ordered(listed, options, "last")
     if lines and (alone := _letters_alone(lines[-1], letters)):
@@ -67,15 +68,10 @@ def _unannounced(text: str, letters: Letters, options: Mapping[str, str]) -> Par
     return next((one for one in reversed(found) if one.letters), found[-1]) if found else None
 
 
-def _restated(lines: Sequence[str], letters: Letters, options: Mapping[str, str]) -> list[str]:
+def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
     """The letters of the options that lines repeat one by one, "A. red"."""
-    found = []
-    for line in lines:
-        match = letters.restated.fullmatch(line.strip())
-        if not match or plain(match[2]) != plain(options[match[1]]):
-            break
-        found.append(match[1])
-    return found
+    repeated = (restated_option(line, options) for line in lines)
+    return list(filter(None, takewhile(bool, repeated)))
 
 
 def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: ParseStatus) -> ParsedLetters | None:

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evaluation.answers.lexicon import phrases
-from evaluation.answers.stances import Mention, settled
+from evaluation.answers.lexicon import by_language, phrases, words
+from evaluation.answers.stances import Mention, Settled, settle
 
 _JOIN = (
     r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
@@ -17,9 +17,18 @@ _LABELLED = frozenset(phrases("lettered_noun"))
 _LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
+_ADJECTIVES = [
+    phrase
+    for language, ones in by_language("affirmation").items()
+    if language != "en"
+    for phrase in ones
+    if phrase.isascii()
+]
+_SUBJECT_OF = ("copula", "seeming", "holding", "holding_at_end", "denial_behind")
+_JOINTS = ("reason", "alternative", "addition", "contrast", "denial_before")
 _VERBS = (
-    r"(?:is|was|seems|looks|appears|matches|fits|would|must|should|because|since|as|and|or|states|says|describes|has|best"
-    r"|correctly|for|with|which|due|given|based|holds|follows|by|from|in|on|at|over|under|est|ist|es|y|o|e|u|no|ni|está|sería|queda|porque|ya|pero|sino|und|oder|ou|et|nor|but|cannot|can|isn|does)\b"
+    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
+    rf"|{words(*_SUBJECT_OF)}|{words(*_JOINTS)}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
@@ -31,6 +40,7 @@ _JUDGED = re.compile(
 
 _LEADING = ("before_letter", "alternative", "addition", "contrast", "preference", "denial_before")
 _BEFORE = frozenset(phrase.split()[-1] for name in _LEADING for phrase in phrases(name))
+_OPTION_NOUNS = frozenset(phrases("option_noun"))
 """Words behind which a bare capital is an option's letter."""
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
@@ -44,11 +54,11 @@ _HOMOGLYPHS = str.maketrans("АВСΑΒ", "ABCAB")
 
 _GLUE = re.compile(
     r"(?:[\s*_`~#>\"'“”‘’«»「『【［$:：=→⇒\\(\[{|!,，.。)}\]–—-]"
-    r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|clearly|indeed|definitely|likely|probably|most|the|this|to"
+    r"|\b(?:is|was|are|be|would|should|must|will|therefore|thus|indeed|most|the|this|to"
     r"|question|correct|right|best|option|choice|answer|letter|final|number|text|mathrm|mathbf|textbf|boxed|rm|bf|mbox|following|"
     r"seems|appears|i|think|believe|as|follows|est|la|le|lautet|ist|die|der|das|es|wäre|opción|opção|opzione|lettre|buchstabe|"
-    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[A-H]\b))|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
-    r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|هي|الصحيحة|היא|คือ|है)*",
+    r"réponse|respuesta|correcta|correcte|correta|corretta|letra|lettera|é|è|a(?=\s+(?:letra|opção|opción))|(?-i:a(?=\s+[(\[*_`\"']*[A-H]\b))|alternativa|donc|bien|also|somit|portanto|actually|in\s+fact|of\s+course|remains|stays|still|[a-z]{2,14}ly|value|json|это|вариант|буква|adalah|là|är|je|đúng)\b"
+    r"|/?answer>|[是为為选選はである는은이]|选项|選項|项|選択肢|선택지|보기|옵션|विकल्प|الخيار|هي|الصحيحة|היא|คือ|है)*",
     re.IGNORECASE,
 )
 
@@ -61,7 +71,7 @@ class Letters:
     direct: re.Pattern[str]
     mention: re.Pattern[str]
     small: re.Pattern[str]
-    restated: re.Pattern[str]
+    """Letters in lower case, where they can be nothing else: "option b", "(b)", "So b."."""
     preceding: re.Pattern[str]
     own: bool
 
@@ -78,8 +88,10 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
         mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
-        small=re.compile(rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"),
-        restated=re.compile(rf"[\s*_>#-]*(?i:option\s+)?\(?([{upper}])\s*[.):\]*]+\s*(\S.*)"),
+        small=re.compile(
+            rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
+            rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
+        ),
         preceding=re.compile(
             rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),
@@ -95,6 +107,8 @@ def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]
         return frozenset()
     found = [latin(match[0])]
     while (joint := _FOLLOWING.match(text, match.end())) and (match := letters.direct.match(text, joint.end())):
+        if match[0].islower() != found[0].islower() and match[0].islower():
+            break  # "C, d. h. ..."
         found.append(latin(match[0]))
         if len(found) > _MOST_JOINED:
             break
@@ -116,9 +130,9 @@ def behind_glue(text: str) -> str:
     return text[_glued(text, 0) :]
 
 
-def mentioned_letters(sentence: str, letters: Letters) -> frozenset[str]:
-    """Return the option letters that a sentence settles on, by the grammar of stances."""
-    return frozenset(str(letter) for letter in settled(sentence, letter_mentions(sentence, letters)))
+def settled_letters(sentence: str, letters: Letters) -> Settled:
+    """Tell on which option letters a sentence settles, by the grammar of stances."""
+    return settle(sentence, letter_mentions(sentence, letters))
 
 
 def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
@@ -133,7 +147,7 @@ def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
     )
     found = [Mention(match.start(1), match.end(1), match[1]) for match in named]
     for match in letters.small.finditer(text):
-        group = 1 if match[1] else 2
+        group = match.lastindex or 1
         found.append(Mention(match.start(group), match.end(group), match[group].upper()))
     return sorted(found)
 
@@ -174,6 +188,7 @@ def latin(letter: str) -> str:
 _WORDS = {"A": re.compile(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
 """Letters that are words, and what stands behind them where they are none: "A" the article, "I" who speaks."""
 _OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
+_ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|[,;:!?]|\.[\s*_`\"'”’)\]]*$)")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
@@ -190,16 +205,16 @@ def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
     behind = text[match.end() : match.end() + 1]
     if before and before in _OPENING and behind and behind in _CLOSING:
         return True
+    word = _last_word(text, match.start())
+    if word in _OPTION_NOUNS:
+        return True
     if match[1] in _WORDS and not _WORDS[match[1]].match(text, match.end()):
         return False
-    if _stands_alone(text, match):
-        return True
     if _NAME_BEHIND.match(text, match.end()) and _INITIAL_BEFORE.search(text, *_just_before(match)):
         return False
-    word = _last_word(text, match.start())
     if not word or word in _BEFORE or not word.isascii() or latin(word) in letters.valid:
         return True
-    return bool(_OPTION_BEHIND.match(text, match.end()))
+    return bool(_ENDS_CLAUSE.match(text, match.end()) or _OPTION_BEHIND.match(text, match.end()))
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def by_language(name: str) -> dict[str, list[str]]:
     return _WORDS[name]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def words(*names: str) -> str:
     """Return a pattern's group that matches any phrase of some classes, the longest first. For lower-case texts."""
     longest_first = sorted({phrase for name in names for phrase in phrases(name)}, key=lambda phrase: -len(phrase))
@@ -39,26 +39,46 @@ def words(*names: str) -> str:
 
 
 def _pattern(phrase: str) -> str:
-    return r"\s+".join(re.escape(word).replace("'", "['’]") for word in phrase.split())
+    written = r"\s+".join(re.escape(word).replace("'", "['’]") for word in phrase.rstrip("*").split())
+    return written + r"\w{0,20}" if phrase.endswith("*") else written
+
+
+_TOKEN = re.compile(rf"{_LETTER}+")
+_LONGEST_SPLIT = 400
+"""Characters of a text whose words are told apart; in a longer one looking for stems is cheaper."""
+
+
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text))
 
 
 class Words:
-    """A pattern that begins with a phrase of some classes, and is searched only where one of their stems stands.
+    """A pattern that begins with a phrase of some classes, and is searched only where the longest word of one stands.
 
-    Looking for the stems is far cheaper than the pattern, and most texts hold none.
+    Looking for these is far cheaper than the pattern, and most texts hold none.
     """
 
     def __init__(self, *names: str, pattern: str = "{}") -> None:
         self.pattern = re.compile(pattern.replace("{}", words(*names), 1), re.DOTALL)
-        heads = {re.split(r"[\s']", phrase)[0] for name in names for phrase in phrases(name)}
-        least = {head for head in heads if not any(other in head and other != head for other in heads)}
-        self._ascii = tuple(head for head in least if head.isascii())
-        self._other = tuple(head for head in least if not head.isascii())
+        every = {phrase for name in names for phrase in phrases(name)}
+        keys = {phrase: max(_TOKEN.findall(phrase), key=len, default=phrase) for phrase in every}
+        whole = {key for phrase, key in keys.items() if not _UNSPACED.search(phrase) and f"{key}*" not in phrase}
+        self._tokens = frozenset(filter(_TOKEN.fullmatch, whole))
+        parts = {phrase if _UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
+        self._parts, self._stems = _stems(parts), _stems(parts | self._tokens)
+        self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))
 
     def may_be_in(self, lowered: str) -> bool:
-        """Whether one of the stems stands in a lower-case text."""
-        stems = self._ascii if lowered.isascii() else self._ascii + self._other
-        return any(stem in lowered for stem in stems)
+        """Whether the longest word of a phrase stands in a lower-case text."""
+        is_ascii = lowered.isascii()
+        if len(lowered) <= _LONGEST_SPLIT:
+            if not self._tokens.isdisjoint(_tokens(lowered)):
+                return True
+            parts = self._ascii_parts if is_ascii else self._parts
+        else:
+            parts = self._ascii_stems if is_ascii else self._stems
+        return any(map(lowered.__contains__, parts))
 
     def search(self, lowered: str) -> re.Match[str] | None:
         """Find the first match."""
@@ -75,3 +95,8 @@ class Words:
     def split(self, lowered: str) -> list[str]:
         """Split at every match."""
         return self.pattern.split(lowered) if self.may_be_in(lowered) else [lowered]
+
+
+def _stems(parts: Collection[str]) -> tuple[str, ...]:
+    """The parts without those that hold another."""
+    return tuple(part for part in parts if not any(other in part and other != part for other in parts))

@@ -3,6 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.answers.lexicon import phrases
+
+Announcement = Literal["announced", "box", "json"]
+"""In words, in a box, or under a key of JSON."""
 
 
 @dataclass(frozen=True)
@@ -12,66 +18,58 @@ class Marker:
     start: int
     end: int
     direct: bool
+    form: Announcement = "announced"
 
 
-@dataclass(frozen=True)
 class _Phrases:
     """Phrases of one strength, lower case. `connector` wants "is", ":" or the like behind them.
 
-    One of `stems` stands in every ASCII phrase: looking for them first spares most texts the phrases.
+    ASCII ones are kept by a stem that each of them holds: looking for the stems spares most texts the phrases.
     """
 
-    stems: tuple[str, ...]
-    ascii: tuple[str, ...]
-    other: tuple[str, ...]
-    direct: bool
-    connector: bool
+    def __init__(self, name: str, *, direct: bool, connector: bool) -> None:
+        ascii_ones = [phrase for phrase in phrases(name) if phrase.isascii()]
+        ends = {re.split(r"[\s_]", phrase.strip("\\<>."))[-1] for phrase in ascii_ones}
+        stems = [end for end in ends if not any(other in end and other != end for other in ends)]
+        by_stem = {phrase: next(stem for stem in stems if stem in phrase) for phrase in ascii_ones}
+        self.ascii = [(stem, [phrase for phrase in ascii_ones if by_stem[phrase] == stem]) for stem in stems]
+        self.other = tuple(phrase for phrase in phrases(name) if not phrase.isascii())
+        self.direct, self.connector = direct, connector
+
+    def candidates(self, text: str) -> list[str]:
+        """Return the phrases that may stand in a text, each once."""
+        found = [] if text.isascii() else list(self.other)
+        for stem, ones in self.ascii:
+            if stem in text:
+                found += ones
+        return found
 
 
-_FINAL = _Phrases(
-    stems=("final", "answer", "boxed", "fbox"),
-    ascii=("final answer", "final choice", "final option", "\\boxed", "\\fbox", "<answer>", "final_answer",
-           "finalanswer", '"answer"', "'answer'", "respuesta final", "resposta final", "risposta finale",
-           "antwort final"),
-    other=("réponse finale", "réponse définitive", "endgültige antwort", "окончательный ответ", "итоговый ответ",
-           "最终答案", "最終答案", "最终回答", "最終的な答え", "最終回答", "최종 답"),
-    direct=False,
-    connector=False,
-)  # fmt: skip
-_ANSWER = _Phrases(
-    stems=("ans", "option", "choice", "resp", "risposta", "antwo", "jawaban", "svar", "cevap", "final", "opzione",
-           "alternativa"),
-    ascii=("answer", "answer key", "ans", "ans.", "final", "selected option", "chosen option",
-           "correct option", "correct choice", "right option", "right choice", "best option", "best choice",
-           "respuesta", "resposta", "risposta", "antwort", "antwoord", "jawaban", "jawabannya",
-           "opzione corretta", "alternativa correta", "svar", "cevap", "svaret"),
-    other=("réponse", "ответ", "відповідь", "odpowiedź", "odpověď", "đáp án", "απάντηση", "الإجابة", "الجواب",
-           "правильный вариант", "верный вариант", "پاسخ", "คําตอบ", "válasz",
-           "उत्तर", "תשובה", "yanıt", "답은", "답변", "opción correcta", "opção correta", "option correcte"),
-    direct=False,
-    connector=True,
-)  # fmt: skip
-_CHOICE = _Phrases(
-    stems=("choos", "choice", "select", "pick", "guess", "go with", "i'll say", "elijo", "choisis", "scelgo"),
-    ascii=("i choose", "i would choose", "i'd choose", "i select", "i would select", "i pick", "i'd pick",
-           "go with", "best guess", "my choice", "my guess", "my pick", "i'll say", "select option", "choose option",
-           "elijo", "je choisis", "scelgo"),
-    other=("答案", "答え", "正解", "回答", "故选", "因此选", "所以选", "應選", "应选", "选择", "選擇",
-           "正确选项", "正確選項", "정답", "답", "выбираю", "ich wähle", "odpowiedź to"),
-    direct=True,
-    connector=False,
-)  # fmt: skip
+_FINAL = _Phrases("announcement_final", direct=False, connector=False)
+_ANSWER = _Phrases("announcement", direct=False, connector=True)
+_CHOICE = _Phrases("announcement_direct", direct=True, connector=False)
+_DENIALS = frozenset({*phrases("denial_before"), *phrases("negation"), "wrong", "incorrect"})
+_NOT = frozenset("不非無无未")
+_FILLERS = frozenset(phrases("filler"))
 
 _CONNECTOR = re.compile(
     r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|đúng|الصحيحة|is\s+therefore)\b)?"
-    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–]|-\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|היא|คือ"
-    r"|,?\s+[(\[*\"'`]*[a-h](?![a-z0-9_]|['’](?!d[iı]r))"
-    r"|\b(?:is|was|are|would|should|must|will|seems|appears|est|ist|lautet|wäre|es|sería|é|è|será|sarà|adalah|är|je)\b"
+    r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–]|-\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|هو|היא|คือ"
+    r"|,?\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*\s*(?:[^\w\s'’]|$|\n|['’]d[iı]r|[^\W\da-zà-ɏЀ-ӿ]))|\s+to\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*(?:[.,;!]|\s*$))"
+    r"|\b(?:is|was|are|would|should|must|will|seems|appears|remains|stays|est|ist|lautet|wäre|bleibt|reste|es|sería|é"
+    r"|è|será|sarà|adalah|är|je)\b"
     r"|\bto\s+(?:the|this)\s+question\s+(?:is|would|should|must)\b)",
     re.IGNORECASE,
 )
 _LONGEST_CONNECTOR = 40
-_NEGATED_BEFORE = re.compile(r"(?:\bnot\s+(?:the\s+|my\s+|a\s+)?|\bwrong\s+|\bincorrect\s+|\bno\s+)$", re.IGNORECASE)
+_REACH_BEFORE = 24
+_KEYED = re.compile(
+    r"[\"'“](?:(?:final|correct|selected|chosen|predicted|best)[_ ]?)?(?:answer|choice|option|prediction|result|letter)"
+    r"(?:[_ ]?letter)?[\"'”]\s{0,8}:\s{0,8}(?=[\"'“(\[{*]{0,3}[a-z](?![a-z0-9]))",
+    re.IGNORECASE,
+)
+"""A key of JSON whose value begins with a letter that stands alone."""
+_ANSWER_KEYED = re.compile(r"[\"']answer[\"']", re.IGNORECASE)
 
 
 _MOST = 64
@@ -80,7 +78,8 @@ _MOST = 64
 
 def final_markers(text: str) -> list[Marker]:
     """Find the last announcements of a final answer, in order."""
-    return sorted(_find(_FINAL, text, text.lower()), key=lambda marker: marker.end)[-_MOST:]
+    found = [*_find(_FINAL, text, text.lower()), *_keys(text)]
+    return sorted(found, key=lambda marker: marker.end)[-_MOST:]
 
 
 def answer_markers(text: str) -> list[Marker]:
@@ -90,17 +89,23 @@ def answer_markers(text: str) -> list[Marker]:
     return sorted(found, key=lambda marker: (marker.end, marker.start))[-_MOST:]
 
 
+def _keys(text: str) -> Iterator[Marker]:
+    if '"' in text or "'" in text:
+        yield from (Marker(*key.span(), direct=False, form="json") for key in _ANSWER_KEYED.finditer(text))
+        if "{" in text:
+            yield from (Marker(*key.span(), direct=True, form="json") for key in _KEYED.finditer(text))
+
+
 def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
     # Lower-casing may lengthen a text (İ); positions are then of no use, and the text itself is searched.
     searched = lowered if len(lowered) == len(text) else text
-    candidates = phrases.ascii if any(stem in searched for stem in phrases.stems) else ()
-    for phrase in candidates if searched.isascii() else candidates + phrases.other:
+    for phrase in phrases.candidates(searched):
         position, found = searched.rfind(phrase), 0
         while position >= 0 and found < _MOST:
             end = position + len(phrase)
             if _counts(phrases, phrase, searched, position, end):
                 found += 1
-                yield Marker(position, end, phrases.direct)
+                yield Marker(position, end, phrases.direct, "box" if phrase[0] == "\\" else "announced")
             position = searched.rfind(phrase, 0, position)
 
 
@@ -109,9 +114,19 @@ def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> 
         return False
     if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):
         return False
+    if text[max(0, start - 1) : start] in _NOT:
+        return False
     if phrases.connector and not _CONNECTOR.match(text, end, end + _LONGEST_CONNECTOR):
         return False
-    return not _NEGATED_BEFORE.search(text, max(0, start - 16), start)
+    return not _is_denied(text, start)
+
+
+def _is_denied(text: str, start: int) -> bool:
+    """Whether the words before an announcement deny it, "and not the answer B"."""
+    before = text[max(0, start - _REACH_BEFORE) : start].split()
+    while before and before[-1] in _FILLERS and before[-1] not in _DENIALS:
+        before.pop()
+    return bool(before) and before[-1] in _DENIALS
 
 
 def _letter_at(text: str, position: int) -> bool:

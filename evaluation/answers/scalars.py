@@ -10,13 +10,20 @@ from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.lexicon import Words, by_language, phrases, words
 from evaluation.answers.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import Mention, behind_retraction, is_first_thought, settled, verdicts
+from evaluation.answers.stances import Mention, settled, verdicts
 from evaluation.answers.text import lines_backwards, plain, sentences
 from evaluation.answers.utterances import passages
+from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
-_TRUTH = {**dict.fromkeys(phrases("yes"), True), **dict.fromkeys(phrases("no"), False)}
+_TRUTH = {
+    plain(phrase): truth
+    for truth, names in ((True, ("yes", "yes_alone")), (False, ("no",)))
+    for name in names
+    for phrase in phrases(name)
+}
+_LONGEST_PAIR = 64
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
-_OPENING = re.compile(r"[\s*_`\"'“(\[]*([^\W\d_]+)[\s*_`\"'”)\]]*(?:[.,;:!。，；：！—–\n-]|$)")
+_OPENING = re.compile(r"[^.,;:!?。，；：！、،।—–\n-]{1,48}")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
@@ -25,20 +32,34 @@ _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|�
 _NUMERALS = {
     word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word
 } | {"两": 2, "俩": 2, "〇": 0}
+_COUNTED = "".join(phrases("counted"))
 _HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
 _WORD_NUMERALS = "|".join(sorted((re.escape(word) for word in _NUMERALS if word[0] < "\u3000"), key=len, reverse=True))
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})
 """What counts nothing; to any other kind of question "none" is no answer."""
-_DIGITS = r"(?<![A-Za-z0-9_.])[-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
+_THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}}){{2,}}|{_GAPS})"
+"""Digits in groups of three, by one mark; a point alone could begin decimals."""
+_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
 _NUMBER = re.compile(
     rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
 )
+_MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
+"""What parts thousands; a point does so only beside another."""
+_EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
+"""A number that is one thing where a point begins decimals, and another where it parts thousands."""
 _LONGEST_BEFORE = 5
-_GOES_ON = re.compile(r"[.,]\d|[ \u00a0\u2009\u202f'’]\d{3}(?!\d)")
-_BEGINS_BEFORE = re.compile(r"\d[.,]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f'’]$")
+_GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
+_BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
+_BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
+_COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
+_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
+_FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
+_INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
+_PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
-_REFERENCE = re.compile(rf"{words('reference')}\s*$", re.IGNORECASE)
+_REFERENCE = Words("reference", pattern=r"{}\s*$")
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
@@ -56,13 +77,13 @@ def read_boolean(value: Any) -> Reading:
         return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
     if (known := _truth(value)) is not None:
         return parsed(known)
-    if _says_both(value):
+    if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     value = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     for passage in passages(value):
         for told in (passage,) if passage is value else (passage, behind_glue(passage)):
             opening = _OPENING.match(told)
-            if opening and (known := _TRUTH.get(opening[1].lower())) is not None and not _is_withdrawn(told):
+            if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
                 return parsed(known)
     return _last_verdict(value)
 
@@ -87,7 +108,9 @@ def _known(text: str) -> frozenset[bool]:
 
 
 def _is_withdrawn(text: str) -> bool:
-    return is_first_thought(next(iter(sentences(text.partition("\n")[0])), ""))
+    """Whether the first sentence tells of a first impression, or that no answer can be given."""
+    first = next(iter(sentences(text.partition("\n")[0])), "")
+    return is_first_thought(first) or (abstains(first) and not commits(first))
 
 
 def _last_verdict(text: str) -> Reading:
@@ -97,7 +120,7 @@ def _last_verdict(text: str) -> Reading:
     for line in lines:
         for sentence in reversed(sentences(line)):
             said = verdicts(sentence) or _known(sentence)
-            if said and (commits(sentence) or not abstains(sentence)):
+            if said and (not abstains(sentence) or commits(sentence)):
                 return parsed(*said) if len(said) == 1 else AMBIGUOUS
     return UNPARSABLE
 
@@ -122,29 +145,36 @@ def read_integer(value: Any) -> Reading:
     """Read a whole number, or the one that a text's announcement or last sentence with a number comes to."""
     if isinstance(value, int) and not isinstance(value, bool):
         return parsed(value)
-    reading = read_number(value)
+    reading = read_number(value, whole=True)
     return _whole(reading.value) if reading.status == "parsed" else reading
 
 
-def read_number(value: Any) -> Reading:
+def read_number(value: Any, *, whole: bool = False) -> Reading:
     """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to.
 
-    What is too large for a float is none.
+    What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
-    reading = _read_number(value) if isinstance(value, str) else UNPARSABLE
+    reading = _read_number(value, whole) if isinstance(value, str) else UNPARSABLE
     return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
 
 
 _LARGEST = sys.float_info.max
 
 
-def _read_number(value: str) -> Reading:
+def _read_number(value: str, whole: bool) -> Reading:
     if counts_nothing(value):
         return parsed(0.0)
-    if (known := _NUMERALS.get(plain(value).rstrip("".join(phrases("counted"))))) is not None:
+    if (known := _NUMERALS.get(plain(value).rstrip(_COUNTED))) is not None:
         return parsed(float(known))
+    if _NUMBER.search(value) and (found := _number_in(value, whole)):
+        return found
+    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+
+
+def _number_in(value: str, whole: bool) -> Reading | None:
+    """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
@@ -152,13 +182,30 @@ def _read_number(value: str) -> Reading:
             parts = sentences(line)
             for sentence in parts if passage != value else reversed(parts):
                 if numbers := _numbers_in(sentence):
-                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers))
-    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
+    return AMBIGUOUS if any(_is_bound(value, number) for number in _NUMBER.finditer(value)) else None
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
+    """The numbers of a sentence that can be counts: no names of steps, no bounds, no parts of a whole."""
     found = list(_NUMBER.finditer(sentence))
-    return [number for number in found if not _REFERENCE.search(sentence, max(0, number.start() - 12), number.start())]
+    return [number for number in found if not _names(sentence, number) and not _is_bound(sentence, number)]
+
+
+def _names(sentence: str, number: re.Match[str]) -> bool:
+    return bool(_REFERENCE.search(sentence[max(0, number.start() - 12) : number.start()].lower()))
+
+
+def _is_bound(sentence: str, number: re.Match[str]) -> bool:
+    """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
+    before = _before(sentence, number).lower()
+    behind = sentence[number.start() : number.end() + _REACH_BEFORE].lower()
+    if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
+        return True
+    return any(
+        share.start() < len(before) + len(number[0]) and len(before) < share.end()
+        for share in _FRACTION.finditer(before + behind)
+    )
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
@@ -168,12 +215,28 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     result = [number for number in numbers if _before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
     if result:
         return parsed(_value(result[-1][0]))
+    if (total := _total(sentence, numbers)) is not None:
+        return parsed(total)
     mentions = [Mention(*number.span(), _value(number[0])) for number in numbers]
     meant = settled(sentence, mentions)
     if len(meant) == 1:
         return parsed(float(str(next(iter(meant)))))
-    told = {_value(number[0]) for number in numbers if _SAYS.search(_before(sentence, number))}
+    told = {_value(number[0]) for number in numbers if _is_told(sentence, number, numbers)}
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
+
+
+def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
+    """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
+    first, *parts = (_value(number[0]) for number in numbers)
+    behind = sentence[numbers[0].end() :].lower()
+    is_sum = len(parts) > 1 and sum(parts) == first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    return first if is_sum or (max(parts) <= first and _INCLUDING.match(behind)) else None
+
+
+def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:
+    """Whether what stands before a number says that it is the one; a colon does of the last one alone."""
+    before = _before(sentence, number)
+    return bool(_SAYS.search(before)) and (number is numbers[-1] or not before.rstrip(" *_$").endswith(":"))
 
 
 def _before(sentence: str, number: re.Match[str]) -> str:
@@ -181,10 +244,11 @@ def _before(sentence: str, number: re.Match[str]) -> str:
     return sentence[max(0, number.start() - _REACH_BEFORE) : number.start()]
 
 
-def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading) -> Reading:
-    """Return a reading, or that it is ambiguous where its number is part of one that is written otherwise: "0,5"."""
+def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading, whole: bool) -> Reading:
+    """Return a reading, or that it is ambiguous where its number can be read otherwise, or is part of one: "0,5"."""
     read = [number for number in numbers if _value(number[0]) == reading.value]
-    return AMBIGUOUS if read and all(_is_cut(sentence, number) for number in read) else reading
+    unsure = (_is_cut(sentence, number) or (whole and _EITHER.fullmatch(number[0])) for number in read)
+    return AMBIGUOUS if read and all(unsure) else reading
 
 
 def _is_cut(sentence: str, number: re.Match[str]) -> bool:
@@ -196,7 +260,7 @@ def _is_cut(sentence: str, number: re.Match[str]) -> bool:
 
 def _value(text: str) -> float:
     known = _NUMERALS.get(text.lower())
-    return float(text.replace(",", "").replace("−", "-")) if known is None else float(known)
+    return float(_MARKS.sub("", text).replace("−", "-")) if known is None else float(known)
 
 
 def _whole(number: float) -> Reading:

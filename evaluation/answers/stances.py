@@ -4,18 +4,49 @@ A value is a letter, a cell, a number, a label: the rules are the same. A senten
 each value; the rules are patterns over that writing, and read:
 
 - a retraction withdraws what was said before it, if something is said behind it;
-- a first thought is withdrawn, if something else is said;
+- a first thought, a concession, and what others would say are withdrawn, if something else is said;
+- where all are denied but one, that one is left;
 - a denied value is no candidate, nor are those joined to it; a denial of all leaves none;
 - of several values, those said in passing give way to the one that is affirmed, concluded, or set against the others;
 - what is several then is ambiguous.
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
-from evaluation.answers.lexicon import Words, words
-from evaluation.answers.text import LONGEST
+from evaluation.answers.forms import (
+    AFFIRMED,
+    ALONE,
+    ALTERNATIVE,
+    APART,
+    ARROW,
+    ASIDE,
+    BETWEEN,
+    CONCLUSION,
+    CONTRAST,
+    DENIAL_BEHIND,
+    DENIED_ALL,
+    DENIED_BEFORE,
+    DENIES,
+    ENUMERATION,
+    EXCEPTED,
+    EXCEPTED_BEHIND,
+    FIRST,
+    GIVES_WAY,
+    JOINED,
+    LIKELY,
+    MOST,
+    MOST_JOINED,
+    NEXT,
+    OPENING,
+    PREFERENCE,
+    SUBJECT,
+    TOTAL,
+    VALUE,
+    VERDICT,
+)
+from evaluation.answers.withdrawals import behind_retraction
 
 
 class Mention(NamedTuple):
@@ -30,64 +61,21 @@ class Stances(NamedTuple):
     """The sentence as it was written for the rules, with the values that are still said; and what was denied."""
 
     written: str
-    denied: frozenset[Hashable]
+    denied: frozenset[Hashable] = frozenset()
 
 
-_FIRST = 0xF0000
-_MOST = 4096
-_SIGNS = f"{chr(_FIRST)}-{chr(_FIRST + _MOST)}"
-_V = f"[{_SIGNS}]"
-_OPENING = "([{⟦"
-_FIRST_ONE = rf"{_V}[)\]}}⟧]*+"
-"""A value as patterns begin that are searched for: a run of brackets would be gone through from each of them."""
-_ONE = rf"[{re.escape(_OPENING)}]*{_FIRST_ONE}"
-_FILLED = rf"(?:{words('filler')}\s*+|[(\[:：「“]\s*+)*+"
-_AND = rf"(?:\s*+[,，]?+\s*+(?:{words('alternative', 'addition')}|[/&+、])\s*+{_FILLED})"
-_COMMA = r"\s*+[,，]\s*+"
-_MOST_JOINED = 8
-"""Values that a list may go on by, of either kind: one without end would be read anew from each of its values."""
-_MORE = rf"(?:(?:{_COMMA}{_ONE}){{0,{_MOST_JOINED}}}{_AND}{_ONE}(?:{_AND}{_ONE}){{0,{_MOST_JOINED}}})?"
-_FAULTY = rf"{words('copula')}\s+(?:\w+ly\s++|all\s++|both\s++|also\s++){{0,4}}{words('faulty')}"
-_CROSSED = (
-    r"[\s:：|~–—-]*+(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
-)
-_EXCEPT = ("except ", "except for ", "excepto ", "salvo ", "除了")
+Rule = Literal["affirmed", "concluded", "only left", "last", "described"]
+"""How a sentence settles on a value: by a word that says it is right, by one that concludes or sets it against others,
+as the one that is not denied, by naming it; or, as what it speaks of, in passing."""
 
-_ENUMERATION = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|{_COMMA}){_ONE})*+")
-_NEXT = re.compile(rf"(?:(?P<and>{_AND})|{_COMMA})?(?P<one>{_ONE})")
-_DENIAL_BEHIND = re.compile(
-    rf"(?:\s*+(?:both|all|也|都|均|则|却|ambas|también|tampoco)?\s*+(?:{_FAULTY}|{words('denial_behind')})|{_CROSSED})"
-    rf"[^.;,，。；{_SIGNS}]*"
-)
-_DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{_FILLED}(?P<series>(?>{_ONE}{_MORE}))")
-_DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
-_RETRACTION = Words("retraction")
-_TAKEN_BACK = Words("retraction", "second_look")
-_MOST_RETRACTIONS = 8
-"""Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
-_FIRST_THOUGHT = Words("first_thought", pattern="{}[^.;；。,，—]*")
-_VALUE = re.compile(_V)
 
-_AFFIRMED = re.compile(
-    rf"({_V})[)\]⟧]*\s*+(?:(?:is|seems|appears|looks|es|parece|ser)\s+(?:(?:the|to\s+be|my|most|clearly|indeed|la|el|más)\s+)*{words('affirmation')}"
-    rf"|[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅]|(?:选项|選項|项)?(?:是|为)?(?:正确|正確|异常|对的|成立))"
-)
-_PREFERENCE, _CONTRAST = Words("preference"), Words("contrast")
-_CONCLUSION = Words("conclusion")
-_TOTAL = re.compile(
-    rf"({_V})[^{_SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{_SIGNS}.;。；]{{0,40}}({_V})"
-)
-_ARROW = re.compile(r"→|⇒|=>|->")
-_BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{_FILLED}{_ONE}{_AND}{_ONE}(?:之间)?")
-_ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{_SIGNS}]*+[^()（）\s{_SIGNS}])[^()（）]*+[)）]")
-_APART = re.compile(rf"[(（⟦]\s*({_V})\s*[)）⟧]")
-_ALONE = re.compile(rf"({_FIRST_ONE}{_MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
-_ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{_FILLED}({_V})|[/]\s*+({_V})")
+class Settled(NamedTuple):
+    """The values that a sentence settles on, by which rule where it is one, and the values that it denies."""
 
-_JOINED = re.compile(rf"{_FIRST_ONE}(?:(?:{_AND}|\s*+[,，;；]\s*+){_ONE})*+")
-_HYPOTHESIS = Words("hypothesis")
-_CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
-_VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")
+    values: frozenset[Hashable]
+    rule: Rule = "last"
+    denied: frozenset[Hashable] = frozenset()
+
 
 _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
 
@@ -95,10 +83,10 @@ _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’
 def written(text: str, mentions: Sequence[Mention]) -> str:
     """Write a sentence with one sign for each mention, in order; those in bold or quotation marks in ⟦ ⟧."""
     if not text.isascii():
-        text = _VALUE.sub("?", text)  # a text's own signs mean nothing
+        text = VALUE.sub("?", text)  # a text's own signs mean nothing
     parts, end = [], 0
-    for at, mention in enumerate(mentions[:_MOST]):
-        sign = chr(_FIRST + at)
+    for at, mention in enumerate(mentions[:MOST]):
+        sign = chr(FIRST + at)
         before = text[end : mention.start]
         apart = before[-2:].endswith(("**", "`", '"', "“", "「")) and text[mention.end : mention.end + 1] in '*`"”」'
         parts += [before, f"⟦{sign}⟧" if apart else sign]
@@ -110,18 +98,20 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
     """Tell the values of one sentence that are still said, after retractions and denials."""
     sentence = written(text, mentions)
     if len(mentions) > 1:
-        sentence = _without_first_thoughts(_behind_retraction(sentence))
+        sentence = _without_what_gives_way(_behind_retraction(sentence))
+    if excepted := _excepted(sentence):
+        return Stances(excepted)
     denied: list[Hashable] = []
 
     def deny(match: re.Match[str]) -> str:
-        denied.extend(mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(match["series"]))
+        denied.extend(mentions[ord(sign) - FIRST].value for sign in VALUE.findall(match["series"]))
         return " ; "
 
     sentence, signs = _without_denied_behind(sentence)
-    denied += [mentions[ord(sign) - _FIRST].value for sign in signs]
-    sentence = _DENIED_BEFORE.sub(deny, sentence)
-    if (of_all := _DENIED_ALL.search(sentence)) and not _VALUE.search(of_all["behind"]):
-        denied += [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(sentence)]
+    denied += [mentions[ord(sign) - FIRST].value for sign in signs]
+    sentence = DENIED_BEFORE.sub(deny, sentence)
+    if (of_all := DENIED_ALL.search(sentence)) and not VALUE.search(of_all["behind"]):
+        denied += [mentions[ord(sign) - FIRST].value for sign in VALUE.findall(sentence)]
         sentence = ""
     return Stances(sentence, frozenset(denied))
 
@@ -132,28 +122,52 @@ def _without_denied_behind(sentence: str) -> tuple[str, list[str]]:
     Every enumeration is gone through once, and what stands behind it is looked at once.
     """
     parts, signs, end = [], list[str](), 0
-    for found in _ENUMERATION.finditer(sentence):
-        denial = _DENIAL_BEHIND.match(sentence, found.end())
-        if denial and (start := _first_denied(sentence, found)) is not None:
-            signs += _VALUE.findall(sentence, start, found.end())
+    for found in ENUMERATION.finditer(sentence):
+        if denial := DENIAL_BEHIND.match(sentence, found.end()):
+            start = _first_denied(sentence, found)
+            signs += VALUE.findall(sentence, start, found.end())
             parts += [sentence[end:start], " ; "]
             end = denial.end()
     return "".join([*parts, sentence[end:]]), signs
 
 
-def _first_denied(sentence: str, enumeration: re.Match[str]) -> int | None:
+def _first_denied(sentence: str, enumeration: re.Match[str]) -> int:
     """Where the values begin that are spoken of with the last one: those joined to it, and what is listed before."""
-    ones = [*_NEXT.finditer(sentence, *enumeration.span())]
+    ones = [*NEXT.finditer(sentence, *enumeration.span())]
     joints = [bool(one["and"]) for one in ones[1:]]
     first, listed = len(joints), 0
-    while first and joints[first - 1] and len(joints) - first <= _MOST_JOINED:
+    while first and joints[first - 1] and len(joints) - first <= MOST_JOINED:
         first -= 1
-    while 0 < first < len(joints) and not joints[first - 1] and listed < _MOST_JOINED:
+    while 0 < first < len(joints) and not joints[first - 1] and listed < MOST_JOINED:
         first, listed = first - 1, listed + 1
     starts = [one.start("one") for one in ones[first:]]
-    while starts[0] and sentence[starts[0] - 1] in _OPENING:
+    while starts[0] and sentence[starts[0] - 1] in OPENING:
         starts[0] -= 1
-    return next((start for start in starts if not sentence[max(0, start - 11) : start].endswith(_EXCEPT)), None)
+    return starts[0]
+
+
+def settle(text: str, mentions: Sequence[Mention]) -> Settled:
+    """Tell on which values a sentence settles, by which rule, and which it denies."""
+    if not mentions:
+        return Settled(frozenset())
+    said = stances(text, mentions)
+    values = narrowed(said.written, mentions)
+    if len(values) != 1:
+        return Settled(values, denied=said.denied)
+    return Settled(values, _rule(said.written, mentions, values), said.denied)
+
+
+def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable]) -> Rule:
+    def holds(signs: Iterable[str]) -> bool:
+        return {mentions[ord(sign) - FIRST].value for sign in signs} == values
+
+    if holds(VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))):
+        return "affirmed"
+    if any(map(holds, _tails(sentence))):
+        return "concluded"
+    if len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY):
+        return "only left"
+    return "described" if SUBJECT.search(sentence) else "last"
 
 
 def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:
@@ -170,9 +184,9 @@ def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False)
     """Return the values of a sentence as written for the rules; where they are several, the one that is meant."""
 
     def values(signs: Iterable[str]) -> frozenset[Hashable]:
-        return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+        return frozenset(mentions[ord(sign) - FIRST].value for sign in signs)
 
-    found = values(_VALUE.findall(sentence))
+    found = values(VALUE.findall(sentence))
     if len(found) > 1:
         for narrower in _narrowings(sentence, alone):
             if len(meant := values(narrower)) == 1:
@@ -181,86 +195,65 @@ def narrowed(sentence: str, mentions: Sequence[Mention], *, alone: bool = False)
 
 
 def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
-    yield _AFFIRMED.findall(sentence)
+    yield VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))
     yield from _tails(sentence)
-    yield [signs[0] or signs[1] for signs in _TOTAL.findall(sentence)]
-    without = _ASIDE.sub(" ", sentence)
-    yield _VALUE.findall(without)
+    yield VALUE.findall(" ".join(LIKELY.findall(sentence)))
+    yield list(map(_either, TOTAL.findall(sentence)))
+    without = ASIDE.sub(" ", sentence)
+    yield VALUE.findall(without)
     yield from _tails(without)
-    yield _VALUE.findall(_BETWEEN.sub(" ", sentence))
+    yield VALUE.findall(BETWEEN.sub(" ", sentence))
     if alone:
-        yield _APART.findall(without) or _APART.findall(sentence)
-        yield _VALUE.findall(" ".join(_ALONE.findall(without)))
+        yield APART.findall(without) or APART.findall(sentence)
+        yield VALUE.findall(" ".join(ALONE.findall(without)))
 
 
 def _tails(sentence: str) -> Iterator[list[str]]:
     """Yield what is said behind the last preference, contrast, arrow and conclusion behind which anything is said."""
-    for joint in (_PREFERENCE, _CONTRAST, _ARROW, _CONCLUSION):
-        tails = (_VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
+    for joint in (PREFERENCE, CONTRAST, ARROW, CONCLUSION):
+        tails = (VALUE.findall(part) for part in reversed(joint.split(sentence)[1:]))
         yield next((tail for tail in tails if tail), [])
 
 
-def is_first_thought(sentence: str) -> bool:
-    """Whether a sentence tells of a first impression."""
-    return bool(_FIRST_THOUGHT.search(sentence.lower()))
+def _excepted(sentence: str) -> str:
+    """Return the values that are left where a sentence denies all but them, "all except B are wrong"."""
+    for pattern in EXCEPTED:
+        if found := pattern.search(sentence):
+            rest = sentence[: found.start(1)] + sentence[found.end(1) :]
+            return _ONLY + found[1] if DENIES.search(rest) else ""
+    behind = EXCEPTED_BEHIND.search(sentence)
+    return _ONLY + behind[1] if behind and DENIES.search(sentence[behind.end() :]) else ""
+
+
+_ONLY = "\0"
+"""What a sentence begins with that denies all but its values; no text's own sign is read as one."""
 
 
 def said_values(text: str, mentions: Sequence[Mention]) -> list[Hashable]:
     """Return all values of a sentence that are said and not denied, in order."""
-    return [mentions[ord(sign) - _FIRST].value for sign in _VALUE.findall(stances(text, mentions).written)]
+    return [mentions[ord(sign) - FIRST].value for sign in VALUE.findall(stances(text, mentions).written)]
 
 
 def joined(text: str, mentions: Sequence[Mention]) -> frozenset[Hashable]:
     """Return the first value that is still said, with those joined to it: "A and B", "A from the left, or C"."""
-    sentence = _ASIDE.sub(" ", stances(text, mentions).written)
-    first = _JOINED.search(sentence)
-    signs = [*_VALUE.findall(first[0] if first else ""), *map(_either, _ALTERNATIVE.findall(sentence))]
-    return frozenset(mentions[ord(sign) - _FIRST].value for sign in signs)
+    sentence = ASIDE.sub(" ", stances(text, mentions).written)
+    first = JOINED.search(sentence)
+    signs = [*VALUE.findall(first[0] if first else ""), *map(_either, ALTERNATIVE.findall(sentence))]
+    return frozenset(mentions[ord(sign) - FIRST].value for sign in signs)
 
 
 def _either(signs: tuple[str, str]) -> str:
     return signs[0] or signs[1]
 
 
-def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = False) -> str:
-    """Return what stands behind the last retraction of a text behind which something is said; else the text.
-
-    In a `short` text, that answers one step, a second look is one as well.
-    """
-    return _last_said(_TAKEN_BACK if short else _RETRACTION, text, says)
-
-
-def _last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
-    found = [match.end() for match in mark.finditer(text.lower())]
-    left = LONGEST  # each look reads to the end anew
-    for at in reversed(found[-_MOST_RETRACTIONS:]):
-        left -= len(text) - at
-        if left < 0:
-            break
-        if says(text[at:]):
-            return text[at:]
-    return text
-
-
 def _behind_retraction(sentence: str) -> str:
-    return _last_said(_TAKEN_BACK, sentence, lambda rest: bool(_VALUE.search(rest)))
-
-
-def is_hypothesis(before: str) -> bool:
-    """Whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
-    return bool(_HYPOTHESIS.search(before.lower()))
-
-
-def is_conditional(clause: str) -> bool:
-    """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
-    lowered = clause.lower().lstrip(" *_-,，")
-    return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)
+    return behind_retraction(sentence, lambda rest: bool(VALUE.search(rest)), short=True)
 
 
 def verdicts(sentence: str) -> frozenset[bool]:
     """Return whether a sentence says that something holds, or does not, "not true" being the latter; or both."""
     lowered = sentence.lower()
-    mentions = [Mention(*match.span(), bool(match["holds"])) for match in _VERDICT.finditer(lowered)]
+    mentions = [Mention(*match.span(), bool(match["holds"])) for match in VERDICT.finditer(lowered)]
     if not mentions:
         return frozenset()
     said = stances(lowered, mentions)
@@ -268,6 +261,6 @@ def verdicts(sentence: str) -> frozenset[bool]:
     return frozenset(bool(value) for value in found) or frozenset(not value for value in said.denied)
 
 
-def _without_first_thoughts(sentence: str) -> str:
-    rest = _FIRST_THOUGHT.sub(" ", sentence)
-    return rest if _VALUE.search(rest) else sentence
+def _without_what_gives_way(sentence: str) -> str:
+    rest = GIVES_WAY.sub(" ", sentence)
+    return rest if VALUE.search(rest) else sentence

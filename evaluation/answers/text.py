@@ -29,11 +29,17 @@ LONGEST = 8_000
 """Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand
 (docs/decisions/2026-11-25-long-answers.md)."""
 
-_BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？]")
-_STOP = re.compile(r"[.!?]\s+|[。！？]")
-_BEFORE_LAST_LETTER = (",", ":", " or", " and", " is", " be", " option", " choice", " not")
-"""What stands before a letter that is a sentence's last word, "so it is B."."""
+_BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？।؟۔]")
+_STOP = re.compile(r"[.!?]\s+|[。！？।؟۔]")
+_LAST_WORD = re.compile(r"(?:[,:]|(?:(?<![^\W\d_])(?![A-ZÀ-ÞА-Я])|^)[^\W\d_]+)$")
+"""What stands before a letter that is a sentence's last word, "so it is B.": no capital, but for the sentence's own."""
 _REACH_BEFORE = 40
+_ABOUT_A_LETTER = " ()[]*_`"
+_FORMAT = re.compile(
+    r"[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0001-\U000e007f]"
+)
+"""Characters that only say how others are set (Unicode's Cf and variation selectors), and are no part of a text."""
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
@@ -89,7 +95,8 @@ def answer_text(raw: str) -> str | None:
 
 
 def _cleaned(text: str) -> str:
-    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
+    text = text.replace("\r\n", "\n") if "\r" in text else text
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:
             text = text.replace(opening, "\\boxed{").replace(closing, "}")
@@ -109,7 +116,7 @@ def sentences(line: str) -> list[str]:
         if not _is_option_stop(line, stop.start()) and not _is_abbreviation(line, stop.start()):
             parts.append(line[start : stop.end()])
             start = stop.end()
-    return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？")]
+    return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？।؟۔")]
 
 
 def _is_abbreviation(line: str, stop: int) -> bool:
@@ -117,10 +124,19 @@ def _is_abbreviation(line: str, stop: int) -> bool:
 
 
 def _is_option_stop(line: str, stop: int) -> bool:
-    letter = line[stop - 1 : stop]
-    if not ("A" <= letter <= "Z") or line[stop - 2 : stop - 1].isalnum():
+    """Whether a stop is that of an option's letter, be it in markup or brackets: "**C**. four"."""
+    if line[stop] not in ".。":
         return False
-    return not line[max(0, stop - 1 - _REACH_BEFORE) : stop - 1].rstrip(" (*").endswith(_BEFORE_LAST_LETTER)
+    before = line[max(0, stop - _REACH_BEFORE) : stop].rstrip(_ABOUT_A_LETTER)
+    letter = before[-1:]
+    if not ("A" <= letter <= "Z" or "a" <= letter <= "z") or before[-2:-1].isalnum():
+        return False
+    if letter.islower():
+        return not before[:-1].strip(_ABOUT_A_LETTER)
+    behind = line[stop + 1 : stop + 8].lstrip(_ABOUT_A_LETTER)
+    if behind[:1].islower() or behind[1:2] == ".":  # the option's words, or another initial
+        return True
+    return not _LAST_WORD.search(before[:-1].rstrip(_ABOUT_A_LETTER))
 
 
 def plain(text: str) -> str:

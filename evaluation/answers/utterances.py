@@ -34,6 +34,8 @@ _BLANKS = frozenset(
 _EMPTY = re.compile(r"\[\s*\]|\(\s*\)|\{\s*\}")
 _LONGEST_BLANK = 16
 _OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
+_EITHER = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
+"""A number that is JSON, and may part thousands with its point: what it is depends on what was asked for."""
 _LEADING = " \t\n*_`:：=→-"
 
 
@@ -65,7 +67,7 @@ def _bare(text: str) -> str:
 
 def json_value(text: str) -> Any:
     """Decode a text that is JSON, out of an object that only wraps it; any other text comes back as it is."""
-    if not text or text[0] not in '[{"-0123456789tfn':
+    if not text or text[0] not in '[{"-0123456789tfn' or _EITHER.fullmatch(text):
         return text
     try:
         value = json.loads(text)

@@ -57,6 +57,7 @@ _OF_A_RESPONSE: dict[str, Kind] = {
     "closing_agrees": "boolean",
     "tags": "json",
     "parts": "json",
+    "rule": "text",
 }
 _OF_A_PART: dict[str, Kind] = {
     "number": "integer",
@@ -105,7 +106,13 @@ class Layout:
         parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
         if not self.parts:
             known = {name: getattr(outcome, name) for name in self.columns if name not in shared}
-            yield {**shared, **known, "truth": _unless_empty(outcome.truth), "parts": parts}
+            yield {
+                **shared,
+                **known,
+                "truth": _unless_empty(outcome.truth),
+                "parts": parts,
+                "rule": _unless_empty(outcome.rule),
+            }
             return
         for number, part in enumerate(parts):
             known = {"number": number, "part": part.pop("name"), **part}

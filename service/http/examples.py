@@ -241,7 +241,7 @@ REPORT: dict[str, Any] = {
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "versions": {"answers": "answers/5"},
+    "versions": {"answers": "answers/6"},
     "tables": [
         {
             "name": "table1",
@@ -298,6 +298,7 @@ VERDICT: dict[str, Any] = {
     "closing_agrees": None,
     "tags": {},
     "parts": [],
+    "rule": "announced",
 }
 VERDICTS_CSV = (
     '"job_id","request_id","sample_id","model","protocol","condition","max_rounds","repeat","group_domain", ...\n'

@@ -155,7 +155,7 @@ def test_without_pictures_there_is_no_threshold() -> None:
     report = report_of(SIGNS, reads_sixteen, ("V0",))
     assert line_of(report) == "cannot be told: too few answers"
     assert {table.name for table in report.tables} == {
-        "summary", "accuracy", "by_place", "by_scene", "letters", "cells",
+        "summary", "accuracy", "by_place", "by_scene", "letters", "cells", "reading_rules",
     }  # fmt: skip
 
 

@@ -20,7 +20,10 @@ _LETTERS_BY_OTHERS = (
     "A) x\n", "A: ", "not A ", "A is wrong ", "A is wrong. ", "A is B ", "Claim A ", "option A ", '"A" ',
     "A B C D ", "A\n", "- A: yes\n", "A: correct\nB: wrong\n", "A because ", "AB", "A A", "A's ", "a) ", "N/A ",
     "(A", "A)", "A;", "between A and ", "A but B ", "A so B ", "the A ", "A. X", "so. ", "so. so ", "A-",
-    "A, B and C ", "none of A ", "A — B ",
+    "A, B and C ", "none of A ", "A — B ", "- [ ] A\n", "- [x] A\n", "☑ A ", "A ❌ ", "A? No. ", "A? ", "A → no\n",
+    "| A | no |\n", "## Option A\n\n", "A\n- [x] B\n", "all but A ", "all the other options but A ", "except A ",
+    "except A all ", "A 以外", "以外A", "Although A ", "is A right ", "A is right ", "the right one is A ", "option a ",
+    "So a. ", "**A**. ", "(A). ", "a. b ",
 )  # fmt: skip
 _NUMBERS = (
     "1 ", "1,", "1.", "1, 2, ", "1,111", "1,111 ", "-1", "- 1", "1%", "1 % ", "3 of 4 ", "[1, 2, 3, 4] ",
@@ -29,6 +32,8 @@ _NUMBERS = (
     "left=1 ", "= 1 ", "total 1 ", "is 1 ", "one ", "twenty one ", "first row ", "second column ", "1e9", "1 e",
     "½ ", "1½", "0.", ".1", "1 1 1 1\n", "{1,2}", "<1, 2, 3, 4>", "1;2;", "13 ", "(1,", "1 /", "S1", "S1: ",
     "S1: 1\n", "Step 1: ", "step 1\n", "ROI 1", "6x6 ", "a ratio of 1 ", "1\n\n", "x1", "1 2 3 4 ",
+    "at least 1 ", "1 or more ", "1 out of 2 ", "7th ", "1 234 ", "1 234", "1'234", "1_234", "1.234.", "1.234",
+    "1: 1, ", "1, of which 1 ", "1 von 2 ", "1台以上", "more than ",
 )  # fmt: skip
 _MARKERS = (
     "Answer: ", "Answer: A ", "Final answer: ", "Final answer: A\n", "answer", "the answer is ", "the answer ",
@@ -106,6 +111,7 @@ def _lexicon() -> Iterator[str]:
 LOOPS = (
     "A and ", "either A or ", "A是", "和A", "不是A", "(", "[", "[[", "½", "3 of 4 ", "[1, 2, 3, 4] ", "(1, 2) ",
     "ﷺ", "。", "A. ", "A or B, ", '{"a":1,', "Answer: A, ", "1 2 3 4 ", "Wait, A or B. ", " ", "\n", "S1: 1\n",
+    "A\n- [x] B\n", "A? No. ", "A ❌ ", "all but A ", "1 out of 2 ", "1 234 ",
 )  # fmt: skip
 """Units that cost minutes once, or cost the most now."""
 SINGLE = tuple(

@@ -1,0 +1,100 @@
+"""What a text that announces nothing settles on, read from its end: the last sentence that does, or the last list."""
+
+import re
+from collections.abc import Hashable, Iterator
+
+from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.listed import Listing, listings
+from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
+from evaluation.answers.readers import Reader, quoted_option
+from evaluation.answers.stances import Rule, Settled
+from evaluation.answers.text import plain, sentences
+from evaluation.answers.withdrawals import is_conditional
+
+
+def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
+    """Return what the last sentence that settles on anything says, or the last list.
+
+    One that only speaks of a value in passing gives way to one before it that affirms another, or concludes with it;
+    where others are but named before it, nothing is settled. What is denied later is none.
+    """
+    passing: ParsedAnswer | None = None
+    quoted: ParsedAnswer | None = None
+    denied: set[Hashable] = set()
+    unsure = False
+    for piece in _backwards(text, reader):
+        if isinstance(piece, Listing):
+            if quoted or piece.letter or piece.ambiguous:
+                return quoted or _from_list(piece)
+            unsure = unsure or passing is None
+            continue
+        said = reader.within(piece)
+        parsed = _from_sentence(piece, said, reader)
+        if quoted:  # an option's words behind its letter, "It is B. Four."
+            return parsed if parsed and parsed.value == quoted.quoted else quoted
+        if parsed and parsed.quoted and passing is None:
+            quoted = parsed
+        elif is_conditional(piece) or (said.values and _is_question(piece)):
+            unsure = unsure or bool(said.values and passing is None)
+        elif parsed is None or parsed.value in denied:
+            unsure = unsure or parsed is not None
+        elif _settles(parsed, said.rule, passing):
+            return parsed
+        else:
+            passing = passing or parsed
+            unsure = unsure or parsed.value not in (None, passing.value)
+        denied |= said.denied
+    return quoted or (AMBIGUOUS_ANSWER if unsure else passing)
+
+
+_STRONG = frozenset({"affirmed", "concluded", "only left"})
+
+
+def _settles(parsed: ParsedAnswer, rule: Rule, passing: ParsedAnswer | None) -> bool:
+    """Whether a sentence settles the answer: by a strong rule; or as the last one, unless it but speaks of a value."""
+    if parsed.value is None or rule == "last":
+        return passing is None
+    return rule in _STRONG
+
+
+def _from_list(listing: Listing) -> ParsedAnswer:
+    return ParsedAnswer(listing.letter, "last", rule="verdicts") if listing.letter else AMBIGUOUS_ANSWER
+
+
+def _is_question(sentence: str) -> bool:
+    """Whether a sentence asks, "Is it B?"; a letter alone with a mark of doubt, "B?", answers."""
+    asked = sentence.rstrip(" *_`")
+    return asked.endswith(("?", "؟")) and len(plain(asked)) > 1
+
+
+def _backwards(text: str, reader: Reader) -> Iterator[str | Listing]:
+    """Yield the sentences of a text from its end, and in place of those of a list, the list."""
+    lines = text.splitlines()
+    lists = listings(text, lines, reader.options) if reader.options else {}
+    at = len(lines)
+    while at > 0:
+        at -= 1
+        if at in lists:
+            yield lists[at]
+            at = lists[at].first
+        else:
+            yield from reversed(sentences(lines[at]))
+
+
+def _from_sentence(sentence: str, said: Settled, reader: Reader) -> ParsedAnswer | None:
+    values = frozenset(map(str, said.values))
+    if len(values) > 1 and _is_aside(sentence):
+        return None
+    refused = abstains(sentence) and not (len(values) == 1 and (said.rule in _STRONG or commits(sentence)))
+    if values and (not refused or quoted_option(sentence, reader.options)):
+        return single(values, "last", said.rule)
+    if not values and not said.denied and (quoted := quoted_option(sentence, reader.options)):
+        return ParsedAnswer(None, "option_text", quoted, "option text")
+    return ParsedAnswer(None, "abstained") if refused else None
+
+
+_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
+
+
+def _is_aside(sentence: str) -> bool:
+    return bool(_ASIDE.fullmatch(sentence.strip(" .。")))

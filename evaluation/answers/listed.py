@@ -1,0 +1,163 @@
+"""Lists that go through the options one by one: rows, tables, sections, check boxes, questions. One parser reads all.
+
+A list is labels in their order, each with what is said of it up to the next. Where one option alone is affirmed, or all
+but one are denied, that one is meant; else the list says nothing, and never its last row.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from evaluation.answers.letters import latin
+from evaluation.answers.lexicon import words
+from evaluation.answers.stances import verdicts
+from evaluation.answers.text import plain, sentences
+
+_YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕"
+_MARK = re.compile(rf"(?P<no>[{_NO}]|\[ ?\])|(?P<yes>[{_YES}]|\[[xX✓✔]\])")
+_BOX = rf"\[[ xX✓✔]?\]|[{_YES}{_NO}]"
+_ENDED = r"(?=[*_`\s]*(?:[^\w\s]|$))"
+_HEAD = re.compile(
+    rf"[\s*_:：?？–—=>→⇒(\[-]*+(?:{words('copula')}\s+)?"
+    rf"(?:(?P<no>{words('negation', 'holds_not')}|{words('no')}{_ENDED})"
+    rf"|(?P<yes>{words('holding')}|{words('yes', 'holds')}{_ENDED}))"
+)
+"""How a verdict begins, behind its label."""
+_LONGEST = 240
+"""Characters behind a label in which the verdict on it begins."""
+_SHORT = 12
+
+
+class Listing(NamedTuple):
+    """Lines of a text that list options, and the one that they leave; `ambiguous` where they affirm several."""
+
+    first: int
+    last: int
+    letter: str | None = None
+    ambiguous: bool = False
+
+
+class _Row(NamedTuple):
+    at: int
+    letter: str
+    box: str
+    said: str
+
+
+class _Labels(NamedTuple):
+    line: re.Pattern[str]
+    inline: re.Pattern[str]
+
+
+@lru_cache(maxsize=32)
+def _labels(letters: str) -> _Labels:
+    mark = rf"[{_YES}{_NO}]"
+    return _Labels(
+        re.compile(
+            rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{words('option_noun')}\s*+)?[(\[*_`\"'“]*+"
+            rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[)|(?<=[)\]*]))"
+            r"(?P<said>.*)"
+        ),
+        re.compile(
+            rf"(?<![A-Za-z0-9])(?:(?P<box>{_BOX})\s{{0,3}}(?P<boxed>[{letters}])(?![A-Za-z0-9])"
+            rf"|(?P<letter>[{letters}])[)*_]{{0,3}}(?P<said>\s{{0,3}}[?？]\s{{0,4}}(?:{_BOX}|[^.,;!?。，？\n]{{1,32}})"
+            rf"|[\s:：=-]{{0,4}}(?:{_BOX})))"
+        ),
+    )
+
+
+def option_line(line: str, options: Mapping[str, str]) -> str | None:
+    """Return the option that a line is: its letter alone, or its letter and its words."""
+    if len(line) < _SHORT and (alone := latin(plain(line))) in options:
+        return alone
+    return restated_option(line, options)
+
+
+def restated_option(line: str, options: Mapping[str, str]) -> str | None:
+    """Return the option whose letter and words are a line."""
+    match = _labels("".join(options)).line.fullmatch(line)
+    letter = match["letter"].upper() if match else ""
+    return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None
+
+
+def listings(text: str, lines: Sequence[str], options: Mapping[str, str]) -> dict[int, Listing]:
+    """Return the lists of a text, by each of their lines."""
+    found: dict[int, Listing] = {}
+    for rows, last in (*_by_lines(lines, options), *_inline(text, options)):
+        if len({row.letter for row in rows}) > 1:
+            listing = Listing(rows[0].at, last, *_left(rows, options))
+            found |= {at: listing for at in range(listing.first, last + 1) if at not in found}
+    return found
+
+
+def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+    """Yield the rows of each list whose labels open lines, in their order, with the last line of the list."""
+    rows: list[_Row] = []
+    for at, line in enumerate(lines):
+        match = _labels("".join(options)).line.fullmatch(line)
+        if match is None or (match["letter"].islower() and not (match["box"] or option_line(line, options))):
+            continue
+        letter = match["letter"].upper()
+        if rows and letter <= rows[-1].letter:
+            yield _sections(rows, lines, options)
+            rows = []
+        rows.append(_Row(at, letter, match["box"] or "", match["said"]))
+    if rows:
+        yield _sections(rows, lines, options)
+
+
+def _sections(rows: list[_Row], lines: Sequence[str], options: Mapping[str, str]) -> tuple[list[_Row], int]:
+    """Give headings what stands below them, up to the next one, or of the last up to an empty line."""
+    ends = [row.at for row in rows[1:]]
+    bare = all(not row.box and (not plain(row.said) or option_line(lines[row.at], options)) for row in rows)
+    if not bare or not all(any(map(str.strip, lines[row.at + 1 : end])) for row, end in zip(rows, ends, strict=False)):
+        return rows, rows[-1].at
+    last = next((at for at in range(rows[-1].at + 1, len(lines)) if lines[at].strip()), rows[-1].at)
+    ends.append(last + 1)
+    said = (" ".join(lines[row.at + 1 : end]).strip() for row, end in zip(rows, ends, strict=True))
+    return [row._replace(said=told) for row, told in zip(rows, said, strict=True)], last
+
+
+def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+    """Yield the rows of a list within lines: marks beside letters, or questions that are answered at once."""
+    if "?" not in text and "？" not in text and not _MARK.search(text):
+        return
+    rows = [
+        _Row(
+            text.count("\n", 0, found.start()),
+            found["letter"] or found["boxed"],
+            found["box"] or "",
+            found["said"] or "",
+        )
+        for found in _labels("".join(options)).inline.finditer(text)
+    ]
+    if rows:
+        yield rows, rows[-1].at
+
+
+def _left(rows: Sequence[_Row], options: Mapping[str, str]) -> tuple[str | None, bool]:
+    """Return the option that a list leaves, and whether it affirms several."""
+    said = {row.letter: _verdict(row, options[row.letter]) for row in rows}
+    affirmed, denied = ([letter for letter, verdict in said.items() if verdict is one] for one in (True, False))
+    open_ones = [letter for letter, verdict in said.items() if verdict is None]
+    if len(affirmed) == 1 and len(denied) >= len(open_ones):
+        return affirmed[0], False
+    if not affirmed and len(open_ones) == 1 and len(denied) == len(options) - 1:
+        return open_ones[0], False
+    return None, len(affirmed) > 1
+
+
+def _verdict(row: _Row, wording: str) -> bool | None:
+    """Whether a row affirms its option or denies it; None where it does neither, or only repeats the option's words."""
+    said = row.said[:_LONGEST].lower()
+    marks = {bool(mark["yes"]) for mark in _MARK.finditer(row.box + said)}
+    if len(marks) == 1:
+        return marks.pop()
+    for cell in said.replace(wording.lower(), " ", 1).split("|"):
+        if head := _HEAD.match(cell):
+            return bool(head["yes"])
+        told = verdicts(next(iter(sentences(cell)), ""))
+        if len(told) == 1:
+            return next(iter(told))
+    return None

@@ -1,0 +1,57 @@
+"""What withdraws what a text says, or tells that it is not meant: retractions, first thoughts, conditions, examples."""
+
+import re
+from collections.abc import Callable
+
+from evaluation.answers.lexicon import Words, words
+from evaluation.answers.text import LONGEST
+
+_RETRACTION = Words("retraction")
+_TAKEN_BACK = Words("retraction", "second_look")
+_MOST_RETRACTIONS = 8
+"""Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
+_FIRST_THOUGHT = Words("first_thought")
+_HYPOTHESIS = Words("hypothesis")
+_CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
+
+
+def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = False) -> str:
+    """Return what stands behind the last retraction of a text behind which something is said; else the text.
+
+    In a `short` text, that answers one step, a second look is one as well.
+    """
+    return last_said(_TAKEN_BACK if short else _RETRACTION, text, says)
+
+
+def last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
+    """Return what stands behind the last of some marks behind which something is said; else the text."""
+    found = [match.end() for match in mark.finditer(text.lower()) if _begins(text, match)]
+    left = LONGEST  # each look reads to the end anew
+    for at in reversed(found[-_MOST_RETRACTIONS:]):
+        left -= len(text) - at
+        if left < 0:
+            break
+        if says(text[at:]):
+            return text[at:]
+    return text
+
+
+def _begins(text: str, match: re.Match[str]) -> bool:
+    """Whether a phrase begins where a word can: of Han, kana and hangul behind no other of them, "都不对。"."""
+    return match[0][0].isascii() or not text[max(0, match.start() - 1) : match.start()].isalpha()
+
+
+def is_first_thought(sentence: str) -> bool:
+    """Whether a sentence tells of a first impression."""
+    return bool(_FIRST_THOUGHT.search(sentence.lower()))
+
+
+def is_hypothesis(before: str) -> bool:
+    """Whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
+    return bool(_HYPOTHESIS.search(before.lower()))
+
+
+def is_conditional(clause: str) -> bool:
+    """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
+    lowered = clause.lower().lstrip(" *_-,，")
+    return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)

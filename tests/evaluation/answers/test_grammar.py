@@ -1,0 +1,276 @@
+"""Replies made of sentences of eleven languages are read as they mean, in every form, layout and dress."""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from evaluation.answers.abstention import abstains
+from evaluation.answers.boxes import UNIT_FRAME, read_boxes
+from evaluation.answers.choices import Space, read_choices
+from evaluation.answers.final import parse_answer
+from evaluation.answers.lexicon import by_language
+from evaluation.answers.scalars import read_boolean, read_integer, read_number
+from evaluation.answers.text import answer_text
+from evaluation.answers.utterances import said
+from tests.evaluation.answers import wordings
+
+OPTIONS = {
+    "A": "beside the harbour wall",
+    "B": "north of the old station",
+    "C": "inside the round stadium",
+    "D": "behind the covered market",
+}
+LANGUAGES = tuple(wordings.SENTENCES)
+OTHERS = ("y", "z", "w")
+
+
+class Told(NamedTuple):
+    """A reply, and the option that it means."""
+
+    text: str
+    meant: str
+
+
+def filled(sentence: str, letter: str = "{}") -> Iterator[Told]:
+    """A sentence that means each of the options in turn, its letters dressed, "**B**"."""
+    named = [name for name in ("x", *OTHERS) if f"{{{name}}}" in sentence]
+    for at in range(len(OPTIONS)):
+        letters = [*OPTIONS, *OPTIONS][at : at + len(named)]
+        dressed = {name: letter.format(one) for name, one in zip(named, letters, strict=True)}
+        yield Told(sentence.format(**dressed), letters[0])
+
+
+def told(language: str, form: str, letter: str = "{}") -> list[Told]:
+    """Every reply of a form in a language."""
+    return [one for sentence in wordings.SENTENCES[language][form] for one in filled(sentence, letter)]
+
+
+def misread(replies: list[Told]) -> list[tuple[str, str, str | None]]:
+    """The replies of which another option was read, or none."""
+    read = ((reply, parse_answer(reply.text, OPTIONS).value) for reply in replies)
+    return [(reply.text, reply.meant, value) for reply, value in read if value != reply.meant]
+
+
+def other_than(letter: str) -> str:
+    """Another option."""
+    return "ABCD"["ABCD".index(letter) - 1]
+
+
+LETTERS = {
+    "bold": "**{}**",
+    "in italics": "*{}*",
+    "in code": "`{}`",
+    "in brackets": "({})",
+    "in bold brackets": "**({})**",
+    "between zero-width spaces": "\u200b{}\u200b",
+    "behind a left-to-right mark": "\u200e{}",
+}
+DRESSES: dict[str, Callable[[str, str], str]] = {
+    "plain": lambda text, language: text,
+    "spaces behind": lambda text, language: f"{text}  \n\n ",
+    "lines of Windows": lambda text, language: f"Well.\r\n\r\n{text}\r\n",
+    "a polite sentence": lambda text, language: f"{text} {wordings.COURTESIES[language]}",
+    "a polite paragraph": lambda text, language: f"{text}\n\n{wordings.COURTESIES[language]}",
+    "all bold": lambda text, language: f"**{text}**",
+    "word joiners": lambda text, language: "\u2060".join(text),
+    "no-break spaces": lambda text, language: text.replace(" ", "\u00a0"),
+    "thought before": lambda text, language: f"<think>Or A? Or D?</think>\n{text}",
+    "a quotation": lambda text, language: "\n".join(f"> {line}" for line in text.splitlines()),
+}
+"""What changes nothing of what is meant."""
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+def test_every_language_has_sentences_of_every_form(form: str) -> None:
+    """So that what follows says something of each."""
+    assert all(wordings.SENTENCES[language].get(form) for language in LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["announcement", "affirmation", "right_is", "denial_before", "denial_behind", "contrast", "concession",
+     "conclusion", "preference", "total", "first_thought", "retraction", "second_look", "hypothesis", "condition",
+     "exception", "yes", "no", "holds", "holds_not", "truth_yes", "truth_no", "nothing", "ignorance", "bound",
+     "including", "out_of"],
+)  # fmt: skip
+def test_every_language_has_words_of_every_form(name: str) -> None:
+    """The grammar's tables have a line for each; what stands behind a value may stand for what stands before it."""
+    behind = {"denial_before": "denial_behind", "affirmation": "holding", "exception": "exception_behind",
+              "concession": "contrast", "announcement": "announcement_direct"}  # fmt: skip
+    languages = {*by_language(name), *by_language(behind.get(name, name))}
+
+    assert set(LANGUAGES) <= languages
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("dress", DRESSES)
+def test_a_reply_is_read_as_it_means(language: str, form: str, dress: str) -> None:
+    """Whichever option is meant, in whatever dress."""
+    dressed = [Told(DRESSES[dress](reply.text, language), reply.meant) for reply in told(language, form)]
+
+    assert not misread(dressed)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("letter", LETTERS.values(), ids=LETTERS)
+def test_a_letter_is_one_in_any_markup(language: str, form: str, letter: str) -> None:
+    """And with characters about it that nobody sees."""
+    assert not misread(told(language, form, letter))
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+def test_a_form_is_read_alike_in_every_language(form: str) -> None:
+    """As a share of its replies: all, in each."""
+    shares = {language: 1 - len(misread(told(language, form))) / len(told(language, form)) for language in LANGUAGES}
+
+    assert shares == dict.fromkeys(LANGUAGES, 1.0)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_rejection_of_another_option_changes_nothing(language: str, form: str) -> None:
+    """Behind the reply, in its paragraph or in its own."""
+    replies = []
+    for reply in told(language, form):
+        rejection = wordings.REJECTIONS[language].format(y=other_than(reply.meant))
+        replies += [Told(f"{reply.text}{joint}{rejection}", reply.meant) for joint in (" ", "\n\n")]
+
+    assert not misread(replies)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_description_of_another_option_takes_no_credit(language: str, form: str) -> None:
+    """It is read as before, or as nothing where it was but named: never as the option that is described."""
+    for reply in told(language, form):
+        other = other_than(reply.meant)
+        described = f"{reply.text} {wordings.DESCRIPTIONS[language].format(y=other)}"
+        assert parse_answer(described, OPTIONS).value == reply.meant, described
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_descriptions_alone_choose_nothing(language: str) -> None:
+    """However many there are of them."""
+    described = [wordings.DESCRIPTIONS[language].format(y=letter) for letter in OPTIONS]
+
+    assert parse_answer(" ".join(described), OPTIONS).value is None
+    assert parse_answer("\n".join(described[:2]), OPTIONS).value is None
+
+
+LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
+    "colons": lambda letter, text, verdict: f"{letter}: {verdict}",
+    "stops": lambda letter, text, verdict: f"{letter}. {verdict}",
+    "brackets": lambda letter, text, verdict: f"({letter}) {verdict}",
+    "bullets": lambda letter, text, verdict: f"- **{letter}**: {verdict}",
+    "arrows": lambda letter, text, verdict: f"{letter} → {verdict}",
+    "equals": lambda letter, text, verdict: f"{letter} = {verdict}",
+    "dashes": lambda letter, text, verdict: f"{letter} - {verdict}",
+    "texts between": lambda letter, text, verdict: f"{letter}. {text}: {verdict}",
+    "rows": lambda letter, text, verdict: f"| {letter} | {verdict} |",
+    "rows with texts": lambda letter, text, verdict: f"| {letter} | {text} | {verdict} |",
+    "headings": lambda letter, text, verdict: f"## Option {letter}\n{verdict}\n",
+    "bold headings": lambda letter, text, verdict: f"**{letter}.** {text}\n{verdict}\n",
+    "questions": lambda letter, text, verdict: f"{letter}? {verdict}",
+}
+MARKS = (("✅", "❌"), ("✓", "✗"), ("[x]", "[ ]"), ("☑", "☐"))
+
+
+def listed(layout: str, meant: str, verdicts: tuple[str, str]) -> Told:
+    """All options in order, with what is said of each."""
+    rows = (LAYOUTS[layout](letter, text, verdicts[letter != meant]) for letter, text in OPTIONS.items())
+    return Told("\n".join(rows), meant)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_list_of_verdicts_means_the_option_that_it_affirms(layout: str, language: str) -> None:
+    """In words of every language, whichever option it is."""
+    verdicts = [*wordings.VERDICTS[language], *MARKS]
+    assert not misread([listed(layout, meant, one) for one in verdicts for meant in OPTIONS])
+
+
+@pytest.mark.parametrize("marks", MARKS)
+@pytest.mark.parametrize("joint", ["\n", "  ", ", "])
+def test_marks_beside_letters_mean_the_option_that_is_marked(marks: tuple[str, str], joint: str) -> None:
+    """Before them or behind them, on lines of their own or on one."""
+    before = [Told(joint.join(f"{marks[one != meant]} {one}" for one in OPTIONS), meant) for meant in OPTIONS]
+    behind = [Told(joint.join(f"{one} {marks[one != meant]}" for one in OPTIONS), meant) for meant in OPTIONS]
+
+    assert not misread([*before, *behind])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_list_that_affirms_none_or_several_means_none(layout: str, language: str) -> None:
+    """Never the last of its rows."""
+    for right, wrong in wordings.VERDICTS[language]:
+        for verdicts in ((wrong, wrong), (right, right)):
+            assert parse_answer(listed(layout, "B", verdicts).text, OPTIONS).value is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_abstention_is_no_answer_to_anything(language: str) -> None:
+    """No option, no truth, no number, no list and no box; so it is never right where the truth is false, 0 or none."""
+    space = Space(["red", "green"], {})
+    for text in wordings.ABSTENTIONS[language]:
+        assert abstains(text), text
+        assert parse_answer(text, OPTIONS).status == "abstained", text
+        assert read_boolean(text).value is None, text
+        assert read_integer(text).value is None and read_number(text).value is None, text
+        assert read_choices(text, space).value is None and read_choices(text, space).status != "blank", text
+        assert read_boxes(text, UNIT_FRAME).value is None and read_boxes(text, UNIT_FRAME).status != "blank", text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_short_truths_are_read(language: str) -> None:
+    """Alone, and behind an announcement."""
+    for yes, no in wordings.BOOLEANS[language]:
+        assert read_boolean(yes).value is True, yes
+        assert read_boolean(no).value is False, no
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_is_the_total_and_no_part_of_it(language: str) -> None:
+    """Whatever its parts are."""
+    for sentence in wordings.COUNTS[language]:
+        for first, second in ((7, 5), (20, 3), (2, 40)):
+            text = sentence.format(n=first + second, a=first, b=second)
+            assert read_integer(said(text).text).value == first + second, text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_bound_is_no_count(language: str) -> None:
+    """At least seven are not seven."""
+    for bound in wordings.BOUNDS[language]:
+        for number in (7, 12, 30):
+            assert read_integer(said(bound.format(n=number)).text).value is None, bound
+
+
+@pytest.mark.parametrize("mark", [",", " ", "\u00a0", "\u202f", "'", "’", "_"])
+@pytest.mark.parametrize("number", [1_204, 35_000, 1_000_001])
+def test_thousands_are_parted_by_any_mark(number: int, mark: str) -> None:
+    """In groups of exactly three."""
+    written = f"{number:,}".replace(",", mark)
+
+    assert read_integer(f"There are {written} trees.").value == read_integer(written).value == number
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+def test_what_breaks_off_amid_a_sentence_is_no_answer_that_was_never_given(form: str) -> None:
+    """A reply that goes through the options and is cut off has not chosen the one that it had begun."""
+    text = "First, option A: the wall is in front. Then, option B: the station is"
+
+    assert parse_answer(text, OPTIONS, cut_off=True).status == "unfinished"
+    for reply in told("en", form):
+        assert parse_answer(reply.text, OPTIONS, cut_off=True).value == reply.meant
+
+
+def test_every_format_character_is_dropped() -> None:
+    """Those of Unicode's category Cf, wherever they stand."""
+    characters = [one for one in map(chr, range(0x3000)) if unicodedata.category(one) == "Cf"]
+
+    assert answer_text("".join(f"B{one}" for one in characters)) == "B" * len(characters)
