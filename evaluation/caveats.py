@@ -189,15 +189,19 @@ def _by_model(cells: Iterable[CellScore]) -> dict[str, list[CellScore]]:
     return by_model
 
 
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
 def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
     cells = list(cells)
     for model, cut in _by_model(cell for cell in cells if cell.cut_off > cell.capped).items():
         number, answered = sum(cell.cut_off - cell.capped for cell in cut), sum(cell.answered for cell in cut)
-        yield f"{model}: {number} of {answered} answers were cut off at the limit of output tokens ({_asked(cut)})"
+        yield f"{model}: {number} of {answered} answers {_was(number)} cut off at the limit of output tokens ({_asked(cut)})"
     for model, cut in _by_model(cell for cell in cells if cell.capped).items():
         number, answered = sum(cell.capped for cell in cut), sum(cell.answered for cell in cut)
         yield (
-            f"{model}: {number} of {answered} answers were ended by the server's own limit, before the job's limit of "
+            f"{model}: {number} of {answered} answers {_was(number)} ended by the server's own limit, before the job's limit of "
             f"output tokens ({_asked(cut)})"
         )
     for model, full in _by_model(cell for cell in cells if cell.overflowed).items():

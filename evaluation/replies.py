@@ -211,7 +211,11 @@ def _provenance(response: Response) -> Provenance:
         revision=engine.model_revision if engine else None,
         simulated=engine.simulated if engine else False,
         prompt_version=response.prompt_version,
-        sampling=tuple(pair for pair in zip(_SAMPLED, _sampled(sampling), strict=True) if pair[0] not in not_sent),
+        sampling=tuple(
+            (name, value)
+            for name, value in zip(_SAMPLED, _sampled(sampling), strict=True)
+            if name not in not_sent and value is not None
+        ),
         thumbnail=thumbnails[0] if thumbnails else None,
         not_sent=not_sent,
         budget=engine.budget if engine else None,

@@ -52,6 +52,8 @@ def prompt(
     # Only ids and sampling depend on the model, and neither is printed.
     entry = model_entry(model) if model else next(iter(catalogue().values()))
     options = dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ())
+    if options.get("budget") == "published":
+        entry = catalogue().published(entry.id) or entry
     spec = {"seed": seed, "options": options}
     request, root = request_of_sample(dataset_folder(dataset), sample, protocol, condition, entry, **spec)
     if turn is not None and turn > len(request.turns):

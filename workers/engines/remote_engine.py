@@ -72,7 +72,7 @@ class RemoteEngine:
             dialect=self._dialect.name,
             pictures=self._settings.pictures,
             detail=self._entry.remote.detail,
-            not_sent=self._dialect.not_sent(Sampling(seed=0), self._entry),
+            not_sent=self._dialect.not_sent(self._entry),
             extra=self._entry.remote.extra,
             keeps_to_schemas=self._dialect.schemas,
         )

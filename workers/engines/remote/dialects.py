@@ -57,9 +57,10 @@ class Dialect:
         sent = {name: value for name, value in given.items() if name not in self._refused(given, entry)}
         return {**self.fixed, **template, **sent, **entry.remote.extra}
 
-    def not_sent(self, sampling: Sampling, entry: CatalogueEntry) -> tuple[str, ...]:
-        """Names of the parameters that the server would refuse, or does not know."""
-        return tuple(sorted(self._refused(self._given(sampling, entry), entry)))
+    def not_sent(self, entry: CatalogueEntry) -> tuple[str, ...]:
+        """Names of the parameters of any request that the server would refuse, or does not know."""
+        names = {*Sampling.model_fields, entry.remote.limit} - {"steering", "max_tokens"}
+        return tuple(sorted(self._refused(names, entry)))
 
     def key_headers(self, key: str) -> dict[str, str]:
         """The headers that show the key."""
