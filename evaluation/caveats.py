@@ -96,8 +96,8 @@ def _on_flaws(cells: Iterable[CellScore]) -> Iterator[str]:
         if filtered := [cell for cell in found if cell.filtered]:
             number = sum(cell.filtered for cell in filtered)
             yield (
-                f"{model}: {number} of {answered} replies were filtered or refused by the server, in whole or in part; "
-                f"they count as wrong ({_asked(filtered)})"
+                f"{model}: {number} of {answered} replies {_was(number)} filtered or refused by the server, in whole or "
+                f"in part; such count as wrong ({_asked(filtered)})"
             )
 
 
@@ -197,12 +197,13 @@ def _on_ends(cells: Iterable[CellScore]) -> Iterator[str]:
     cells = list(cells)
     for model, cut in _by_model(cell for cell in cells if cell.cut_off > cell.capped).items():
         number, answered = sum(cell.cut_off - cell.capped for cell in cut), sum(cell.answered for cell in cut)
-        yield f"{model}: {number} of {answered} answers {_was(number)} cut off at the limit of output tokens ({_asked(cut)})"
+        told = f"{number} of {answered} answers {_was(number)}"
+        yield f"{model}: {told} cut off at the limit of output tokens ({_asked(cut)})"
     for model, cut in _by_model(cell for cell in cells if cell.capped).items():
         number, answered = sum(cell.capped for cell in cut), sum(cell.answered for cell in cut)
         yield (
-            f"{model}: {number} of {answered} answers {_was(number)} ended by the server's own limit, before the job's limit of "
-            f"output tokens ({_asked(cut)})"
+            f"{model}: {number} of {answered} answers {_was(number)} ended by the server's own limit, before the job's "
+            f"limit of output tokens ({_asked(cut)})"
         )
     for model, full in _by_model(cell for cell in cells if cell.overflowed).items():
         number, answered = sum(cell.overflowed for cell in full), sum(cell.answered for cell in full)

@@ -155,6 +155,10 @@ def closed_object(
     return ClosedForm(kind="json", words=words, schema=_schema(properties), read=read, is_right=is_right)
 
 
+_WHOLE = ("", "stop")
+"""How turns end that are whole; lines of one's own need not say."""
+
+
 class Closed(NamedTuple):
     """What a closing turn said beside a reader.
 
@@ -179,7 +183,9 @@ def read_closing(
     form: ClosedForm | None, answer: ClosingAnswer, value: str | None, *, abstained: bool, scored: bool
 ) -> ClosedReading:
     """Read a closing turn beside the `value` that the reader found, who may have found that the model `abstained`."""
-    if form is None or answer.failure or answer.finish_reason == "length":
+    if form is None or answer.kind not in (form.kind, "json") or answer.failure:
+        return ClosedReading(None, Closed("unread"))
+    if answer.finish_reason not in _WHOLE:
         return ClosedReading(None, Closed("unread"))
     try:
         closed = form.value_of(answer.text)
@@ -187,7 +193,7 @@ def read_closing(
         return ClosedReading(None, Closed("unread"))
     meant = None if value is None else form.meant(value)
     if closed is None:
-        return ClosedReading(None, Closed("abstained", agrees=abstained))
+        return ClosedReading(None, Closed("abstained", agrees=value is None))
     outcome: Literal["right", "wrong", "unscored"] = "unscored"
     if scored:
         outcome = "right" if form.is_right(closed) else "wrong"

@@ -134,7 +134,8 @@ def _overall_columns() -> Iterator[Column]:
     yield Column(key="unreadable", title="unreadable", label="unreadable (V2)", unit="loss",
                  keys={**v2, "metric": "unreadable_rate"})  # fmt: skip
     yield Column(key="visual_gap", title="visual gap", label="visual gap: V2 − V0", unit="difference",
-                 keys={"protocol": "S0", "condition": "V2-V0", "metric": "visual_gap"}, note="equation 3")  # fmt: skip
+                 keys={"protocol": "S0", "condition": "V2-V0", "metric": "visual_gap"},
+                 note="equation 3, over samples with both")  # fmt: skip
 
 
 def _row1(verdicts: Verdicts, strata: Strata, model: str) -> Row:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from evaluation.counts import counted
 from evaluation.report import Maker, Report
 from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.numbers import in_full
@@ -100,7 +101,7 @@ def _source(source: Maker) -> str:
     shown = (f"{name} {value}" for name, value in source.settings if value)
     sampling += f"; not sent: {', '.join(source.not_sent)}" if source.not_sent else ""
     facts = [
-        f"{source.responses} responses",
+        counted(source.responses, "response"),
         engine,
         source.device,
         source.model_revision,

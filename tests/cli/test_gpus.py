@@ -137,7 +137,7 @@ def test_the_doctor_tells_which_models_the_gpus_hold() -> None:
     wanting = [entry.id for entry in entries if entry.gpus]
     assert all(model in hardware.describe_models(entries, DGX.devices).found for model in wanting)
     small = hardware.describe_models(entries, [replace(DGX.devices[0], memory_mib=40536)])
-    assert (small.status, small.found) == ("ok", "2 of 13 find GPUs here that hold them: minicpm-v-4.5, qwen2.5-vl-7b")
+    assert (small.status, small.found) == ("ok", "2 of 17 find GPUs here that hold them: minicpm-v-4.5, qwen2.5-vl-7b")
     assert "`gigavqa models add qwen3-vl-8b --context 65536`" in small.advice
     none = hardware.describe_models(entries, [replace(DGX.devices[0], memory_mib=16384)])
     assert none.status == "warn" and "larger GPUs" in none.advice

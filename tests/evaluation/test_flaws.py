@@ -86,7 +86,7 @@ def test_what_a_server_filtered_counts_as_wrong_and_is_named() -> None:
     assert (cell.accuracy.value, cell.accuracy.count, cell.answered, cell.filtered) == (0.5, 2, 2, 1)
     assert cell.statuses == {"filtered": 1, "marker": 1}
     assert cell.unreadable.value == 0
-    assert "1 of 2 replies were filtered or refused by the server" in told(report, "filtered")
+    assert "1 of 2 replies was filtered or refused by the server" in told(report, "filtered")
     found = outcome_of(ended("v1", "content_filter"))
     assert (found.outcome, found.status, found.score, found.filtered, found.text) == (
         "filtered", "filtered", 0.0, True, None,

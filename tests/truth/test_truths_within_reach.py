@@ -50,9 +50,9 @@ def test_a_data_set_with_such_truths_is_neither_good_nor_asked(tmp_path: Path) -
     (folder / "samples" / "a.jsonl").write_text(json.dumps(record) + "\n")
     dataset = load_dataset(folder)
     found = inspect_dataset(folder, lambda image: Size(8, 6))
-    assert "are letters (B)" in str(found.errors[0])
+    assert "is a letter (B)" in str(found.errors[0])
     spec = JobSpec.model_validate({"dataset": "old", "models": ["demo-qwen3-vl"], "plan": "direct"})
-    with pytest.raises(AnnotationInvalidError, match="are letters"):
+    with pytest.raises(AnnotationInvalidError, match="is a letter"):
         list(expand(dataset, spec, load_catalogue(), lambda image: Size(8, 6)))
 
 

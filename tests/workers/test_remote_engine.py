@@ -270,7 +270,7 @@ async def test_parameters_that_a_model_refuses_are_not_sent_and_that_is_recorded
     assert body["max_completion_tokens"] == 50
     assert body["messages"][1]["content"][0]["image_url"]["detail"] == "original"
     assert remote and remote.detail == "original"
-    assert remote.not_sent == ("repetition_penalty", "seed", "temperature", "top_k", "top_p")
+    assert remote.not_sent == ("presence_penalty", "repetition_penalty", "seed", "temperature", "top_k", "top_p")
 
 
 async def test_an_answer_is_bounded_by_what_its_own_prompt_leaves_of_the_context() -> None:
