@@ -102,7 +102,8 @@ class CatalogueEntry(BaseModel):
         default_factory=TextBudget, description="how it is shown pictures; one without takes texts alone"
     )
     published_budget: AnyBudget | None = Field(
-        default=None, description="what the checkpoint's own files say, where `visual_budget` differs from it"
+        default=None,
+        description="what the checkpoint's files, or the vendor, say where `visual_budget` differs",
     )
     max_model_len: PositiveInt = Field(description="context, in tokens, prompt and answer together")
     box_convention: BoxConvention = Field(
@@ -134,10 +135,9 @@ class CatalogueEntry(BaseModel):
     def at_published_budget(self) -> "CatalogueEntry | None":
         """Return the same model as its checkpoint's own files have it shown pictures; None where nothing differs.
 
-        An engine has one budget, so that it is an entry of its own, with a worker of its own. Closed models have no
-        such files.
+        An engine has one budget, so that it is an entry of its own, with a worker of its own.
         """
-        if self.published_budget is None or self.is_closed:
+        if self.published_budget is None:
             return None
         changes = {
             "id": f"{self.id}-published",

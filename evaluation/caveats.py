@@ -96,7 +96,7 @@ def _on_flaws(cells: Iterable[CellScore]) -> Iterator[str]:
         if filtered := [cell for cell in found if cell.filtered]:
             number = sum(cell.filtered for cell in filtered)
             yield (
-                f"{model}: {number} of {answered} replies {_was(number)} filtered or refused by the server, in whole or "
+                f"{model}: {number} of {answered} replies {_was(number)} filtered or refused by the server, wholly or "
                 f"in part; such count as wrong ({_asked(filtered)})"
             )
 

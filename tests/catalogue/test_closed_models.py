@@ -12,7 +12,7 @@ from tiling.errors import BudgetError
 from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
-CLOSED = [model_id for model_id, entry in CATALOGUE.items() if entry.is_closed]
+CLOSED = [model_id for model_id, entry in CATALOGUE.items() if entry.is_closed and not model_id.endswith("-published")]
 PAPERS = {
     "gpt-5.5": (10_000, 3200),
     "gpt-5.4": (10_000, 3200),
