@@ -13,6 +13,7 @@ from functools import cache, partial
 from evaluation.answers.abstention import abstains
 from evaluation.answers.cells import join_halves
 from evaluation.answers.endings import from_the_end
+from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.listed import listings, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
@@ -22,8 +23,9 @@ from evaluation.answers.stances import joined
 from evaluation.answers.text import Answer, answer_of, sentences
 from evaluation.answers.withdrawals import behind_retraction, is_conditional, is_hypothesis
 
-READER_VERSION = "answers/6"
-"""6 reads one grammar in every language, lists by one parser, and asks first whether nothing is answered."""
+READER_VERSION = "answers/7"
+"""7 reads a letter with its option's words as one value, an opening conclusion before its reasons, and no announcement
+that is another's or holds on a condition; what is cut off amid a sentence answers only where it concludes."""
 
 
 def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
@@ -34,7 +36,8 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
     answer = answer_of(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
-    said, reader = (answer.text, letter_reader(options)) if options else (join_halves(answer.text), CELLS)
+    said = without_glosses(answer.text, options) if options else join_halves(answer.text)
+    reader = letter_reader(options) if options else CELLS
     read = cache(partial(_read, reader=reader))
     if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
         said = behind_retraction(said, lambda rest: read(rest).value is not None)

@@ -66,6 +66,8 @@ TOTAL = re.compile(rf"({V})[^{SIGNS},.;，。；]{{0,30}}{words('total')}|{words
 ARROW = re.compile(r"→|⇒|=>|->")
 BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{FILLED}{ONE}{AND}{ONE}(?:之间)?")
 ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{SIGNS}]*+[^()（）\s{SIGNS}])[^()（）]*+[)）]")
+GLOSS = re.compile(rf"({V}[)\]⟧]?)\s?[(（]([^()（）{SIGNS}]{{1,80}})[)）](?=\s*+[^\s.!?。！？।])")
+"""A value with words of it in brackets, of which the sentence goes on to speak."""
 APART = re.compile(rf"[(（⟦]\s*({V})\s*[)）⟧]")
 ALONE = re.compile(rf"({FIRST_ONE}{MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{FILLED}({V})|[/]\s*+({V})")

@@ -45,7 +45,7 @@ _OPTION_NOUNS = frozenset(phrases("option_noun"))
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
 _JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
-_WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
+WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
 _BETWEEN = " \t\n*_`\"'“‘:(["
 
@@ -84,16 +84,16 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
     return Letters(
         valid=frozenset(valid),
         direct=re.compile(
-            rf"([{upper}АВСΑΒ])(?![{_WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
+            rf"([{upper}АВСΑΒ])(?![{WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
-        mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
+        mention=re.compile(rf"(?<![{WORD}'’-])(?<![nN]/)([{upper}])(?![{WORD}]|['’-][A-Za-z])"),
         small=re.compile(
             rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
             rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
         ),
         preceding=re.compile(
-            rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
+            rf"(?<![{WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),
         own=any(_LABEL.search(text) for _, text in options),
     )

@@ -1,5 +1,6 @@
 """Replies made of sentences of eleven languages are read as they mean, in every form, layout and dress."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -161,6 +162,36 @@ def test_descriptions_alone_choose_nothing(language: str) -> None:
     assert parse_answer("\n".join(described[:2]), OPTIONS).value is None
 
 
+GLOSSED = ("{} ({})", "({}) ({})", "**{} ({})**", "**{}** ({})", "{} – {}", "{}, {},", "{} “{}”", "{}: {}", "`{}` *{}*")
+"""A letter and its own option's words, as one value."""
+SLOT = "⸨{}⸩"
+"""A letter that is yet to be dressed."""
+
+
+def glossed(text: str, gloss: str) -> str:
+    """A sentence whose letters have their options' words with them."""
+    return re.sub(SLOT.format("([A-D])"), lambda letter: gloss.format(letter[1], OPTIONS[letter[1]]), text)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("gloss", GLOSSED)
+def test_a_letter_with_its_own_words_is_one_value(gloss: str, language: str, form: str) -> None:
+    """In every sentence, whichever of its letters have them."""
+    assert not misread([Told(glossed(reply.text, gloss), reply.meant) for reply in told(language, form, SLOT)])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("gloss", GLOSSED)
+def test_a_letter_that_is_denied_stays_so_with_its_words(gloss: str, language: str) -> None:
+    """Its own option's, or in brackets any: nothing is answered by a rejection."""
+    for letter in OPTIONS:
+        rejection = wordings.REJECTIONS[language].format(y=SLOT.format(letter))
+        described = glossed(rejection, "{} (" + wordings.GLOSSES[language] + ")")
+        for text in (glossed(rejection, gloss), described):
+            assert parse_answer(text, OPTIONS).value is None, text
+
+
 LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
     "colons": lambda letter, text, verdict: f"{letter}: {verdict}",
     "stops": lambda letter, text, verdict: f"{letter}. {verdict}",
@@ -170,6 +201,8 @@ LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
     "equals": lambda letter, text, verdict: f"{letter} = {verdict}",
     "dashes": lambda letter, text, verdict: f"{letter} - {verdict}",
     "texts between": lambda letter, text, verdict: f"{letter}. {text}: {verdict}",
+    "brackets behind": lambda letter, text, verdict: f"{letter} ({text}): {verdict}",
+    "words behind dashes": lambda letter, text, verdict: f"{letter} – {text}: {verdict}",
     "rows": lambda letter, text, verdict: f"| {letter} | {verdict} |",
     "rows with texts": lambda letter, text, verdict: f"| {letter} | {text} | {verdict} |",
     "headings": lambda letter, text, verdict: f"## Option {letter}\n{verdict}\n",
