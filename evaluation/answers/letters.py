@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluation.answers.lexicon import by_language, phrases, words
-from evaluation.answers.stances import Mention, Settled, settle
+from evaluation.answers.stances import Mention
 
 _JOIN = (
     r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
@@ -27,7 +27,7 @@ _ADJECTIVES = [
 _SUBJECT_OF = ("copula", "seeming", "holding", "holding_at_end", "denial_behind")
 _JOINTS = ("reason", "alternative", "addition", "contrast", "denial_before")
 _VERBS = (
-    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
+    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does|sein)\b"
     rf"|{words(*_SUBJECT_OF)}|{words(*_JOINTS)}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
@@ -128,11 +128,6 @@ def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[st
 def behind_glue(text: str) -> str:
     """Return what an announcement says once "is", "most likely" and the like are passed over."""
     return text[_glued(text, 0) :]
-
-
-def settled_letters(sentence: str, letters: Letters) -> Settled:
-    """Tell on which option letters a sentence settles, by the grammar of stances."""
-    return settle(sentence, letter_mentions(sentence, letters))
 
 
 def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:

@@ -42,8 +42,10 @@ from evaluation.answers.forms import (
     NEXT,
     OPENING,
     PREFERENCE,
+    SAID_BY_OTHERS,
     SUBJECT,
     TOTAL,
+    UNREAL,
     VALUE,
     VERDICT,
 )
@@ -268,5 +270,7 @@ def verdicts(sentence: str) -> frozenset[bool]:
 
 
 def _without_what_gives_way(sentence: str) -> str:
-    rest = GIVES_WAY.sub(" ", sentence)
-    return rest if VALUE.search(rest) else sentence
+    for pattern in (GIVES_WAY, SAID_BY_OTHERS, UNREAL):
+        rest = pattern.sub(" ", sentence)
+        sentence = rest if VALUE.search(rest) else sentence
+    return sentence

@@ -162,6 +162,54 @@ def test_descriptions_alone_choose_nothing(language: str) -> None:
     assert parse_answer("\n".join(described[:2]), OPTIONS).value is None
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("letter", ["{}", *LETTERS.values()], ids=["plain", *LETTERS])
+def test_a_conclusion_that_stands_first_decides(letter: str, language: str) -> None:
+    """Whatever its reasons say of other options; unless it is taken back."""
+    opened = [one for sentence in wordings.OPENINGS[language] for one in filled(sentence, letter)]
+    later = wordings.LATER[language]
+    taken_back = [Told(f"{one.text} {later.format(x=other_than(one.meant))}", other_than(one.meant)) for one in opened]
+
+    assert not misread(opened)
+    assert not misread(taken_back)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("mark", [":", " –", "."])
+def test_labels_in_a_line_open_no_answer(mark: str, language: str) -> None:
+    """A line that goes through the options has concluded nothing with its first."""
+    described = wordings.DESCRIPTIONS[language].replace("{y}", "").strip()
+    text = " ".join(f"{letter}{mark} {described}" for letter in OPTIONS)
+
+    assert parse_answer(text, OPTIONS).rule != "opening"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_others_say_is_announced_by_nobody(language: str) -> None:
+    """It answers nothing, and never takes the place of what the reply itself says."""
+    for y in OPTIONS:
+        x, ascribed = other_than(y), wordings.ASCRIPTIONS[language].format(y=y)
+        contradicted = f"{ascribed} {wordings.CONTRADICTIONS[language].format(x=x)}"
+        answered = [f"{ascribed} {reply.text}" for reply in told(language, "conclude") if reply.meant == x]
+
+        assert parse_answer(ascribed, OPTIONS).value is None, ascribed
+        assert not misread([Told(text, x) for text in (contradicted, *answered)])
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_would_be_on_a_condition_is_announced_by_nobody(language: str, form: str) -> None:
+    """Alone it is no answer, and behind one it changes nothing."""
+    replies = []
+    for reply in told(language, form):
+        unreal = wordings.UNREAL[language].format(y=other_than(reply.meant))
+        assert parse_answer(unreal, OPTIONS).value is None, unreal
+        joints = ("\n{}", "\n({})") if reply.text[-1] in "ABCD" else (" {}", "\n({})")
+        replies += [Told(reply.text + joint.format(unreal), reply.meant) for joint in joints]
+
+    assert not misread(replies)
+
+
 GLOSSED = ("{} ({})", "({}) ({})", "**{} ({})**", "**{}** ({})", "{} – {}", "{}, {},", "{} “{}”", "{}: {}", "`{}` *{}*")
 """A letter and its own option's words, as one value."""
 SLOT = "⸨{}⸩"
@@ -300,6 +348,17 @@ def test_what_breaks_off_amid_a_sentence_is_no_answer_that_was_never_given(form:
     assert parse_answer(text, OPTIONS, cut_off=True).status == "unfinished"
     for reply in told("en", form):
         assert parse_answer(reply.text, OPTIONS, cut_off=True).value == reply.meant
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_reply_named_before_it_broke_off_is_no_answer(language: str) -> None:
+    """Wherever it stands: a reply that but speaks of an option has not chosen it; one that concludes has."""
+    unended = wordings.COURTESIES[language].rstrip(".!।！。")
+    described = f"{wordings.DESCRIPTIONS[language].format(y='B')} {unended}"
+
+    assert parse_answer(described, OPTIONS, cut_off=True).status == "unfinished"
+    for reply in told(language, "announce"):
+        assert parse_answer(f"{reply.text} {unended}", OPTIONS, cut_off=True).value == reply.meant
 
 
 def test_every_format_character_is_dropped() -> None:

@@ -257,6 +257,104 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 
+OPENINGS: dict[str, tuple[str, ...]] = {
+    "en": (
+        "{x}. {y} would need a second tower.",
+        "It must be {x}: {y} has the wrong colour, and {z} speaks of the harbour.",
+        "I'd say {x}, since {y} speaks of the harbour.",
+        "{x}, because {y} describes the mirrored scene.",
+        "The best description is {x}. {y} comes close, yet it misses the tower; {z} fails on the colour.",
+        "{x} – {y} is seen from the wrong side.",
+    ),
+    "zh": ("{x}。因为左边更高，{y}说反了。", "应选{x}，因为{y}描述的是镜像。", "{x}，因为{y}说的是港口。"),
+    "ja": ("{x}。理由は{y}が左右逆だからです。", "{x}です。なぜなら{y}は港の話だからです。"),
+    "ko": ("{x}. 왜냐하면 {y}는 항구를 말하기 때문입니다.", "{x}입니다. {y}는 거울상을 설명합니다."),
+    "de": (
+        "{x}. {y} würde einen zweiten Turm brauchen.",
+        "Es muss {x} sein: {y} spricht vom Hafen.",
+        "{x}, weil {y} das Spiegelbild beschreibt.",
+    ),
+    "fr": (
+        "{x}. {y} parle du port.",
+        "C'est {x}, car {y} décrit la scène inversée.",
+        "{x}, parce que {y} parle du port.",
+    ),
+    "es": (
+        "{x}. {y} habla del puerto.",
+        "Debe ser {x}: {y} describe la escena invertida.",
+        "{x}, porque {y} habla del puerto.",
+    ),
+    "pt": ("{x}. {y} fala do porto.", "Deve ser {x}: {y} descreve a cena invertida.", "{x}, porque {y} fala do porto."),
+    "ru": (
+        "{x}. {y} говорит о гавани.",
+        "Это {x}: {y} описывает зеркальную сцену.",
+        "{x}, потому что {y} говорит о гавани.",
+    ),
+    "ar": ("{x}. {y} يصف الميناء.", "{x}، لأن {y} يصف المشهد المعكوس."),
+    "hi": ("{x}। {y} बंदरगाह की बात करता है।", "{x}, क्योंकि {y} उल्टा दृश्य बताता है।"),
+}
+"""What concludes first, and gives its reasons behind, on the same line."""
+
+LATER: dict[str, str] = {
+    "en": "Wait, I misread the wall, so it is {x}.",
+    "zh": "等等，我看错了，应选{x}。",
+    "ja": "訂正、正しいのは{x}です。",
+    "ko": "정정합니다. 정답은 {x}입니다.",
+    "de": "Moment, richtig ist {x}.",
+    "fr": "Attendez, la bonne est {x}.",
+    "es": "Espera, la correcta es {x}.",
+    "pt": "Espere, a correta é {x}.",
+    "ru": "Стоп, верно {x}.",
+    "ar": "انتظر، الصحيح هو {x}.",
+    "hi": "रुकिए, सही {x} है।",
+}
+"""What takes an opening back."""
+
+ASCRIPTIONS: dict[str, str] = {
+    "en": "A caption claims that the answer is {y}.",
+    "zh": "图中的文字说答案是{y}。",
+    "ja": "看板には答えは{y}と書いてあります。",
+    "ko": "표지판에는 답은 {y}라고 적혀 있습니다.",
+    "de": "Ein Schild behauptet, die Antwort ist {y}.",
+    "fr": "Une légende prétend que la réponse est {y}.",
+    "es": "Un cartel dice que la respuesta es {y}.",
+    "pt": "Uma placa diz que a resposta é {y}.",
+    "ru": "Подпись утверждает, что ответ {y}.",
+    "ar": "لافتة تقول إن الإجابة هي {y}.",
+    "hi": "एक तख्ती कहती है कि उत्तर {y} है।",
+}
+"""What another says the answer is."""
+
+CONTRADICTIONS: dict[str, str] = {
+    "en": "That's false: it is {x}.",
+    "zh": "这是错误的，应选{x}。",
+    "ja": "それは誤りで、正しいのは{x}です。",
+    "ko": "이는 틀렸고 {x}가 맞습니다.",
+    "de": "Das ist falsch: Richtig ist {x}.",
+    "fr": "C'est faux : c'est {x}.",
+    "es": "Es falso: es {x}.",
+    "pt": "É falso: é {x}.",
+    "ru": "Это неверно: верно {x}.",
+    "ar": "هذا خطأ: الصحيح هو {x}.",
+    "hi": "यह गलत है: सही {x} है।",
+}
+"""What denies the sentence before it, and says what is right."""
+
+UNREAL: dict[str, str] = {
+    "en": "The answer would be {y} if the tower were on the left.",
+    "zh": "如果塔在左边，答案会是{y}。",
+    "ja": "もし塔が左にあれば、答えは{y}でしょう。",
+    "ko": "만약 탑이 왼쪽에 있다면 답은 {y}였을 것입니다.",
+    "de": "Die Antwort wäre {y}, wenn der Turm links stünde.",
+    "fr": "La réponse serait {y} si la tour était à gauche.",
+    "es": "La respuesta sería {y} si la torre estuviera a la izquierda.",
+    "pt": "A resposta seria {y} se a torre estivesse à esquerda.",
+    "ru": "Ответ был бы {y}, если бы башня стояла слева.",
+    "ar": "لو كان البرج على اليسار لكانت الإجابة {y}.",
+    "hi": "यदि मीनार बाईं ओर होती, तो उत्तर {y} होता।",
+}
+"""What the answer would be, were it otherwise."""
+
 REJECTIONS: dict[str, str] = {
     "en": "{y} does not fit.",
     "zh": "{y}不符合。",
