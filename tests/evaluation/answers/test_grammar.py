@@ -324,6 +324,30 @@ def test_a_count_is_the_total_and_no_part_of_it(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_that_stands_first_decides(language: str) -> None:
+    """What is said of a part of it behind is a remark; a total behind, or another count, is none."""
+    for sentence in wordings.REMARKS[language]:
+        for whole, part in ((7, 5), (20, 3), (12, 2)):
+            text = sentence.format(n=whole, a=part)
+            assert read_integer(said(text).text).value == whole, text
+    assert read_integer("3 birds. 2 birds. 5 in total.").value == 5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_or_truth_that_was_but_mentioned_before_a_reply_broke_off_is_no_answer(language: str) -> None:
+    """One that was announced is, and so is one with which the reply opens."""
+    unended = wordings.COURTESIES[language].rstrip(".!।！。")
+    announced = wordings.SENTENCES[language]["announce"][1].format(x=7)
+    counted = f"{wordings.COURTESIES[language]} {wordings.COUNTS[language][0].format(n=7)} {unended}"
+
+    assert read_integer(counted, cut_off=True).status == "unfinished"
+    assert read_integer(f"{announced}\n{unended}", cut_off=True).value == 7
+    for truth in wordings.BOOLEANS[language][0]:
+        assert read_boolean(f"{truth} {unended}", cut_off=True) == read_boolean(truth)
+        assert read_boolean(f"{unended}. {truth} {unended}", cut_off=True).value is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_bound_is_no_count(language: str) -> None:
     """At least seven are not seven."""
     for bound in wordings.BOUNDS[language]:

@@ -506,6 +506,26 @@ COUNTS: dict[str, tuple[str, ...]] = {
 }
 """A count, with its parts `{a}` and `{b}`, whose sum it is."""
 
+REMARKS: dict[str, tuple[str, ...]] = {
+    "en": (
+        "{n} birds. {a} of them are on the wire.",
+        "There are {n} birds. {a} are on the wire.",
+        "{n} birds, {a} of them red.",
+        "{n} birds. One is on the wire.",
+    ),
+    "zh": ("{n}只鸟。其中{a}只在电线上。",),
+    "ja": ("{n}羽。そのうち{a}羽が電線にいます。",),
+    "ko": ("{n}마리. 그중 {a}마리는 전선 위에 있습니다.",),
+    "de": ("{n} Vögel. {a} davon sitzen auf dem Draht.", "Es sind {n} Vögel. {a} sitzen auf dem Draht."),
+    "fr": ("{n} oiseaux. {a} d'entre eux sont sur le fil.", "Il y a {n} oiseaux. {a} sont sur le fil."),
+    "es": ("{n} pájaros. {a} de ellos están en el cable.", "Hay {n} pájaros. {a} están en el cable."),
+    "pt": ("{n} pássaros. {a} deles estão no fio.", "Há {n} pássaros. {a} estão no fio."),
+    "ru": ("{n} птиц. {a} из них сидят на проводе.",),
+    "ar": ("{n} طيور. {a} منها على السلك.",),
+    "hi": ("{n} पक्षी। उनमें से {a} तार पर हैं।",),
+}
+"""A count, with a remark on a part `{a}` of it behind."""
+
 BOUNDS: dict[str, tuple[str, ...]] = {
     "en": ("at least {n}", "fewer than {n}", "no more than {n}", "the {n}th", "{n} out of 90"),
     "zh": ("至少{n}个", "不超过{n}个", "{n}个以上"),
