@@ -52,7 +52,7 @@ class Reply(NamedTuple):
 
     `filtered` and `empty`, ended without a token written, are said of a reply of which any turn was so. `capped` is
     not 0 where a server elsewhere ended the text before its limit of tokens: so many had prompt and answer by then.
-    `closing` is what the turn behind the text was answered.
+    `closing` is what the turn behind the text was answered. `cut_steps` are the steps whose turns ended for their length.
     """
 
     labels: Labels
@@ -73,6 +73,7 @@ class Reply(NamedTuple):
     empty: bool = False
     capped: int = 0
     closing: ClosingAnswer | None = None
+    cut_steps: frozenset[str] = frozenset()
 
     @property
     def is_unanswered(self) -> bool:
@@ -164,6 +165,7 @@ def reply_of(response: Response) -> Reply:
         empty="empty" in flaws and bool(turns),
         capped=_tokens(final) if final and is_early and is_elsewhere else 0,
         closing=response.closing,
+        cut_steps=frozenset(turn.asks for turn in turns if turn.asks is not None and turn.finish_reason == "length"),
     )
 
 

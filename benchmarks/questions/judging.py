@@ -21,7 +21,7 @@ from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/3"
+JUDGE_VERSION = "questions/4"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
@@ -55,11 +55,11 @@ class QuestionJudge:
         elif is_choice:
             value, status, rule = self._read_choice(reply.text, reply.cut_off)
         else:
-            value, status = self._read(reply.text)
+            value, status = self._read(reply.text, reply.cut_off)
         score = float(value is not None and self.is_right(value)) if self._question.scored else None
         return Verdict(value, status, score, kept=(value,) if is_choice else (), rule=rule)
 
-    def _read(self, text: str) -> _Read:
+    def _read(self, text: str, cut_off: bool) -> _Read:
         if self._question.kind == "choices":
             found = parse_letters(text, self._question.options or {})
             return LETTERS_JOINT.join(found.letters) or None, found.status
@@ -71,7 +71,8 @@ class QuestionJudge:
         if self._question.kind == "text":
             return read_phrase(told)
         value = json_value(told)
-        reading = read_boolean(value) if self._question.kind == "yes_no" else self._read_number(value)
+        is_truth = self._question.kind == "yes_no"
+        reading = read_boolean(value, cut_off=cut_off) if is_truth else self._read_number(value, cut_off)
         return _written(reading, told)
 
     def _read_choice(self, text: str, cut_off: bool) -> _Choice:
@@ -83,9 +84,9 @@ class QuestionJudge:
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
         return _Choice(letter if letter == found.quoted else None, found.status, found.rule)
 
-    def _read_number(self, value: object) -> Reading:
+    def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
-        return read_number(_without_percent(value), whole=whole)
+        return read_number(_without_percent(value), whole=whole, cut_off=cut_off)
 
     def is_right(self, value: str) -> bool:
         """Whether an answer, as it was read, is a right one."""

@@ -86,7 +86,11 @@ class SampleJudge:
         parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.cut_off)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
         judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
-        steps = [(one, one.verdict(unread) if raw is None else one.judge(raw, frame)) for one, raw in judged]
+        cut = reply.cut_steps
+        steps = [
+            (one, one.verdict(unread) if raw is None else one.judge(raw, frame, cut_off=one.step.step_id in cut))
+            for one, raw in judged
+        ]
         return Verdict(
             value=parsed.value,
             status=parsed.status,

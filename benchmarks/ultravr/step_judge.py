@@ -26,7 +26,7 @@ from evaluation.answers.readings import (
 from evaluation.answers.scalars import counts_nothing, read_boolean, read_integer
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/5"
+STEP_PARSER_VERSION = "ultravr-steps/6"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -67,9 +67,9 @@ class StepJudge:
         """The ground truth as it was read; None where it is blank."""
         return self._truth.value
 
-    def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:
-        """Judge a raw answer; None stands for an answer that was not given."""
-        return self.verdict(MISSING if raw is None else _read(self._kind, self._space, raw, frame))
+    def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME, *, cut_off: bool = False) -> StepVerdict:
+        """Judge a raw answer; None stands for one that was not given. Of one `cut_off`, a last mention is no answer."""
+        return self.verdict(MISSING if raw is None else _read(self._kind, self._space, raw, frame, cut_off))
 
     def verdict(self, reading: Reading) -> StepVerdict:
         """Judge what was read of an answer, or why nothing was."""
@@ -78,7 +78,7 @@ class StepJudge:
 
     def _read_truth(self, sample: Sample) -> Reading:
         truth = self.step.ground_truth
-        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME)
+        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME, cut_off=False)
         if reading.status not in ("parsed", "blank"):
             raise StepTruthInvalidError(
                 f"sample '{sample.id}': the ground truth of step '{self.step.step_id}' is no "
@@ -111,8 +111,6 @@ def judge_step(sample: Sample, step: Step, raw: str | None, frame: BoxFrame = UN
 
 
 _READERS: dict[Kind, Callable[[Any, Space, BoxFrame], Reading]] = {
-    "boolean": lambda value, space, frame: read_boolean(value),
-    "integer": lambda value, space, frame: read_integer(value),
     "multiple_choice": lambda value, space, frame: read_choice(value, space),
     "single_choice": lambda value, space, frame: read_choice(value, space),
     "short_text": lambda value, space, frame: read_choice(value, space),
@@ -125,24 +123,29 @@ _READERS: dict[Kind, Callable[[Any, Space, BoxFrame], Reading]] = {
 }
 
 
-def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
-    return (_read_kept if len(raw) <= _LONGEST_KEPT else _read_raw)(kind, space, raw, frame)
+_SCALARS: dict[Kind, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
 
 
-def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame) -> Reading:
+def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+    return (_read_kept if len(raw) <= _LONGEST_KEPT else _read_raw)(kind, space, raw, frame, cut_off)
+
+
+def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
     told = said(raw)
     if told.silence:
         return Reading(None, told.silence)
     value = json_value(told.text)
-    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
+    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame, cut_off=cut_off)
 
 
 _read_kept = lru_cache(maxsize=_KEPT_READINGS)(_read_raw)
 
 
-def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame) -> Reading:
+def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame, *, cut_off: bool) -> Reading:
     if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
         return BLANK
+    if kind in _SCALARS:
+        return _SCALARS[kind](value, cut_off=cut_off)
     return _READERS[kind](value, space, frame)
 
 

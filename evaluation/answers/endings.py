@@ -9,7 +9,7 @@ from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, si
 from evaluation.answers.readers import Reader, quoted_option
 from evaluation.answers.stances import Rule, Settled
 from evaluation.answers.text import plain, sentences
-from evaluation.answers.withdrawals import is_conditional
+from evaluation.answers.withdrawals import is_ascribed, is_conditional, is_denied_at_once, is_unreal
 
 
 def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
@@ -21,7 +21,7 @@ def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
     passing: ParsedAnswer | None = None
     quoted: ParsedAnswer | None = None
     denied: set[Hashable] = set()
-    unsure = False
+    unsure = is_denied = False
     for piece in _backwards(text, reader):
         if isinstance(piece, Listing):
             if quoted or piece.letter or piece.ambiguous:
@@ -30,11 +30,14 @@ def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
             continue
         said = reader.within(piece)
         parsed = _from_sentence(piece, said, reader)
+        was_denied, is_denied = is_denied, is_denied_at_once(piece)
+        if said.values and (was_denied or _is_of_others(piece, said, reader)):
+            continue
         if quoted:  # an option's words behind its letter, "It is B. Four."
             return parsed if parsed and parsed.value == quoted.quoted else quoted
         if parsed and parsed.quoted and passing is None:
             quoted = parsed
-        elif is_conditional(piece) or (said.values and _is_question(piece)):
+        elif is_conditional(piece) or is_unreal(piece) or (said.values and _is_question(piece)):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
@@ -55,6 +58,14 @@ def _settles(parsed: ParsedAnswer, rule: Rule, passing: ParsedAnswer | None) -> 
     if parsed.value is None or rule == "last":
         return passing is None
     return rule in _STRONG
+
+
+def _is_of_others(sentence: str, said: Settled, reader: Reader) -> bool:
+    """Whether a sentence names nothing but what another says in it."""
+    mentions = reader.mentions(sentence)
+    if not mentions or len(said.values) != 1 or said.rule in _STRONG:
+        return False
+    return is_ascribed(sentence[: mentions[0].start], sentence[mentions[0].end :])
 
 
 def _from_list(listing: Listing) -> ParsedAnswer:

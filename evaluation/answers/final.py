@@ -13,28 +13,39 @@ from functools import cache, partial
 from evaluation.answers.abstention import abstains
 from evaluation.answers.cells import join_halves
 from evaluation.answers.endings import from_the_end
+from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.listed import listings, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.openings import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
 from evaluation.answers.stances import joined
-from evaluation.answers.text import Answer, answer_of, sentences
-from evaluation.answers.withdrawals import behind_retraction, is_conditional, is_hypothesis
+from evaluation.answers.text import Answer, answer_of, is_ended, sentences
+from evaluation.answers.withdrawals import (
+    behind_retraction,
+    is_ascribed,
+    is_conditional,
+    is_denied_at_once,
+    is_hypothesis,
+    is_unreal,
+)
 
-READER_VERSION = "answers/6"
-"""6 reads one grammar in every language, lists by one parser, and asks first whether nothing is answered."""
+READER_VERSION = "answers/7"
+"""7 reads a letter with its option's words as one value, an opening conclusion before its reasons, and no announcement
+that is another's or holds on a condition; what is cut off amid a sentence answers only where it concludes."""
 
 
 def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
     """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate.
 
-    What a text that was `cut_off` names in passing in its last, unended sentence is no answer.
+    What a text that was `cut_off` amid a sentence names in passing, there or before, is no answer.
     """
     answer = answer_of(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
-    said, reader = (answer.text, letter_reader(options)) if options else (join_halves(answer.text), CELLS)
+    said = without_glosses(answer.text, options) if options else join_halves(answer.text)
+    reader = letter_reader(options) if options else CELLS
     read = cache(partial(_read, reader=reader))
     if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
         said = behind_retraction(said, lambda rest: read(rest).value is not None)
@@ -48,7 +59,9 @@ def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: Reader) -> bool:
     """Whether what was read of the end of an answer alone may not be what all of it says."""
     if parsed.status in ("marker", "ambiguous"):
         return False
-    return parsed.status == "none" or answer.is_torn or _tells(answer.before, reader.options)
+    return (
+        parsed.status == "none" or parsed.rule == "opening" or answer.is_torn or _tells(answer.before, reader.options)
+    )
 
 
 def _tells(text: str, options: Mapping[str, str]) -> bool:
@@ -59,11 +72,11 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
 
 
 def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
-    """Whether an answer stands amid the last sentence of a text, and that sentence has no end."""
-    last = next(reversed(sentences(next(reversed(text.splitlines()), ""))), "").strip(" *_(")
-    if last.endswith((".", "!", "?", "。", "।")) or not parsed.value or last.startswith(parsed.value):
+    """Whether a text ends amid a sentence, and its answer was but named in passing, wherever that was."""
+    if parsed.rule not in ("last", "described") or is_ended(text):
         return False
-    return parsed.value in reader.within(last).values
+    last = next(reversed(sentences(next(reversed(text.splitlines()), ""))), "")
+    return not reader.is_whole(last)
 
 
 _SHORTEST_RETRACTION = 8
@@ -72,7 +85,7 @@ _SHORTEST_RETRACTION = 8
 def _read(answer: str, reader: Reader) -> ParsedAnswer:
     return (
         _announced_answer(answer, reader)
-        or _opening_answer(answer, reader)
+        or opening_answer(answer, reader)
         or from_the_end(answer, reader)
         or ParsedAnswer(None, "none")
     )
@@ -86,6 +99,8 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
         for marker in reversed(markers_in(text)):
             before = _clause_before(text, marker)
             if (before and is_hypothesis(before)) or _is_of_list(text, marker, reader):
+                continue
+            if _is_not_meant(text, marker, before, reader):
                 continue
             parsed, words = _from_marker(text, marker, reader)
             if parsed and before and is_conditional(before):
@@ -114,6 +129,17 @@ def _is_of_list(text: str, marker: Marker, reader: Reader) -> bool:
     return text.count("\n", 0, marker.start) in listings(text, text.splitlines(), reader.options)
 
 
+def _is_not_meant(text: str, marker: Marker, before: str, reader: Reader) -> bool:
+    """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
+    announced = announced_in(text, marker)
+    start = text.find(announced, marker.end)
+    end = start + len(announced)
+    if is_ascribed(before, announced) or is_denied_at_once(text[end : end + _CLAUSE_REACH]):
+        return True
+    value = start + next((mention.start for mention in reader.mentions(announced)), len(announced))
+    return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
+
+
 _CLAUSE = re.compile(r"[.!?;。！？;।\n]")
 _CLAUSE_REACH = 160
 
@@ -139,14 +165,3 @@ def _from_marker(text: str, marker: Marker, reader: Reader) -> tuple[ParsedAnswe
         return None, None
     quoted = quoted_option(announced, reader.options) or quoted_option(behind_glue(announced), reader.options)
     return (ParsedAnswer(None, "abstained") if not quoted and abstains(announced) else None), quoted
-
-
-def _opening_answer(text: str, reader: Reader) -> ParsedAnswer | None:
-    """Return the option that a text begins with, on a line of its own, before it explains."""
-    opening, line_end, rest = text.partition("\n")
-    if not line_end or not reader.options:
-        return None
-    letter = option_line(opening, reader.options)
-    if letter is None or any(option_line(line, reader.options) for line in rest.splitlines()):
-        return None
-    return ParsedAnswer(letter, "last", rule="opening")

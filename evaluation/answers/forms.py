@@ -28,16 +28,29 @@ OF = rf"\s*+(?:{words('particle')}\s*+){{0,2}}"
 CROSSED = (
     r"[\s:：|~–—-]*+(?:[❌✗✘✖]|(?:incorrect|wrong|false|no|not|untrue|error)\b|incorrect[ao]\b|fals[ao]\b|错误|不对)"
 )
+YET_DENIED = (
+    rf"\s[^.;,，。；{SIGNS}]{{1,40}}[,，،]?\s*{words('contrast')}\s+(?:{words('pronoun')}\s+)?"
+    rf"(?:{FAULTY}|{words('denial_behind', 'shortcoming')})"
+)
+"""A concession that takes itself back, "comes close, yet it misses the tower"."""
 
 ENUMERATION = re.compile(rf"{FIRST_ONE}(?:(?:{AND}|{COMMA}){ONE})*+")
 NEXT = re.compile(rf"(?:(?P<and>{AND})|{COMMA})?(?P<one>{ONE})")
 DENIAL_BEHIND = re.compile(
-    rf"(?:{OF}(?:{FAULTY}|{words('denial_behind')})|{CROSSED})"
+    rf"(?:{OF}(?:{FAULTY}|{words('denial_behind')})|{CROSSED}|{YET_DENIED})"
     rf"[^.;,，。；{SIGNS}]*"
 )
 DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{FILLED}(?P<series>(?>{ONE}{MORE}))")
 DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
 GIVES_WAY = Words("first_thought", "concession", "hypothesis", pattern="{}[^.;；。,，、،।—]*")
+SAID_BY_OTHERS = Words(
+    "speaker",
+    pattern=rf"{{}}[^.;!?。！？{SIGNS}]{{0,60}}?{words('saying')}[^.;,，。{SIGNS}]{{0,40}}{V}[^.;；。,，、،।—]*",
+)
+UNREAL = re.compile(
+    rf"(?:{V}\s*+)?{words('unreal')}\s*+{FILLED}{V}?[^.;{SIGNS}]{{0,60}}?{words('condition_behind')}[^.;；。।]*"
+)
+"""What would be on a condition, "C would be right if …"."""
 EXCEPTED = tuple(
     Words(name, pattern=pattern)
     for name, pattern in (
@@ -53,19 +66,23 @@ DENIES = Words("denial_before", "denial_behind", "faulty", "nothing")
 VALUE = re.compile(V)
 
 AFFIRMED = re.compile(
-    rf"({FIRST_ONE}{MORE})(?:{OF}(?:{words('copula')}\s+{ADVERBS}{words('affirmation')}|{words('holding')}"
+    rf"((?>{FIRST_ONE}{MORE}))(?:{OF}(?:{words('copula')}\s+{ADVERBS}{words('affirmation')}|{words('holding')}"
     rf"|[^{SIGNS}.,;。，、।不没未]{{0,16}}?{words('agreement')}"
     rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$)))"
     rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"
     rf"|(?:{words('right_is')}\s*+{FILLED}|{words('copula')}\s+(?={V}\s+{words('affirmation')}))({ONE}{MORE})"
 )
-LIKELY = re.compile(rf"({FIRST_ONE}{MORE}){OF}{words('copula', 'seeming')}\s+{ADVERBS}{words('affirmation', 'likely')}")
+LIKELY = re.compile(
+    rf"((?>{FIRST_ONE}{MORE})){OF}{words('copula', 'seeming')}\s+{ADVERBS}{words('affirmation', 'likely')}"
+)
 PREFERENCE, CONTRAST = Words("preference"), Words("contrast")
 CONCLUSION = Words("conclusion")
 TOTAL = re.compile(rf"({V})[^{SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{SIGNS}.;。；]{{0,40}}({V})")
 ARROW = re.compile(r"→|⇒|=>|->")
 BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{FILLED}{ONE}{AND}{ONE}(?:之间)?")
 ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{SIGNS}]*+[^()（）\s{SIGNS}])[^()（）]*+[)）]")
+GLOSS = re.compile(rf"({V}[)\]⟧]?)\s?[(（]([^()（）{SIGNS}]{{1,80}})[)）](?=\s*+[^\s.!?。！？।])")
+"""A value with words of it in brackets, of which the sentence goes on to speak."""
 APART = re.compile(rf"[(（⟦]\s*({V})\s*[)）⟧]")
 ALONE = re.compile(rf"({FIRST_ONE}{MORE})(?=\s*(?:$|[.,;:!?)—。，；：]))")
 ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{FILLED}({V})|[/]\s*+({V})")

@@ -7,6 +7,7 @@ from itertools import pairwise, takewhile
 
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.choices import Space, key_of, read_choices
+from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import Letters, behind_glue, latin, letter_mentions, letters_of
 from evaluation.answers.lexicon import words
 from evaluation.answers.listed import restated_option
@@ -79,7 +80,7 @@ def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: Pa
     if alone := _letters_alone(line, letters):
         return _ordered(alone, options, status)
     named: set[frozenset[str]] = set()
-    for sentence in sentences(_without_wordings(line, options)):
+    for sentence in sentences(without_glosses(line, options)):
         said = frozenset(map(str, said_values(sentence, letter_mentions(sentence, letters))))
         if abstains(sentence) and not (said and commits(sentence)):
             return ParsedLetters((), "abstained")
@@ -89,13 +90,6 @@ def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: Pa
     if len(named) > 1:
         return ParsedLetters((), "ambiguous")
     return _ordered(named.pop(), options, status) if named else None
-
-
-def _without_wordings(line: str, options: Mapping[str, str]) -> str:
-    """The line without the options' words behind their letters, "A (the red one) and C: the tug"."""
-    for letter, text in options.items():
-        line = re.sub(rf"(?<!\w){letter}[\s.):(–-]{{0,6}}{re.escape(text)}\)?", letter, line, flags=re.IGNORECASE)
-    return line
 
 
 def _stand_together(sentence: str, said: frozenset[str], letters: Letters) -> bool:

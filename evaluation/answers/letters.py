@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluation.answers.lexicon import by_language, phrases, words
-from evaluation.answers.stances import Mention, Settled, settle
+from evaluation.answers.stances import Mention
 
 _JOIN = (
     r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
@@ -27,7 +27,7 @@ _ADJECTIVES = [
 _SUBJECT_OF = ("copula", "seeming", "holding", "holding_at_end", "denial_behind")
 _JOINTS = ("reason", "alternative", "addition", "contrast", "denial_before")
 _VERBS = (
-    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does)\b"
+    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does|sein)\b"
     rf"|{words(*_SUBJECT_OF)}|{words(*_JOINTS)}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
@@ -45,7 +45,7 @@ _OPTION_NOUNS = frozenset(phrases("option_noun"))
 
 _FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
 _JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
-_WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
+WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
 _BETWEEN = " \t\n*_`\"'“‘:(["
 
@@ -84,16 +84,16 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
     return Letters(
         valid=frozenset(valid),
         direct=re.compile(
-            rf"([{upper}АВСΑΒ])(?![{_WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
+            rf"([{upper}АВСΑΒ])(?![{WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
-        mention=re.compile(rf"(?<![{_WORD}'’-])(?<![nN]/)([{upper}])(?![{_WORD}]|['’-][A-Za-z])"),
+        mention=re.compile(rf"(?<![{WORD}'’-])(?<![nN]/)([{upper}])(?![{WORD}]|['’-][A-Za-z])"),
         small=re.compile(
             rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
             rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
         ),
         preceding=re.compile(
-            rf"(?<![{_WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
+            rf"(?<![{WORD}])([{upper}])[)\]*_`\"']*\s+(?i:is|was|remains|as)\s+(?i:(?:my|the|our|therefore|thus)\s+)*$"
         ),
         own=any(_LABEL.search(text) for _, text in options),
     )
@@ -128,11 +128,6 @@ def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[st
 def behind_glue(text: str) -> str:
     """Return what an announcement says once "is", "most likely" and the like are passed over."""
     return text[_glued(text, 0) :]
-
-
-def settled_letters(sentence: str, letters: Letters) -> Settled:
-    """Tell on which option letters a sentence settles, by the grammar of stances."""
-    return settle(sentence, letter_mentions(sentence, letters))
 
 
 def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:

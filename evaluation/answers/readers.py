@@ -1,19 +1,17 @@
 """How one kind of answer is recognized, letters or cells: behind a marker, in a sentence, and by an option's words."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from evaluation.answers.cells import bare_cell, cell_mentions, lone_cell
 from evaluation.answers.coordinates import Coordinate, format_coordinate
 from evaluation.answers.letters import (
-    Letters,
     direct_letters,
     latin,
     letter_mentions,
     letters_of,
     preceding_letter,
-    settled_letters,
 )
 from evaluation.answers.listed import option_line
 from evaluation.answers.markers import Marker
@@ -25,17 +23,19 @@ _REACH = 400
 
 
 class Reader(NamedTuple):
-    """Recognizes one kind of answer; `options` are empty for cells."""
+    """Recognizes one kind of answer; `options` are empty for cells. `is_whole` tells what is a value alone."""
 
     behind: Callable[[str, Marker], frozenset[str]]
     within: Callable[[str], Settled]
     mentions: Callable[[str], list[Mention]]
+    is_whole: Callable[[str], bool]
     options: Mapping[str, str]
 
 
 def letter_reader(options: Mapping[str, str]) -> Reader:
     """Make what reads answers to a question with lettered options."""
     letters = letters_of(tuple(options.items()))
+    mentions = cache(partial(letter_mentions, letters=letters))
 
     def behind(text: str, marker: Marker) -> frozenset[str]:
         return direct_letters(text, marker.end, letters) & letters.valid or preceding_letter(
@@ -44,16 +44,17 @@ def letter_reader(options: Mapping[str, str]) -> Reader:
 
     return Reader(
         behind,
-        lambda sentence: _letters_within(sentence, letters, options),
-        lambda sentence: letter_mentions(sentence, letters),
+        cache(lambda sentence: _letters_within(sentence, mentions, options)),
+        mentions,
+        lambda sentence: option_line(sentence, options) is not None,
         options,
     )
 
 
-def _letters_within(sentence: str, letters: Letters, options: Mapping[str, str]) -> Settled:
+def _letters_within(sentence: str, mentions: Callable[[str], list[Mention]], options: Mapping[str, str]) -> Settled:
     alone = latin(plain(sentence)) if len(sentence) < len(max(options)) + 16 else ""
-    line = alone if alone in letters.valid else option_line(sentence, options)
-    return Settled(frozenset({line})) if line else settled_letters(sentence, letters)
+    line = alone if alone in options else option_line(sentence, options)
+    return Settled(frozenset({line})) if line else settle(sentence, mentions(sentence))
 
 
 def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
@@ -75,7 +76,7 @@ def _written(cells: Iterable[Hashable]) -> frozenset[str]:
     return frozenset(format_coordinate(cell) for cell in cells if isinstance(cell, Coordinate))
 
 
-CELLS = Reader(_cells_behind, _cells_within, cell_mentions, {})
+CELLS = Reader(_cells_behind, _cells_within, cell_mentions, lambda sentence: lone_cell(sentence) is not None, {})
 
 
 def announced_in(text: str, marker: Marker) -> str:

@@ -6,7 +6,7 @@ ReadingStatus = Literal[
     "parsed", "blank", "missing", "ambiguous", "unfinished", "too_long", "out_of_range", "unparsable"
 ]
 """`parsed` into the expected format, `blank` said to be not applicable or absent, `missing` no answer was given,
-`ambiguous` several incompatible ones, `unfinished` thinking that never ended, `too_long` more than is
+`ambiguous` several incompatible ones, `unfinished` thinking, or a sentence, that never ended, `too_long` more than is
 read and no announcement at its end, `out_of_range` boxes that no known
 convention explains, `unparsable` nothing of the expected format."""
 
@@ -22,6 +22,7 @@ class Reading(NamedTuple):
 BLANK = Reading(None, "blank")
 MISSING = Reading(None, "missing")
 AMBIGUOUS = Reading(None, "ambiguous")
+UNFINISHED = Reading(None, "unfinished")
 TOO_LONG = Reading(None, "too_long")
 OUT_OF_RANGE = Reading(None, "out_of_range")
 UNPARSABLE = Reading(None, "unparsable")

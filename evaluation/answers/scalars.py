@@ -1,5 +1,6 @@
 """Reads yes-or-no answers and counts (appendix D.2: numbers without commas and fixed units)."""
 
+import itertools
 import re
 import sys
 from collections.abc import Sequence
@@ -9,9 +10,9 @@ from typing import Any
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.lexicon import Words, by_language, phrases, words
-from evaluation.answers.readings import AMBIGUOUS, UNPARSABLE, Reading, parsed
+from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, parsed
 from evaluation.answers.stances import Mention, settled, verdicts
-from evaluation.answers.text import lines_backwards, plain, sentences
+from evaluation.answers.text import is_ended, lines_backwards, plain, sentences
 from evaluation.answers.utterances import passages
 from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
@@ -41,8 +42,10 @@ _GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})
 _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}}){{2,}}|{_GAPS})"
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
 _DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_NO_PRONOUN = "".join(f"(?<!{word} )" for word in ("this", "that", "the", "each", "every", "another", "which"))
 _NUMBER = re.compile(
-    rf"{_DIGITS}|\b(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}", re.IGNORECASE
+    rf"{_DIGITS}|\b(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}",
+    re.IGNORECASE,
 )
 _MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
 """What parts thousands; a point does so only beside another."""
@@ -57,6 +60,7 @@ _COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
 _BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
 _FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
 _INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
+_PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
 _REFERENCE = Words("reference", pattern=r"{}\s*$")
@@ -65,12 +69,26 @@ _SAYS = re.compile(
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
     re.IGNORECASE,
 )
+_COUNTS = re.compile(
+    rf"[\s*_`#-]*+(?:{words('existence')}\s*)?[*_`]*(?:{_NUMBER.pattern})[*_`]*"
+    rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
+    re.IGNORECASE,
+)
+"""A sentence that is a count: a number and its noun."""
+_ORDERS = Words("total", "conclusion", "announcement", "retraction")
+"""What tells that a later number is the outcome."""
+_ALONE = re.compile(rf"[\s*_`$(]*+(?:{_NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
+_LONGEST_REMARK = 1_000
+"""Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
 _REACH_BEFORE = 40
 """Characters before a number in which it is told what it is."""
 
 
-def read_boolean(value: Any) -> Reading:
-    """Read a bool, or a text that says yes or no: opening with it, or in its last sentence that says either."""
+def read_boolean(value: Any, *, cut_off: bool = False) -> Reading:
+    """Read a bool, or a text that says yes or no: opening with it, or in its last sentence that says either.
+
+    Of a text that was `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
+    """
     if isinstance(value, bool):
         return parsed(value)
     if not isinstance(value, str):
@@ -85,7 +103,7 @@ def read_boolean(value: Any) -> Reading:
             opening = _OPENING.match(told)
             if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
                 return parsed(known)
-    return _last_verdict(value)
+    return UNFINISHED if cut_off and not is_ended(value) else _last_verdict(value)
 
 
 def _says_both(text: str) -> bool:
@@ -141,42 +159,49 @@ def counts_nothing(value: Any) -> bool:
     return isinstance(value, str) and plain(value) in _NONE
 
 
-def read_integer(value: Any) -> Reading:
-    """Read a whole number, or the one that a text's announcement or last sentence with a number comes to."""
+def read_integer(value: Any, *, cut_off: bool = False) -> Reading:
+    """Read a whole number, or the one that a text comes to, as `read_number` does."""
     if isinstance(value, int) and not isinstance(value, bool):
         return parsed(value)
-    reading = read_number(value, whole=True)
+    reading = read_number(value, whole=True, cut_off=cut_off)
     return _whole(reading.value) if reading.status == "parsed" else reading
 
 
-def read_number(value: Any, *, whole: bool = False) -> Reading:
-    """Read a number, as a float, or the one that a text's announcement or last sentence with a number comes to.
+def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Reading:
+    """Read a number, as a float, or the one that a text's announcement, opening or last sentence with one comes to.
 
-    What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous.
+    What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous. Of a text that was
+    `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
-    reading = _read_number(value, whole) if isinstance(value, str) else UNPARSABLE
+    reading = _read_number(value, whole, cut_off and not is_ended(value)) if isinstance(value, str) else UNPARSABLE
     return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
 
 
 _LARGEST = sys.float_info.max
 
 
-def _read_number(value: str, whole: bool) -> Reading:
+def _read_number(value: str, whole: bool, broken: bool) -> Reading:
     if counts_nothing(value):
         return parsed(0.0)
     if (known := _NUMERALS.get(plain(value).rstrip(_COUNTED))) is not None:
         return parsed(float(known))
-    if _NUMBER.search(value) and (found := _number_in(value, whole)):
+    if _NUMBER.search(value) and (found := _number_in(value, whole, broken)):
         return found
-    return parsed(0.0) if _NOTHING.search(value.lower()) and not abstains(value) else UNPARSABLE
+    if _NOTHING.search(value.lower()) and not abstains(value):
+        return UNFINISHED if broken else parsed(0.0)
+    return UNPARSABLE
 
 
-def _number_in(value: str, whole: bool) -> Reading | None:
+def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
     """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
+        if passage == value and (opening := _opening_count(value)) is not None:
+            return parsed(opening)
+        if passage == value and broken and not _ALONE.fullmatch(value):
+            return UNFINISHED
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
         for line in lines:
             parts = sentences(line)
@@ -184,6 +209,22 @@ def _number_in(value: str, whole: bool) -> Reading | None:
                 if numbers := _numbers_in(sentence):
                     return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
     return AMBIGUOUS if any(_is_bound(value, number) for number in _NUMBER.finditer(value)) else None
+
+
+def _opening_count(text: str) -> float | None:
+    """Return the number that a text opens with, with its noun at most, where what follows only remarks on its parts."""
+    first, *rest = (
+        itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
+    )
+    opening = _COUNTS.fullmatch(first)
+    numbers = _numbers_in(first)
+    if not opening or len(numbers) != 1 or _ORDERS.search(text.lower()):
+        return None
+    count, remarks = _value(numbers[0][0]), [sentence for sentence in rest if _NUMBER.search(sentence)]
+    if not remarks or any(_COUNTS.fullmatch(one) for one in remarks):
+        return None
+    parts = [_value(number[0]) for one in remarks for number in _NUMBER.finditer(one)]
+    return count if max(parts) <= count else None
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
@@ -209,6 +250,8 @@ def _is_bound(sentence: str, number: re.Match[str]) -> bool:
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
+    whole = [number for number in numbers if not _PART_BEHIND.match(sentence.lower(), number.end())]
+    numbers = whole or numbers
     distinct = {_value(number[0]) for number in numbers}
     if len(distinct) == 1:
         return parsed(distinct.pop())

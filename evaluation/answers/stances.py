@@ -34,6 +34,7 @@ from evaluation.answers.forms import (
     EXCEPTED_BEHIND,
     FIRST,
     GIVES_WAY,
+    GLOSS,
     JOINED,
     LIKELY,
     MOST,
@@ -41,8 +42,10 @@ from evaluation.answers.forms import (
     NEXT,
     OPENING,
     PREFERENCE,
+    SAID_BY_OTHERS,
     SUBJECT,
     TOTAL,
+    UNREAL,
     VALUE,
     VERDICT,
 )
@@ -99,6 +102,7 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
     sentence = written(text, mentions)
     if len(mentions) > 1:
         sentence = _without_what_gives_way(_behind_retraction(sentence))
+    sentence = GLOSS.sub(_unless_it_says, sentence)
     if excepted := _excepted(sentence):
         return Stances(excepted)
     denied: list[Hashable] = []
@@ -114,6 +118,10 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
         denied += [mentions[ord(sign) - FIRST].value for sign in VALUE.findall(sentence)]
         sentence = ""
     return Stances(sentence, frozenset(denied))
+
+
+def _unless_it_says(gloss: re.Match[str]) -> str:
+    return gloss[0] if DENIES.search(gloss[2]) or VERDICT.search(gloss[2]) else gloss[1]
 
 
 def _without_denied_behind(sentence: str) -> tuple[str, list[str]]:
@@ -262,5 +270,7 @@ def verdicts(sentence: str) -> frozenset[bool]:
 
 
 def _without_what_gives_way(sentence: str) -> str:
-    rest = GIVES_WAY.sub(" ", sentence)
-    return rest if VALUE.search(rest) else sentence
+    for pattern in (GIVES_WAY, SAID_BY_OTHERS, UNREAL):
+        rest = pattern.sub(" ", sentence)
+        sentence = rest if VALUE.search(rest) else sentence
+    return sentence

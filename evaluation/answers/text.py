@@ -119,6 +119,11 @@ def sentences(line: str) -> list[str]:
     return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？।؟۔")]
 
 
+def is_ended(text: str) -> bool:
+    """Whether a text ends where a sentence does."""
+    return text.rstrip(" \t\n*_`\"'”’»」』)]}").endswith((*".!?。！？।؟۔…",))
+
+
 def _is_abbreviation(line: str, stop: int) -> bool:
     return bool(_ABBREVIATION.search(line, max(0, stop - 8), stop))
 

@@ -15,6 +15,16 @@ _HYPOTHESIS = Words("hypothesis")
 _CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
 
 
+_ASCRIBED = Words(
+    "speaker",
+    pattern=rf"{{}}[^.;!?。！？]{{0,60}}?{words('saying')}\s*+[:：,]?\s*+(?:{words('that')})?(?P<said>[^,，;.!?。]{{0,40}})$",
+)
+_SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
+_CONCLUSION = Words("conclusion")
+_FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
+_UNREAL, _CONDITION_BEHIND = Words("unreal"), Words("condition_behind")
+
+
 def behind_retraction(text: str, says: Callable[[str], bool], *, short: bool = False) -> str:
     """Return what stands behind the last retraction of a text behind which something is said; else the text.
 
@@ -53,5 +63,28 @@ def is_hypothesis(before: str) -> bool:
 
 def is_conditional(clause: str) -> bool:
     """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
-    lowered = clause.lower().lstrip(" *_-,，")
+    lowered = clause.lower().lstrip(" *_-,，(")
     return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)
+
+
+def is_ascribed(before: str, behind: str = "") -> bool:
+    """Whether what stands about an announcement, or a value, has another say it: "a caption claims that the"."""
+    lowered = before.lower()
+    found = _ASCRIBED.search(lowered)
+    if found and not _CONCLUSION.search(found["said"]):
+        return True
+    return bool(behind and _SPEAKER.search(lowered) and _SAYING_BEHIND.search(behind.lower()))
+
+
+def is_denied_at_once(behind: str) -> bool:
+    """Whether the sentence behind another denies it, "That is false"."""
+    return bool(_FALSE.match(behind.lower()))
+
+
+def is_unreal(before: str, behind: str = "") -> bool:
+    """Whether words before a value tell that it would be on a condition that does not hold, be that behind it."""
+    lowered = before.lower()
+    if not _UNREAL.search(lowered):
+        return False
+    sentence = lowered + behind.lower()
+    return not _FORCED.search(sentence) and (is_conditional(before) or bool(_CONDITION_BEHIND.search(sentence)))

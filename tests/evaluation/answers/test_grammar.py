@@ -1,5 +1,6 @@
 """Replies made of sentences of eleven languages are read as they mean, in every form, layout and dress."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -161,6 +162,84 @@ def test_descriptions_alone_choose_nothing(language: str) -> None:
     assert parse_answer("\n".join(described[:2]), OPTIONS).value is None
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("letter", ["{}", *LETTERS.values()], ids=["plain", *LETTERS])
+def test_a_conclusion_that_stands_first_decides(letter: str, language: str) -> None:
+    """Whatever its reasons say of other options; unless it is taken back."""
+    opened = [one for sentence in wordings.OPENINGS[language] for one in filled(sentence, letter)]
+    later = wordings.LATER[language]
+    taken_back = [Told(f"{one.text} {later.format(x=other_than(one.meant))}", other_than(one.meant)) for one in opened]
+
+    assert not misread(opened)
+    assert not misread(taken_back)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("mark", [":", " –", "."])
+def test_labels_in_a_line_open_no_answer(mark: str, language: str) -> None:
+    """A line that goes through the options has concluded nothing with its first."""
+    described = wordings.DESCRIPTIONS[language].replace("{y}", "").strip()
+    text = " ".join(f"{letter}{mark} {described}" for letter in OPTIONS)
+
+    assert parse_answer(text, OPTIONS).rule != "opening"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_others_say_is_announced_by_nobody(language: str) -> None:
+    """It answers nothing, and never takes the place of what the reply itself says."""
+    for y in OPTIONS:
+        x, ascribed = other_than(y), wordings.ASCRIPTIONS[language].format(y=y)
+        contradicted = f"{ascribed} {wordings.CONTRADICTIONS[language].format(x=x)}"
+        answered = [f"{ascribed} {reply.text}" for reply in told(language, "conclude") if reply.meant == x]
+
+        assert parse_answer(ascribed, OPTIONS).value is None, ascribed
+        assert not misread([Told(text, x) for text in (contradicted, *answered)])
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_would_be_on_a_condition_is_announced_by_nobody(language: str, form: str) -> None:
+    """Alone it is no answer, and behind one it changes nothing."""
+    replies = []
+    for reply in told(language, form):
+        unreal = wordings.UNREAL[language].format(y=other_than(reply.meant))
+        assert parse_answer(unreal, OPTIONS).value is None, unreal
+        joints = ("\n{}", "\n({})") if reply.text[-1] in "ABCD" else (" {}", "\n({})")
+        replies += [Told(reply.text + joint.format(unreal), reply.meant) for joint in joints]
+
+    assert not misread(replies)
+
+
+GLOSSED = ("{} ({})", "({}) ({})", "**{} ({})**", "**{}** ({})", "{} – {}", "{}, {},", "{} “{}”", "{}: {}", "`{}` *{}*")
+"""A letter and its own option's words, as one value."""
+SLOT = "⸨{}⸩"
+"""A letter that is yet to be dressed."""
+
+
+def glossed(text: str, gloss: str) -> str:
+    """A sentence whose letters have their options' words with them."""
+    return re.sub(SLOT.format("([A-D])"), lambda letter: gloss.format(letter[1], OPTIONS[letter[1]]), text)
+
+
+@pytest.mark.parametrize("form", wordings.FORMS)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("gloss", GLOSSED)
+def test_a_letter_with_its_own_words_is_one_value(gloss: str, language: str, form: str) -> None:
+    """In every sentence, whichever of its letters have them."""
+    assert not misread([Told(glossed(reply.text, gloss), reply.meant) for reply in told(language, form, SLOT)])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("gloss", GLOSSED)
+def test_a_letter_that_is_denied_stays_so_with_its_words(gloss: str, language: str) -> None:
+    """Its own option's, or in brackets any: nothing is answered by a rejection."""
+    for letter in OPTIONS:
+        rejection = wordings.REJECTIONS[language].format(y=SLOT.format(letter))
+        described = glossed(rejection, "{} (" + wordings.GLOSSES[language] + ")")
+        for text in (glossed(rejection, gloss), described):
+            assert parse_answer(text, OPTIONS).value is None, text
+
+
 LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
     "colons": lambda letter, text, verdict: f"{letter}: {verdict}",
     "stops": lambda letter, text, verdict: f"{letter}. {verdict}",
@@ -170,6 +249,8 @@ LAYOUTS: dict[str, Callable[[str, str, str], str]] = {
     "equals": lambda letter, text, verdict: f"{letter} = {verdict}",
     "dashes": lambda letter, text, verdict: f"{letter} - {verdict}",
     "texts between": lambda letter, text, verdict: f"{letter}. {text}: {verdict}",
+    "brackets behind": lambda letter, text, verdict: f"{letter} ({text}): {verdict}",
+    "words behind dashes": lambda letter, text, verdict: f"{letter} – {text}: {verdict}",
     "rows": lambda letter, text, verdict: f"| {letter} | {verdict} |",
     "rows with texts": lambda letter, text, verdict: f"| {letter} | {text} | {verdict} |",
     "headings": lambda letter, text, verdict: f"## Option {letter}\n{verdict}\n",
@@ -243,6 +324,30 @@ def test_a_count_is_the_total_and_no_part_of_it(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_that_stands_first_decides(language: str) -> None:
+    """What is said of a part of it behind is a remark; a total behind, or another count, is none."""
+    for sentence in wordings.REMARKS[language]:
+        for whole, part in ((7, 5), (20, 3), (12, 2)):
+            text = sentence.format(n=whole, a=part)
+            assert read_integer(said(text).text).value == whole, text
+    assert read_integer("3 birds. 2 birds. 5 in total.").value == 5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_or_truth_that_was_but_mentioned_before_a_reply_broke_off_is_no_answer(language: str) -> None:
+    """One that was announced is, and so is one with which the reply opens."""
+    unended = wordings.COURTESIES[language].rstrip(".!।！。")
+    announced = wordings.SENTENCES[language]["announce"][1].format(x=7)
+    counted = f"{wordings.COURTESIES[language]} {wordings.COUNTS[language][0].format(n=7)} {unended}"
+
+    assert read_integer(counted, cut_off=True).status == "unfinished"
+    assert read_integer(f"{announced}\n{unended}", cut_off=True).value == 7
+    for truth in wordings.BOOLEANS[language][0]:
+        assert read_boolean(f"{truth} {unended}", cut_off=True) == read_boolean(truth)
+        assert read_boolean(f"{unended}. {truth} {unended}", cut_off=True).value is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_bound_is_no_count(language: str) -> None:
     """At least seven are not seven."""
     for bound in wordings.BOUNDS[language]:
@@ -267,6 +372,17 @@ def test_what_breaks_off_amid_a_sentence_is_no_answer_that_was_never_given(form:
     assert parse_answer(text, OPTIONS, cut_off=True).status == "unfinished"
     for reply in told("en", form):
         assert parse_answer(reply.text, OPTIONS, cut_off=True).value == reply.meant
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_reply_named_before_it_broke_off_is_no_answer(language: str) -> None:
+    """Wherever it stands: a reply that but speaks of an option has not chosen it; one that concludes has."""
+    unended = wordings.COURTESIES[language].rstrip(".!।！。")
+    described = f"{wordings.DESCRIPTIONS[language].format(y='B')} {unended}"
+
+    assert parse_answer(described, OPTIONS, cut_off=True).status == "unfinished"
+    for reply in told(language, "announce"):
+        assert parse_answer(f"{reply.text} {unended}", OPTIONS, cut_off=True).value == reply.meant
 
 
 def test_every_format_character_is_dropped() -> None:

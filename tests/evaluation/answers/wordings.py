@@ -18,6 +18,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "Option {x} is correct, while {y} and {z} are false.",
         ),
         "only left": (
+            "{y}, {z} and {w} are all wrong, and only {x} is right.",
             "{y}, {z} and {w} are wrong, so {x} remains.",
             "All options but {x} are contradicted by the image.",
             "{y} and {z} can be ruled out, which leaves {x}.",
@@ -37,7 +38,12 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         "announce": ("正确答案是{x}。", "最终答案：{x}", "答案：{x}"),
         "affirm": ("选项{x}正确。选项{y}描述的是镜像。", "选{x}。{y}把左右弄反了。", "应选{x}。{y}说的是港口。"),
         "deny the others": ("{x}正确，{y}、{z}、{w}错误。", "选项{x}是对的，而{y}和{z}都不对。"),
-        "only left": ("{y}、{z}和{w}都不对，所以是{x}。", "除了{x}以外，其他选项都不对。", "排除{y}和{z}，因此选{x}。"),
+        "only left": (
+            "{y}、{z}和{w}都不对，只有{x}正确。",
+            "{y}、{z}和{w}都不对，所以是{x}。",
+            "除了{x}以外，其他选项都不对。",
+            "排除{y}和{z}，因此选{x}。",
+        ),
         "contrast": ("不是{y}，而是{x}。", "不是{y}而是{x}。"),
         "first thought": ("一开始我以为是{y}，但正确的是{x}。", "起初看起来像{y}，不过答案应该是{x}。"),
         "concede": ("虽然{y}看起来有可能，但{x}才是正确的。", "尽管{y}似乎合理，正确的是{x}。"),
@@ -52,6 +58,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x}が正しく、{y}、{z}、{w}は誤りです。", "{x}が正解で、{y}と{z}は間違いです。"),
         "only left": (
+            "{y}、{z}、{w}はすべて誤りで、{x}だけが正しいです。",
             "{y}、{z}、{w}は誤りなので、{x}が残ります。",
             "{x}以外はすべて誤りです。",
             "{y}と{z}は除外されるので、残るのは{x}です。",
@@ -70,6 +77,8 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x}가 맞고 {y}, {z}, {w}는 틀립니다.", "{x}가 옳고, {y}와 {z}는 잘못되었습니다."),
         "only left": (
+            "{y}, {z}, {w}는 모두 틀렸고 {x}만 맞습니다.",
+            "{y}는 틀리며 {z}도 틀렸고 {x}가 맞습니다.",
             "{y}, {z}, {w}는 틀렸으므로 {x}가 남습니다.",
             "{x}를 제외한 모든 선택지가 틀렸습니다.",
             "{y}와 {z}는 제외되므로 남는 것은 {x}입니다.",
@@ -91,6 +100,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x} ist richtig; {y}, {z} und {w} sind falsch.", "{x} stimmt, {y} und {z} scheiden aus."),
         "only left": (
+            "{y}, {z} und {w} sind alle falsch, und nur {x} ist richtig.",
             "{y}, {z} und {w} scheiden aus, also bleibt {x}.",
             "Alle Optionen außer {x} sind falsch.",
             "{y} und {z} sind auszuschließen, somit bleibt {x}.",
@@ -115,6 +125,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "L'option {x} est correcte, tandis que {y} et {z} sont incorrectes.",
         ),
         "only left": (
+            "{y}, {z} et {w} sont toutes fausses et seule {x} est correcte.",
             "{y}, {z} et {w} sont fausses, il reste donc {x}.",
             "Toutes les options sauf {x} sont fausses.",
             "{y} et {z} sont exclues, donc {x}.",
@@ -142,6 +153,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "La opción {x} es correcta, mientras que {y} y {z} son incorrectas.",
         ),
         "only left": (
+            "{y}, {z} y {w} son todas incorrectas y solo {x} es correcta.",
             "{y}, {z} y {w} son incorrectas, así que queda {x}.",
             "Todas las opciones excepto {x} son falsas.",
             "Se descartan {y} y {z}, por lo tanto {x}.",
@@ -169,6 +181,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
             "A alternativa {x} é a correta, enquanto {y} e {z} são falsas.",
         ),
         "only left": (
+            "{y}, {z} e {w} estão todas erradas e só {x} está correta.",
             "{y}, {z} e {w} estão erradas, portanto resta {x}.",
             "Todas as alternativas exceto {x} estão erradas.",
             "Descarto {y} e {z}, então {x}.",
@@ -193,6 +206,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x} верно; {y}, {z} и {w} неверны.", "Вариант {x} верный, а {y} и {z} не подходят."),
         "only left": (
+            "{y}, {z} и {w} все неверны, и только {x} верно.",
             "{y}, {z} и {w} неверны, остаётся {x}.",
             "Все варианты, кроме {x}, неверны.",
             "{y} и {z} исключаются, поэтому {x}.",
@@ -213,6 +227,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x} صحيح؛ {y} و{z} و{w} خاطئة.", "الخيار {x} صحيح، بينما {y} و{z} خاطئان."),
         "only left": (
+            "{y} و{z} و{w} كلها خاطئة و{x} وحده صحيح.",
             "{y} و{z} و{w} خاطئة، لذا يبقى {x}.",
             "كل الخيارات خاطئة ما عدا {x}.",
             "أستبعد {y} و{z}، إذن {x}.",
@@ -230,6 +245,7 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "deny the others": ("{x} सही है; {y}, {z} और {w} गलत हैं।", "विकल्प {x} सही है, जबकि {y} और {z} गलत हैं।"),
         "only left": (
+            "{y}, {z} और {w} सभी गलत हैं और केवल {x} सही है।",
             "{y}, {z} और {w} गलत हैं, इसलिए {x} बचता है।",
             "{x} को छोड़कर सभी विकल्प गलत हैं।",
             "{y} और {z} सही नहीं हैं, अतः {x}।",
@@ -240,6 +256,104 @@ SENTENCES: dict[str, dict[str, tuple[str, ...]]] = {
         "conclude": ("इसलिए {x}।", "अतः उत्तर {x} है।", "इस प्रकार {x} सही है।"),
     },
 }
+
+OPENINGS: dict[str, tuple[str, ...]] = {
+    "en": (
+        "{x}. {y} would need a second tower.",
+        "It must be {x}: {y} has the wrong colour, and {z} speaks of the harbour.",
+        "I'd say {x}, since {y} speaks of the harbour.",
+        "{x}, because {y} describes the mirrored scene.",
+        "The best description is {x}. {y} comes close, yet it misses the tower; {z} fails on the colour.",
+        "{x} – {y} is seen from the wrong side.",
+    ),
+    "zh": ("{x}。因为左边更高，{y}说反了。", "应选{x}，因为{y}描述的是镜像。", "{x}，因为{y}说的是港口。"),
+    "ja": ("{x}。理由は{y}が左右逆だからです。", "{x}です。なぜなら{y}は港の話だからです。"),
+    "ko": ("{x}. 왜냐하면 {y}는 항구를 말하기 때문입니다.", "{x}입니다. {y}는 거울상을 설명합니다."),
+    "de": (
+        "{x}. {y} würde einen zweiten Turm brauchen.",
+        "Es muss {x} sein: {y} spricht vom Hafen.",
+        "{x}, weil {y} das Spiegelbild beschreibt.",
+    ),
+    "fr": (
+        "{x}. {y} parle du port.",
+        "C'est {x}, car {y} décrit la scène inversée.",
+        "{x}, parce que {y} parle du port.",
+    ),
+    "es": (
+        "{x}. {y} habla del puerto.",
+        "Debe ser {x}: {y} describe la escena invertida.",
+        "{x}, porque {y} habla del puerto.",
+    ),
+    "pt": ("{x}. {y} fala do porto.", "Deve ser {x}: {y} descreve a cena invertida.", "{x}, porque {y} fala do porto."),
+    "ru": (
+        "{x}. {y} говорит о гавани.",
+        "Это {x}: {y} описывает зеркальную сцену.",
+        "{x}, потому что {y} говорит о гавани.",
+    ),
+    "ar": ("{x}. {y} يصف الميناء.", "{x}، لأن {y} يصف المشهد المعكوس."),
+    "hi": ("{x}। {y} बंदरगाह की बात करता है।", "{x}, क्योंकि {y} उल्टा दृश्य बताता है।"),
+}
+"""What concludes first, and gives its reasons behind, on the same line."""
+
+LATER: dict[str, str] = {
+    "en": "Wait, I misread the wall, so it is {x}.",
+    "zh": "等等，我看错了，应选{x}。",
+    "ja": "訂正、正しいのは{x}です。",
+    "ko": "정정합니다. 정답은 {x}입니다.",
+    "de": "Moment, richtig ist {x}.",
+    "fr": "Attendez, la bonne est {x}.",
+    "es": "Espera, la correcta es {x}.",
+    "pt": "Espere, a correta é {x}.",
+    "ru": "Стоп, верно {x}.",
+    "ar": "انتظر، الصحيح هو {x}.",
+    "hi": "रुकिए, सही {x} है।",
+}
+"""What takes an opening back."""
+
+ASCRIPTIONS: dict[str, str] = {
+    "en": "A caption claims that the answer is {y}.",
+    "zh": "图中的文字说答案是{y}。",
+    "ja": "看板には答えは{y}と書いてあります。",
+    "ko": "표지판에는 답은 {y}라고 적혀 있습니다.",
+    "de": "Ein Schild behauptet, die Antwort ist {y}.",
+    "fr": "Une légende prétend que la réponse est {y}.",
+    "es": "Un cartel dice que la respuesta es {y}.",
+    "pt": "Uma placa diz que a resposta é {y}.",
+    "ru": "Подпись утверждает, что ответ {y}.",
+    "ar": "لافتة تقول إن الإجابة هي {y}.",
+    "hi": "एक तख्ती कहती है कि उत्तर {y} है।",
+}
+"""What another says the answer is."""
+
+CONTRADICTIONS: dict[str, str] = {
+    "en": "That's false: it is {x}.",
+    "zh": "这是错误的，应选{x}。",
+    "ja": "それは誤りで、正しいのは{x}です。",
+    "ko": "이는 틀렸고 {x}가 맞습니다.",
+    "de": "Das ist falsch: Richtig ist {x}.",
+    "fr": "C'est faux : c'est {x}.",
+    "es": "Es falso: es {x}.",
+    "pt": "É falso: é {x}.",
+    "ru": "Это неверно: верно {x}.",
+    "ar": "هذا خطأ: الصحيح هو {x}.",
+    "hi": "यह गलत है: सही {x} है।",
+}
+"""What denies the sentence before it, and says what is right."""
+
+UNREAL: dict[str, str] = {
+    "en": "The answer would be {y} if the tower were on the left.",
+    "zh": "如果塔在左边，答案会是{y}。",
+    "ja": "もし塔が左にあれば、答えは{y}でしょう。",
+    "ko": "만약 탑이 왼쪽에 있다면 답은 {y}였을 것입니다.",
+    "de": "Die Antwort wäre {y}, wenn der Turm links stünde.",
+    "fr": "La réponse serait {y} si la tour était à gauche.",
+    "es": "La respuesta sería {y} si la torre estuviera a la izquierda.",
+    "pt": "A resposta seria {y} se a torre estivesse à esquerda.",
+    "ru": "Ответ был бы {y}, если бы башня стояла слева.",
+    "ar": "لو كان البرج على اليسار لكانت الإجابة {y}.",
+    "hi": "यदि मीनार बाईं ओर होती, तो उत्तर {y} होता।",
+}
+"""What the answer would be, were it otherwise."""
 
 REJECTIONS: dict[str, str] = {
     "en": "{y} does not fit.",
@@ -255,6 +369,21 @@ REJECTIONS: dict[str, str] = {
     "hi": "{y} गलत है।",
 }
 """What denies one option, and says nothing of another."""
+
+GLOSSES: dict[str, str] = {
+    "en": "the yellow one",
+    "zh": "黄色",
+    "ja": "黄色",
+    "ko": "노란색",
+    "de": "die gelbe",
+    "fr": "la jaune",
+    "es": "la amarilla",
+    "pt": "a amarela",
+    "ru": "жёлтая",
+    "ar": "الأصفر",
+    "hi": "पीला",
+}
+"""What may stand in brackets behind a letter, in no option's own words."""
 
 DESCRIPTIONS: dict[str, str] = {
     "en": "Option {y} describes the mirrored scene.",
@@ -302,6 +431,7 @@ VERDICTS: dict[str, tuple[tuple[str, str], ...]] = {
 
 ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "en": (
+        "I'm not able to assist with this image.",
         "No idea.",
         "There is no clear view of it.",
         "I cannot tell from this picture.",
@@ -310,9 +440,21 @@ ABSTENTIONS: dict[str, tuple[str, ...]] = {
     "zh": ("没有足够的信息。", "我没有看到图像。", "无法判断。"),
     "ja": ("画像が提供されていないため、答えられません。", "判断できません。"),
     "ko": ("이미지가 제공되지 않아 답변을 드릴 수 없습니다.", "알 수 없습니다."),
-    "de": ("Keine Ahnung.", "Es wurde kein Bild bereitgestellt.", "Das kann ich nicht beurteilen."),
+    "de": (
+        "Das lässt sich anhand des gezeigten Bildes leider nicht beurteilen.",
+        "Auf dem Bild lässt sich das so nicht sagen.",
+        "Keine Ahnung.",
+        "Es wurde kein Bild bereitgestellt.",
+        "Das kann ich nicht beurteilen.",
+    ),
     "fr": ("Aucune idée.", "Aucune image n'a été fournie.", "Je ne peux pas répondre."),
-    "es": ("No tengo idea.", "No hay suficiente información.", "No se puede saber."),
+    "es": (
+        "No puedo determinarlo.",
+        "No puedo saberlo con esta imagen.",
+        "No tengo idea.",
+        "No hay suficiente información.",
+        "No se puede saber.",
+    ),
     "pt": ("Não faço ideia.", "Nenhuma imagem foi fornecida.", "Não consigo responder."),
     "ru": ("Понятия не имею.", "Изображение не предоставлено.", "Невозможно определить."),
     "ar": ("لا أعرف.", "لم يتم توفير أي صورة.", "لا يمكن تحديد ذلك."),
@@ -363,6 +505,26 @@ COUNTS: dict[str, tuple[str, ...]] = {
     "hi": ("कुल {n} हैं।", "{n} वाहन: {a} कारें और {b} बसें", "{n}, जिनमें {a} लाल हैं"),
 }
 """A count, with its parts `{a}` and `{b}`, whose sum it is."""
+
+REMARKS: dict[str, tuple[str, ...]] = {
+    "en": (
+        "{n} birds. {a} of them are on the wire.",
+        "There are {n} birds. {a} are on the wire.",
+        "{n} birds, {a} of them red.",
+        "{n} birds. One is on the wire.",
+    ),
+    "zh": ("{n}只鸟。其中{a}只在电线上。",),
+    "ja": ("{n}羽。そのうち{a}羽が電線にいます。",),
+    "ko": ("{n}마리. 그중 {a}마리는 전선 위에 있습니다.",),
+    "de": ("{n} Vögel. {a} davon sitzen auf dem Draht.", "Es sind {n} Vögel. {a} sitzen auf dem Draht."),
+    "fr": ("{n} oiseaux. {a} d'entre eux sont sur le fil.", "Il y a {n} oiseaux. {a} sont sur le fil."),
+    "es": ("{n} pájaros. {a} de ellos están en el cable.", "Hay {n} pájaros. {a} están en el cable."),
+    "pt": ("{n} pássaros. {a} deles estão no fio.", "Há {n} pássaros. {a} estão no fio."),
+    "ru": ("{n} птиц. {a} из них сидят на проводе.",),
+    "ar": ("{n} طيور. {a} منها على السلك.",),
+    "hi": ("{n} पक्षी। उनमें से {a} तार पर हैं।",),
+}
+"""A count, with a remark on a part `{a}` of it behind."""
 
 BOUNDS: dict[str, tuple[str, ...]] = {
     "en": ("at least {n}", "fewer than {n}", "no more than {n}", "the {n}th", "{n} out of 90"),
