@@ -52,7 +52,7 @@ class Reply(NamedTuple):
 
     `filtered` and `empty`, ended without a token written, are said of a reply of which any turn was so. `capped` is
     not 0 where a server elsewhere ended the text before its limit of tokens: so many had prompt and answer by then.
-    `closing` is what the turn behind the text was answered. `cut_steps` are the steps whose turns ended for their length.
+    `closing` is what the turn behind the text was answered. `cut_steps` are those whose turns ended for length.
     """
 
     labels: Labels

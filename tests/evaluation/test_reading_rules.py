@@ -26,9 +26,9 @@ SAID = {
     "B\nThe wall is behind it.": "opening",
     "A: wrong\nB: right\nC: wrong\nD: wrong": "verdicts",
     "Option B is correct. Option A describes the mirrored scene.": "affirmed",
-    "Therefore it is B.": "concluded",
+    "The wall is behind. Therefore it is B.": "concluded",
     "A, C and D are wrong, and B is there.": "only left",
-    "It is B.": "last",
+    "The tower is on the left, at B.": "last",
     "B describes the scene.": "described",
 }
 """Replies, and the rule by which the answer of each is read."""
