@@ -21,7 +21,7 @@ from evaluation.answers.openings import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
 from evaluation.answers.stances import joined
-from evaluation.answers.text import Answer, answer_of, is_ended, sentences
+from evaluation.answers.text import Answer, answer_of, is_ended
 from evaluation.answers.withdrawals import (
     behind_retraction,
     is_ascribed,
@@ -73,10 +73,9 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
 
 def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
     """Whether a text ends amid a sentence, and its answer was but named in passing, wherever that was."""
-    if parsed.rule not in ("last", "described") or is_ended(text):
+    if parsed.rule not in ("last", "described", "only left") or is_ended(text):
         return False
-    last = next(reversed(sentences(next(reversed(text.splitlines()), ""))), "")
-    return not reader.is_whole(last)
+    return not reader.is_whole(next(reversed(text.splitlines()), ""))
 
 
 _SHORTEST_RETRACTION = 8
