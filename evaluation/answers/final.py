@@ -8,7 +8,7 @@ says so.
 
 import re
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 
 from evaluation.answers.abstention import abstains
 from evaluation.answers.cells import join_halves
@@ -19,7 +19,7 @@ from evaluation.answers.listed import listings, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.openings import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
-from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option
+from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option, remembered
 from evaluation.answers.stances import joined
 from evaluation.answers.text import Answer, answer_of, is_ended
 from evaluation.answers.withdrawals import (
@@ -46,7 +46,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
         return ParsedAnswer(None, "unfinished")
     said = without_glosses(answer.text, options) if options else join_halves(answer.text)
     reader = letter_reader(options) if options else CELLS
-    read = cache(partial(_read, reader=reader))
+    read = remembered(partial(_read, reader=reader))
     if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
         said = behind_retraction(said, lambda rest: read(rest).value is not None)
     parsed = read(said)
@@ -99,9 +99,10 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
             before = _clause_before(text, marker)
             if (before and is_hypothesis(before)) or _is_of_list(text, marker, reader):
                 continue
-            if _is_not_meant(text, marker, before, reader):
+            announced = announced_in(text, marker)
+            if _is_not_meant(text, marker, before, announced, reader):
                 continue
-            parsed, words = _from_marker(text, marker, reader)
+            parsed, words = _from_marker(text, marker, announced, reader)
             if parsed and before and is_conditional(before):
                 conditional = True
             elif parsed and quoted:
@@ -128,9 +129,8 @@ def _is_of_list(text: str, marker: Marker, reader: Reader) -> bool:
     return text.count("\n", 0, marker.start) in listings(text, text.splitlines(), reader.options)
 
 
-def _is_not_meant(text: str, marker: Marker, before: str, reader: Reader) -> bool:
+def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader: Reader) -> bool:
     """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
-    announced = announced_in(text, marker)
     start = text.find(announced, marker.end)
     end = start + len(announced)
     if is_ascribed(before, announced) or is_denied_at_once(text[end : end + _CLAUSE_REACH]):
@@ -148,10 +148,9 @@ def _clause_before(text: str, marker: Marker) -> str:
     return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
-def _from_marker(text: str, marker: Marker, reader: Reader) -> tuple[ParsedAnswer | None, str | None]:
+def _from_marker(text: str, marker: Marker, announced: str, reader: Reader) -> tuple[ParsedAnswer | None, str | None]:
     """Return what one announcement says, or the letter of the option whose words it quotes instead."""
     values = reader.behind(text, marker)
-    announced = announced_in(text, marker)
     if marker.form != "json" and values and len(announced) > 1 and reader.options:
         mentions = reader.mentions(announced)
         if any(mention.value not in values for mention in mentions):

@@ -1,8 +1,8 @@
 """How one kind of answer is recognized, letters or cells: behind a marker, in a sentence, and by an option's words."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeVar
 
 from evaluation.answers.cells import bare_cell, cell_mentions, lone_cell
 from evaluation.answers.coordinates import Coordinate, format_coordinate
@@ -18,6 +18,7 @@ from evaluation.answers.markers import Marker
 from evaluation.answers.stances import Mention, Settled, joined, settle
 from evaluation.answers.text import plain, sentences
 
+_Found = TypeVar("_Found")
 _REACH = 400
 """How many characters behind a marker its answer may begin at the furthest."""
 
@@ -32,10 +33,25 @@ class Reader(NamedTuple):
     options: Mapping[str, str]
 
 
+class _Memory(dict[str, _Found]):
+    def __init__(self, function: Callable[[str], _Found]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, text: str) -> _Found:
+        found = self[text] = self._function(text)
+        return found
+
+
+def remembered(function: Callable[[str], _Found]) -> Callable[[str], _Found]:
+    """Return the function, called once for each text: as `functools.cache`, which takes longer to make than to use."""
+    return _Memory(function).__getitem__
+
+
 def letter_reader(options: Mapping[str, str]) -> Reader:
     """Make what reads answers to a question with lettered options."""
     letters = letters_of(tuple(options.items()))
-    mentions = cache(partial(letter_mentions, letters=letters))
+    mentions = remembered(partial(letter_mentions, letters=letters))
 
     def behind(text: str, marker: Marker) -> frozenset[str]:
         return direct_letters(text, marker.end, letters) & letters.valid or preceding_letter(
@@ -44,7 +60,7 @@ def letter_reader(options: Mapping[str, str]) -> Reader:
 
     return Reader(
         behind,
-        cache(lambda sentence: _letters_within(sentence, mentions, options)),
+        remembered(lambda sentence: _letters_within(sentence, mentions, options)),
         mentions,
         lambda sentence: option_line(sentence, options) is not None,
         options,
