@@ -106,8 +106,7 @@ def request_of_sample(
     except EvaluationError as error:
         raise ArgumentError(str(error)) from error
     if not requests:
-        others = ", ".join(dataset.benchmark.protocols_of(asked, cell.condition)) or "none does"
-        raise ArgumentError(f"{cell.protocol} does not apply to sample '{asked.id}'; those that do: {others}")
+        raise ArgumentError(dataset.benchmark.unfit(asked, cell.protocol, cell.condition))
     return requests[0], root
 
 

@@ -328,10 +328,14 @@ class Benchmark(ABC, Generic[AnySample]):
         """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True
 
-    def protocols_of(self, sample: AnySample, condition: Condition) -> list[str]:
-        """The protocols that apply to a sample under a condition, in the benchmark's order."""
+    def unfit(self, sample: AnySample, protocol: str, condition: Condition) -> str:
+        """Say why a sample is not asked so, and by which protocols it is; '' where it is asked."""
+        if self.applies(sample, Cell(protocol=protocol, condition=condition)):
+            return ""
         cells = [Cell(protocol=name, condition=condition) for name in self.protocols]
-        return [cell.protocol for cell in cells if self.applies(sample, cell)]
+        fitting = [cell.protocol for cell in cells if self.applies(sample, cell)]
+        others = ", ".join(fitting) or "none does"
+        return f"{protocol} does not apply to sample '{sample.id}'; those that do: {others}"
 
     def admit(self, samples: Sequence[AnySample], cells: Sequence[Cell]) -> None:
         """Refuse what cannot be asked: raises EvidenceMissingError or AnnotationMissingError naming every sample."""

@@ -37,7 +37,7 @@ class ClosedForm:
     which of it a reader's own value is.
     """
 
-    kind: Literal["choice", "number", "boolean", "json"]
+    kind: ClosingKind
     words: str
     schema: Mapping[str, JsonValue]
     read: Callable[[Any], str | None]

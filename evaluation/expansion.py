@@ -41,11 +41,15 @@ class Expansion:
         """What it is made from, besides the job and the images: the data set's records."""
         return self.dataset.digest
 
-    @cached_property
+    @property
     def num_requests(self) -> int:
         """How many requests there are."""
-        asked = sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
-        return asked * len(self.decodings) * self.spec.repeats
+        return self.num_asked * self._times
+
+    @cached_property
+    def num_asked(self) -> int:
+        """How many pairs of a sample and a cell are asked, whoever is and however often."""
+        return sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
@@ -69,12 +73,10 @@ class Expansion:
     def remarks(self) -> Iterator[str]:
         """What to know of how the job asks: which requests get no closing turn, where it wants them."""
         if unclosed := self.unclosed:
-            each = len(self.decodings) * self.spec.repeats
-            told = ", ".join(f"{kind} {number * each}" for kind, number in unclosed.most_common())
-            number = unclosed.total() * each
+            requests = Counter({kind: number * self._times for kind, number in unclosed.items()})
             yield (
-                f"closing {self.spec.closing}: {number} of {self.num_requests} requests get no closing turn, since "
-                f"their answers are of other forms: {told}"
+                f"closing {self.spec.closing}: {requests.total()} of {self.num_requests} requests get no closing turn, "
+                f"since their answers are of other forms: {_told(requests)}"
             )
 
     @cached_property
@@ -85,6 +87,11 @@ class Expansion:
         asked = ((one, cell) for cell in self.cells for one in self.samples if self._applies(one, cell))
         form_of = self.dataset.benchmark.answer_form
         return Counter(form_of(one).kind for one, cell in asked if self._closing(one, cell) is None)
+
+    @property
+    def _times(self) -> int:
+        """How often each of these pairs is asked."""
+        return len(self.decodings) * self.spec.repeats
 
     def _applies(self, sample: Sample, cell: Cell) -> bool:
         return self.dataset.benchmark.applies(sample, cell)
@@ -175,17 +182,16 @@ def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEn
 
 def _require_closing(expansion: Expansion) -> None:
     """Refuse a kind of closing turn that fits nothing that is asked."""
-    wanted, unclosed = expansion.spec.closing, expansion.unclosed
-    if (
-        wanted
-        and unclosed
-        and unclosed.total() * len(expansion.decodings) * expansion.spec.repeats == (expansion.num_requests)
-    ):
-        told = ", ".join(f"{kind} {number}" for kind, number in unclosed.most_common())
+    unclosed = expansion.unclosed
+    if unclosed and unclosed.total() == expansion.num_asked:
         raise ClosingUnavailableError(
-            f"closing: {wanted} fits none of what is asked, whose answers are of other forms: {told}; leave it out, or "
-            f"name another of {', '.join(get_args(ClosingAsked))}"
+            f"closing: {expansion.spec.closing} fits none of what is asked, whose answers are of other forms: "
+            f"{_told(unclosed)}; leave it out, or name another of {', '.join(get_args(ClosingAsked))}"
         )
+
+
+def _told(unclosed: Counter[str]) -> str:
+    return ", ".join(f"{kind} {number}" for kind, number in unclosed.most_common())
 
 
 def expand(

@@ -57,11 +57,8 @@ def _unfit(dataset: Dataset) -> Callable[[Reply], str]:
         sample = samples.get(reply.sample_id)
         if sample is None or reply.protocol == JUDGE:
             return ""
-        fitting = dataset.benchmark.protocols_of(sample, reply.labels.condition)
-        if reply.protocol in fitting:
-            return ""
-        others = ", ".join(fitting) or "none does"
-        return f"protocol: {reply.protocol} does not apply to sample '{sample.id}'; those that do: {others}"
+        why = dataset.benchmark.unfit(sample, reply.protocol, reply.labels.condition)
+        return why and f"protocol: {why}"
 
     return unfit
 
