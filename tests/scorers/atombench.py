@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.scorers.atombench_data import DIMENSIONS, DOMAINS
 from tests.scorers.cells import Judged, accuracy, add_cells, cells
 from tests.scorers.numbers import Number, Numbers, deviation, mean, share
-from tests.scorers.responses import ABSTENTION, Line, Made, is_outgrown
+from tests.scorers.responses import ABSTENTION, Line, Made, absence
 
 GROUPS = {"gpt-5": "private", "qwen2.5-vl-7b": "open"}
 BASES = {"qwen2.5-vl-7b": "Qwen2.5-7B"}
@@ -33,14 +33,9 @@ def judge(line: Line, sample: Line) -> tuple[str, float | None]:
 
 
 def _read(line: Line) -> tuple[str | None, str]:
-    if is_outgrown(line):
-        return None, "overflowed"
-    last = line["turns"][-1]
-    if last["finish_reason"] == "content_filter":
-        return None, "filtered"
-    text = last["text"]
-    if text.startswith("<think>"):
-        return None, "unfinished"
+    if why := absence(line):
+        return None, why
+    text = line["turns"][-1]["text"]
     answer = json.loads(text)["answer"] if text.startswith("{") else text
     if answer == ABSTENTION:
         return None, "abstained"

@@ -143,5 +143,15 @@ def is_outgrown(line: Line) -> bool:
     return bool(line.get("failure")) and bool(line["failure"].get("by_model"))
 
 
+def absence(line: Line) -> str:
+    """Say why a response has no text to be read: outgrown, filtered or thought without an end; '' where it has one."""
+    if is_outgrown(line):
+        return "overflowed"
+    last = line["turns"][-1]
+    if last["finish_reason"] == "content_filter":
+        return "filtered"
+    return "unfinished" if last["text"].startswith("<think>") else ""
+
+
 def _lines(records: Iterable[Line]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)

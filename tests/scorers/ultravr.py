@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tests.scorers.cells import Cell, Judged, accuracy, add_cells, by_sample, cells
 from tests.scorers.numbers import Number, Numbers, mean, share
-from tests.scorers.responses import ABSTENTION, Line, Made, is_outgrown
+from tests.scorers.responses import ABSTENTION, Line, Made, absence
 from tests.scorers.ultravr_data import LISTS, OPERATIONS, SCHEMAS, WITH_STEPS
 
 DOMAINS = ("cctv", "rs", "wsi", "ad")
@@ -26,14 +26,9 @@ OUTCOMES = (*OPERATIONS, "Final", "NoErr")
 
 def read(line: Line) -> tuple[str | None, str]:
     """Read the final answer, and say how it was found."""
-    if is_outgrown(line):
-        return None, "overflowed"
-    last = line["turns"][-1]
-    if last["finish_reason"] == "content_filter":
-        return None, "filtered"
-    text = last["text"]
-    if text.startswith("<think>"):
-        return None, "unfinished"
+    if why := absence(line):
+        return None, why
+    text = line["turns"][-1]["text"]
     answer = json.loads(text)["final_answer"] if text.startswith("{") else text
     if answer in (ABSTENTION, "not sure"):
         return None, "abstained"

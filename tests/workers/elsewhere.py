@@ -188,6 +188,27 @@ def _server(elsewhere: Elsewhere, port: int) -> uvicorn.Server:
     return uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", lifespan="off"))
 
 
+class Holding(Elsewhere):
+    """Holds chats, those that a subclass chooses, until it is told not to, and tells how many it holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = 0
+        self._may_go_on = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def go_on(self) -> None:
+        """Hold nobody any more."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._may_go_on.set)
+
+    async def hold(self) -> None:
+        """Wait until nobody is held any more."""
+        self._loop = asyncio.get_running_loop()
+        self.held += 1
+        await self._may_go_on.wait()
+
+
 @contextmanager
 def serving(elsewhere: Elsewhere, port: int = 0) -> Iterator[Elsewhere]:
     """Serve in a thread of this process for as long as the block lasts."""

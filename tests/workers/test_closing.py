@@ -1,6 +1,5 @@
 """Closing turns as a worker plays them: behind the answer, on its prefix, beside it in one response."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from evaluation.closing import closed_choice
 from jobs.models import Closing, ClosingKind, Grow, InferenceRequest, Response, Sampling, Turn, TurnResponse
 from jobs.server import ServerProcess
 from tests.waiting import wait_until
-from tests.workers.elsewhere import Elsewhere, serving
+from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import image, job_of, make_request, responses_of, submit_requests
 from tests.workers.loops import LOOP, WritingEngine, in_order, looping, zoom
 from tests.workers.processes import worker_process
@@ -177,27 +176,17 @@ def test_a_server_that_ignores_schemas_is_asked_for_none() -> None:
         steered(sampling.steering, DIALECTS["anthropic"], {}, {})
 
 
-class Holding(Elsewhere):
-    """Holds closing turns until it is told not to, and tells how many it holds."""
+class HoldingClosings(Holding):
+    """Holds closing turns, and counts the others."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.held = 0
         self.asked = 0
-        self._may_go_on = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def go_on(self) -> None:
-        """Hold nobody any more."""
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._may_go_on.set)
 
     async def _answer(self, chat: list[Message], body: dict[str, Any]) -> dict[str, Any]:
         answer = await super()._answer(chat, body)
         if chat[-1].text == CLOSING.text:
-            self._loop = asyncio.get_running_loop()
-            self.held += 1
-            await self._may_go_on.wait()
+            await self.hold()
             answer["choices"][0]["message"]["content"] = "A"
         else:
             self.asked += 1
@@ -209,7 +198,7 @@ async def test_a_worker_that_is_killed_between_both_turns_loses_nothing(
 ) -> None:
     """Nothing of such a chat is recorded; another worker plays all of it, and each response is there once, closed."""
     requests = [make_request(f"r{number}", image(number % 4), closing=CLOSING) for number in range(6)]
-    with serving(Holding()) as holding:
+    with serving(HoldingClosings()) as holding:
         arguments = ("--engine", "remote", "--endpoint", holding.url, "--lease", "1")
         job_id = await submit_requests(redis, *requests)
         with worker_process(tmp_path, data, server.url, *arguments) as worker:

@@ -1,6 +1,5 @@
 """Chats in their fifth round, whose worker is killed: nothing lost, nothing twice, and the same chats as ever."""
 
-import asyncio
 import json
 import sys
 import threading
@@ -16,7 +15,7 @@ from redis.asyncio import Redis
 from jobs.loops import Search
 from jobs.server import ServerProcess
 from tests.waiting import wait_until
-from tests.workers.elsewhere import Elsewhere, serving
+from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import job_of, responses_of, submit_requests
 from tests.workers.loops import LOOP, call, looping, zoom
 from tests.workers.processes import worker_process
@@ -59,26 +58,13 @@ class _Answer(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-class Asking(Elsewhere):
-    """Writes calls by what it was asked, and holds chats in one of their rounds until it is told not to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held = 0
-        self._may_go_on = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def go_on(self) -> None:
-        """Hold nobody any more."""
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._may_go_on.set)
+class Asking(Holding):
+    """Writes calls by what it was asked, and holds chats in one of their rounds."""
 
     async def _answer(self, chat: list[Message], body: dict[str, Any]) -> dict[str, Any]:
         number = 1 + sum(message.role == "assistant" for message in chat)
         if number == HELD_ROUND:
-            self._loop = asyncio.get_running_loop()
-            self.held += 1
-            await self._may_go_on.wait()
+            await self.hold()
         answer = await super()._answer(chat, body)
         name = chat[1].text.partition("it, ")[2].rstrip("?")
         asked = call("look_up", query=f"{name} {number % 3}") if number % 2 else zoom(10 * number, 0, 500, 500 + number)
