@@ -268,6 +268,7 @@ class Judges:
         self._form_of = form_of
         self._catalogue = catalogue
         self._judges: dict[int, Judge] = {}
+        self._forms: dict[tuple[int, str], ClosedForm | None] = {}
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
         self.judged = 0
         """Replies that were judged."""
@@ -289,8 +290,10 @@ class Judges:
         """What a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
         if reply.closing is None or verdict is None or reply.protocol == JUDGE:
             return None
-        sample = self._samples[position]
-        form = self._form_of(sample, reply.protocol)
+        sample, key = self._samples[position], (position, reply.protocol)
+        if key not in self._forms:
+            self._forms[key] = self._form_of(sample, reply.protocol)
+        form = self._forms[key]
         abstained = verdict.outcome == "abstained"
         return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=sample.scored)
 

@@ -50,12 +50,15 @@ def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> 
     come changes nothing.
     """
     by_sample: Found = {}
+    last = ""  # of the ids, once there are as many as fit
     for outcome in outcomes:
         if outcome.sample_id not in by_sample and len(by_sample) == most:
-            if outcome.sample_id > (last := max(by_sample)):
+            if outcome.sample_id > last:
                 continue
             del by_sample[last]
         kept = by_sample.setdefault(outcome.sample_id, [])
+        if not kept and len(by_sample) == most:
+            last = max(by_sample)
         kept.append(outcome)
         if len(kept) == 2 * _MOST_OF_A_SAMPLE:
             kept[:] = sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE]
