@@ -87,7 +87,7 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
             rf"([{upper}АВСΑΒ])(?![{WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
             rf"|([{lower}])(?=\s*(?:$|[.)\]}},:;*\"'`<\n]))"
         ),
-        mention=re.compile(rf"(?<![{WORD}'’-])(?<![nN]/)([{upper}])(?![{WORD}]|['’-][A-Za-z])"),
+        mention=re.compile(rf"(?<![{WORD}'’-])(?<![nN]/)([{upper}])(?![{WORD}+]|['’-][A-Za-z])"),
         small=re.compile(
             rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
             rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
@@ -173,6 +173,11 @@ _REACH = 400
 def _glued(text: str, position: int) -> int:
     match = _GLUE.match(text, position, position + _REACH)
     return match.end() if match else position
+
+
+def has_label(text: str) -> bool:
+    """Whether a text letters a noun, "Claim B"."""
+    return bool(_LABEL.search(text))
 
 
 def latin(letter: str) -> str:

@@ -20,7 +20,7 @@ def classes() -> tuple[str, ...]:
 
 def phrases(name: str) -> tuple[str, ...]:
     """Return the phrases of a class in all languages."""
-    return tuple(dict.fromkeys(phrase for language in _WORDS[name].values() for phrase in language))
+    return tuple(dict.fromkeys(phrase for language in _WORDS[name].values() for phrase in language if phrase))
 
 
 def by_language(name: str) -> dict[str, list[str]]:
@@ -60,7 +60,7 @@ class Words:
     """
 
     def __init__(self, *names: str, pattern: str = "{}") -> None:
-        self.pattern = re.compile(pattern.replace("{}", words(*names), 1), re.DOTALL)
+        self.pattern = re.compile(pattern.replace("{}", words(*names)), re.DOTALL)
         every = {phrase for name in names for phrase in phrases(name)}
         keys = {phrase: max(_TOKEN.findall(phrase), key=len, default=phrase) for phrase in every}
         whole = {key for phrase, key in keys.items() if not _UNSPACED.search(phrase) and f"{key}*" not in phrase}

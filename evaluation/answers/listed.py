@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluation.answers.letters import latin
+from evaluation.answers.letters import has_label, latin
 from evaluation.answers.lexicon import words
 from evaluation.answers.stances import verdicts
 from evaluation.answers.text import plain, sentences
@@ -48,6 +48,7 @@ class _Row(NamedTuple):
 class _Labels(NamedTuple):
     line: re.Pattern[str]
     inline: re.Pattern[str]
+    chained: re.Pattern[str]
 
 
 @lru_cache(maxsize=32)
@@ -63,6 +64,10 @@ def _labels(letters: str) -> _Labels:
             rf"(?<![A-Za-z0-9])(?:(?P<box>{_BOX})\s{{0,3}}(?P<boxed>[{letters}])(?![A-Za-z0-9])"
             rf"|(?P<letter>[{letters}])[)*_]{{0,3}}(?P<said>\s{{0,3}}[?？]\s{{0,4}}(?:{_BOX}|[^.,;!?。，？\n]{{1,32}})"
             rf"|[\s:：=-]{{0,4}}(?:{_BOX})))"
+        ),
+        re.compile(
+            rf"(?<![^\W_])[(\[*_`\"'“]{{0,3}}(?P<letter>[{letters}])[)\]*_`\"'”]{{0,4}}"
+            rf"\s{{0,2}}(?:(?<=\))|[:：.=→⇒]|-?>|[–—-](?=\s)|[는은は](?=\s))"
         ),
     )
 
@@ -84,7 +89,7 @@ def restated_option(line: str, options: Mapping[str, str]) -> str | None:
 def listings(text: str, lines: Sequence[str], options: Mapping[str, str]) -> dict[int, Listing]:
     """Return the lists of a text, by each of their lines."""
     found: dict[int, Listing] = {}
-    for rows, last in (*_by_lines(lines, options), *_inline(text, options)):
+    for rows, last in (*_by_lines(lines, options), *_inline(text, options), *_chained(lines, options)):
         if len({row.letter for row in rows}) > 1:
             listing = Listing(rows[0].at, last, *_left(rows, options))
             found |= {at: listing for at in range(listing.first, last + 1) if at not in found}
@@ -134,6 +139,37 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row],
     ]
     if rows:
         yield rows, rows[-1].at
+
+
+def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+    """Yield the rows of each list that is one line, "A: no, B: yes": labels in their order, a verdict behind each."""
+    for at, line in enumerate(lines):
+        labels = [*_labels("".join(options)).chained.finditer(line)]
+        letters = [label["letter"] for label in labels]
+        if len(letters) < 2 or letters != sorted(set(letters)) or has_label(line):
+            continue
+        ends = [*(label.start() for label in labels[1:]), len(line)]
+        said = [line[label.end() : end] for label, end in zip(labels, ends, strict=True)]
+        rows = [_Row(at, *row) for row in zip(letters, _circles(said), said, strict=True)]
+        if all(_is_judged(row, options[row.letter]) for row in rows):
+            yield rows, at
+
+
+_CIRCLES = ({"o": "○", "x": "×"}, {"1": "○", "0": "×"})
+
+
+def _circles(said: Sequence[str]) -> list[str]:
+    """Return the marks that rows stand for which hold nothing but O or X, or 1 or 0; none where one holds more."""
+    for marks in _CIRCLES:
+        if all(plain(told) in marks for told in said):
+            return [marks[plain(told)] for told in said]
+    return [""] * len(said)
+
+
+def _is_judged(row: _Row, wording: str) -> bool:
+    """Whether a row begins with a verdict, that is no word of its option."""
+    rest = row.said[:_LONGEST].lower().replace(wording.lower(), " ", 1)
+    return bool(_HEAD.match(rest)) or (bool(row.box) and plain(row.said) != plain(wording))
 
 
 def _left(rows: Sequence[_Row], options: Mapping[str, str]) -> tuple[str | None, bool]:

@@ -41,14 +41,24 @@ _NONE = frozenset({"none", "no one", "nobody", "nothing"})
 _GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
 _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}}){{2,}}|{_GAPS})"
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
-_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_COMMA = r"(?<![(\[])(?:0,\d+|[1-9]\d*,\d{1,2}(?=\s?[^\W\d_]|\s?°))(?![\d.]|,\s?\d)"
+"""Decimals behind a comma: they are such behind a zero, and where one or two of them have a unit."""
+_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|{_COMMA}|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
 _NO_PRONOUN = "".join(f"(?<!{word} )" for word in ("this", "that", "the", "each", "every", "another", "which"))
+_SCALES = {
+    word: factor
+    for scales in by_language("scale").values()
+    for word, factor in zip(scales, (12, 1e2, 1e3, 1e4, 1e6, 1e8, 1e9), strict=False)
+    if word
+}
+_SCALE = re.compile(rf"\s?{words('scale')}(?![克米瓦赫分])", re.IGNORECASE)
 _NUMBER = re.compile(
-    rf"{_DIGITS}|\b(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}",
+    rf"{_DIGITS}(?:{_SCALE.pattern})?|\b(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORD_NUMERALS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
 """What parts thousands; a point does so only beside another."""
+_DECIMAL_COMMA = re.compile(r"[-−]?\d+,(?:\d{1,2}|(?<=\b0,)\d+)")
 _EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
 """A number that is one thing where a point begins decimals, and another where it parts thousands."""
 _LONGEST_BEFORE = 5
@@ -77,6 +87,7 @@ _COUNTS = re.compile(
 """A sentence that is a count: a number and its noun."""
 _ORDERS = Words("total", "conclusion", "announcement", "retraction")
 """What tells that a later number is the outcome."""
+_TOTALS = Words("total")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{_NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
@@ -199,7 +210,7 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
     value = behind_retraction(value, lambda rest: bool(_NUMBER.search(rest)))
     for passage in passages(value):
         if passage == value and (opening := _opening_count(value)) is not None:
-            return parsed(opening)
+            return opening
         if passage == value and broken and not _ALONE.fullmatch(value):
             return UNFINISHED
         lines = passage.splitlines() if passage != value else list(lines_backwards(value))
@@ -211,20 +222,28 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
     return AMBIGUOUS if any(_is_bound(value, number) for number in _NUMBER.finditer(value)) else None
 
 
-def _opening_count(text: str) -> float | None:
-    """Return the number that a text opens with, with its noun at most, where what follows only remarks on its parts."""
+def _opening_count(text: str) -> Reading | None:
+    """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
+
+    Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
+    """
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
-    opening = _COUNTS.fullmatch(first)
-    numbers = _numbers_in(first)
-    if not opening or len(numbers) != 1 or _ORDERS.search(text.lower()):
+    numbers, remarks = _numbers_in(first), [sentence for sentence in rest if _NUMBER.search(sentence)]
+    if len(numbers) != 1 or not remarks or any(_ORDERS.search(sentence.lower()) for sentence in rest):
         return None
-    count, remarks = _value(numbers[0][0]), [sentence for sentence in rest if _NUMBER.search(sentence)]
-    if not remarks or any(_COUNTS.fullmatch(one) for one in remarks):
-        return None
+    count = _value(numbers[0][0])
     parts = [_value(number[0]) for one in remarks for number in _NUMBER.finditer(one)]
-    return count if max(parts) <= count else None
+    if not _TOTALS.search(first.lower()):
+        if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):
+            return None
+        if all(map(_COUNTS.fullmatch, remarks)):
+            *others, outcome = parts
+            return parsed(outcome) if outcome == count + sum(others) or {count, *parts} == {count} else AMBIGUOUS
+        if any(map(_COUNTS.fullmatch, remarks)):
+            return None
+    return parsed(count) if max(parts) <= count else None
 
 
 def _numbers_in(sentence: str) -> list[re.Match[str]]:
@@ -303,7 +322,13 @@ def _is_cut(sentence: str, number: re.Match[str]) -> bool:
 
 def _value(text: str) -> float:
     known = _NUMERALS.get(text.lower())
-    return float(_MARKS.sub("", text).replace("−", "-")) if known is None else float(known)
+    if known is not None:
+        return float(known)
+    if scale := _SCALE.search(text.lower()):
+        return _value(text[: scale.start()]) * _SCALES[scale[0].strip()]
+    if _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    return float(_MARKS.sub("", text).replace("−", "-"))
 
 
 def _whole(number: float) -> Reading:

@@ -171,11 +171,17 @@ def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable
 
     if holds(VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))):
         return "affirmed"
-    if any(map(holds, _tails(sentence))):
+    preferred, contrasted, *concluded = _tails(sentence)
+    if any(map(holds, (preferred, *concluded))) or (holds(contrasted) and not _goes_on(sentence)):
         return "concluded"
     if len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY):
         return "only left"
     return "described" if SUBJECT.search(sentence) else "last"
+
+
+def _goes_on(sentence: str) -> bool:
+    """Whether the last contrast goes on to tell of its value, "but B would need a zero"."""
+    return bool(SUBJECT.search(CONTRAST.split(sentence)[-1]))
 
 
 def settled(text: str, mentions: Sequence[Mention], *, alone: bool = False) -> frozenset[Hashable]:

@@ -125,7 +125,8 @@ def is_ended(text: str) -> bool:
 
 
 def _is_abbreviation(line: str, stop: int) -> bool:
-    return bool(_ABBREVIATION.search(line, max(0, stop - 8), stop))
+    found = _ABBREVIATION.search(line, max(0, stop - 8), stop)
+    return bool(found) and (found[0].lower() != "no" or line[stop + 1 : stop + 3].strip()[:1].isdigit())
 
 
 def _is_option_stop(line: str, stop: int) -> bool:

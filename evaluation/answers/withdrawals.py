@@ -19,9 +19,14 @@ _ASCRIBED = Words(
     "speaker",
     pattern=rf"{{}}[^.;!?。！？]{{0,60}}?{words('saying')}\s*+[:：,]?\s*+(?:{words('that')})?(?P<said>[^,，;.!?。]{{0,40}})$",
 )
+_OF_ANOTHER = Words(
+    "speaker",
+    pattern=rf"(?:{{}}(?:['’]s?|の|的|의)?\s*+(?:[^\W\d_]+\s+){{0,2}}?{words('guess')}|{words('guess')}\s+[^.;!?,]{{0,24}}?{{}})[^.;!?,，。]{{0,24}}$",
+)
 _SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
 _CONCLUSION = Words("conclusion")
 _FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
+_CONCESSION = Words("concession")
 _UNREAL, _CONDITION_BEHIND = Words("unreal"), Words("condition_behind")
 
 
@@ -73,6 +78,8 @@ def is_ascribed(before: str, behind: str = "") -> bool:
     found = _ASCRIBED.search(lowered)
     if found and not _CONCLUSION.search(found["said"]):
         return True
+    if _OF_ANOTHER.search(lowered):
+        return True
     return bool(behind and _SPEAKER.search(lowered) and _SAYING_BEHIND.search(behind.lower()))
 
 
@@ -86,5 +93,5 @@ def is_unreal(before: str, behind: str = "") -> bool:
     lowered = before.lower()
     if not _UNREAL.search(lowered):
         return False
-    sentence = lowered + behind.lower()
+    sentence = _CONCESSION.sub(" ", lowered + behind.lower())
     return not _FORCED.search(sentence) and (is_conditional(before) or bool(_CONDITION_BEHIND.search(sentence)))
