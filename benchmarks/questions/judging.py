@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from benchmarks.questions.samples import LETTERS_JOINT, Question
 from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.choices import Space, key_of, read_choice
 from evaluation.answers.final import parse_answer
 from evaluation.answers.letter_sets import parse_letters
+from evaluation.answers.numbers import read_number
 from evaluation.answers.readings import Reading
-from evaluation.answers.scalars import read_boolean, read_number
 from evaluation.answers.text import LONGEST, lines_backwards, thoughts_apart
 from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply

@@ -9,11 +9,13 @@ from benchmarks.ultravr.errors import StepTruthInvalidError
 from benchmarks.ultravr.forms import choices_of
 from benchmarks.ultravr.operations import operation_of
 from benchmarks.ultravr.samples import AnswerFormat, Operation, Sample, Step
+from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
 from evaluation.answers.choices import Space, key_of, read_choice, read_choices, read_ratio, read_regions
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
 from evaluation.answers.final import parse_answer
 from evaluation.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
+from evaluation.answers.numbers import counts_nothing, read_integer
 from evaluation.answers.readings import (
     AMBIGUOUS,
     BLANK,
@@ -23,7 +25,6 @@ from evaluation.answers.readings import (
     ReadingStatus,
     parsed,
 )
-from evaluation.answers.scalars import counts_nothing, read_boolean, read_integer
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
 STEP_PARSER_VERSION = "ultravr-steps/6"

@@ -9,7 +9,13 @@ from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, si
 from evaluation.answers.readers import Reader, quoted_option
 from evaluation.answers.stances import Rule, Settled
 from evaluation.answers.text import plain, sentences
-from evaluation.answers.withdrawals import is_ascribed, is_conditional, is_denied_at_once, is_unreal
+from evaluation.answers.withdrawals import (
+    is_ascribed,
+    is_conditional,
+    is_denied_at_once,
+    is_hypothesis,
+    is_unreal,
+)
 
 
 def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
@@ -36,8 +42,8 @@ def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
         if quoted:  # an option's words behind its letter, "It is B. Four."
             return parsed if parsed and parsed.value == quoted.quoted else quoted
         if parsed and parsed.quoted and passing is None:
-            quoted = parsed
-        elif is_conditional(piece) or is_unreal(piece) or (said.values and _is_question(piece)):
+            quoted = None if is_conditional(piece) else parsed
+        elif _holds_on_a_condition(piece, said, reader) or (said.values and _is_question(piece)):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
@@ -60,12 +66,20 @@ def _settles(parsed: ParsedAnswer, rule: Rule, passing: ParsedAnswer | None) -> 
     return rule in _STRONG
 
 
+def _holds_on_a_condition(sentence: str, said: Settled, reader: Reader) -> bool:
+    """Whether what a sentence settles on would be so on a condition, or the sentence as a whole where it names none."""
+    at = max((mention.start for mention in reader.mentions(sentence) if mention.value in said.values), default=0)
+    before = sentence[:at]
+    return is_conditional(before or sentence) or is_unreal(before or sentence, sentence[at:])
+
+
 def _is_of_others(sentence: str, said: Settled, reader: Reader) -> bool:
     """Whether a sentence names nothing but what another says in it."""
     mentions = reader.mentions(sentence)
     if not mentions or len(said.values) != 1 or said.rule in _STRONG:
         return False
-    return is_ascribed(sentence[: mentions[0].start], sentence[mentions[0].end :])
+    before, behind = sentence[: mentions[0].start], sentence[mentions[0].end :]
+    return is_ascribed(before, behind) or is_hypothesis(before)
 
 
 def _from_list(listing: Listing) -> ParsedAnswer:

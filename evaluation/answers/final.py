@@ -21,7 +21,7 @@ from evaluation.answers.openings import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option, remembered
 from evaluation.answers.stances import joined
-from evaluation.answers.text import Answer, answer_of, is_ended
+from evaluation.answers.text import Answer, answer_of, is_ended, sentences
 from evaluation.answers.withdrawals import (
     behind_retraction,
     is_ascribed,
@@ -29,6 +29,7 @@ from evaluation.answers.withdrawals import (
     is_denied_at_once,
     is_hypothesis,
     is_unreal,
+    opens_with_contrast,
 )
 
 READER_VERSION = "answers/7"
@@ -47,8 +48,9 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
     said = without_glosses(answer.text, options) if options else join_halves(answer.text)
     reader = letter_reader(options) if options else CELLS
     read = remembered(partial(_read, reader=reader))
-    if len(said) > _SHORTEST_RETRACTION and not (options and "?" in said and listings(said, [], options)):
-        said = behind_retraction(said, lambda rest: read(rest).value is not None)
+    if len(said) > _SHORTEST_RETRACTION:
+        rest = behind_retraction(said, lambda rest: read(rest).value is not None)
+        said = rest if rest is said or not _is_in_list(said, len(said) - len(rest), reader) else said
     parsed = read(said)
     if cut_off and parsed.status == "last" and _is_broken_off(said, parsed, reader):
         return ParsedAnswer(None, "unfinished")
@@ -72,9 +74,11 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
 
 
 def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
-    """Whether a text ends amid a sentence, and its answer was but named in passing, wherever that was."""
-    if parsed.rule not in ("last", "described", "only left") or is_ended(text):
+    """Whether a text ends amid a sentence, and its answer was but named in passing, or a last "But" goes against it."""
+    if is_ended(text):
         return False
+    if parsed.rule not in ("last", "described", "only left"):
+        return opens_with_contrast(sentences(text.rpartition("\n")[2])[-1])
     return not reader.is_whole(next(reversed(text.splitlines()), ""))
 
 
@@ -97,7 +101,7 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
     for markers_in in (final_markers, answer_markers):
         for marker in reversed(markers_in(text)):
             before = _clause_before(text, marker)
-            if (before and is_hypothesis(before)) or _is_of_list(text, marker, reader):
+            if (before and is_hypothesis(before)) or _is_in_list(text, marker.end, reader):
                 continue
             announced = announced_in(text, marker)
             if _is_not_meant(text, marker, before, announced, reader):
@@ -121,12 +125,15 @@ def _unconditional(text: str, reader: Reader) -> bool:
     return last is not None and last.value is not None
 
 
-def _is_of_list(text: str, marker: Marker, reader: Reader) -> bool:
-    """Whether what announces is a verdict in a list of options, with nothing behind it in its line."""
-    line_end = text.find("\n", marker.end)
-    if line_end < 0 or not reader.options or any(map(str.isalnum, text[marker.end : line_end])):
+def _is_in_list(text: str, position: int, reader: Reader) -> bool:
+    """Whether a place of a text is in a list of options, all of it one line, or at the end of a line of one."""
+    line_start, line_end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    line = text[line_start:] if line_end < 0 else text[line_start:line_end]
+    ends_line = line_end >= 0 and not any(map(str.isalnum, text[position:line_end]))
+    if not reader.options or not (ends_line or sum(letter in line for letter in reader.options) > 1):
         return False
-    return text.count("\n", 0, marker.start) in listings(text, text.splitlines(), reader.options)
+    listing = listings(text, text.splitlines(), reader.options).get(text.count("\n", 0, position))
+    return listing is not None and (ends_line or listing.first == listing.last)
 
 
 def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader: Reader) -> bool:

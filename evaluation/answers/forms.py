@@ -66,7 +66,7 @@ DENIES = Words("denial_before", "denial_behind", "faulty", "nothing")
 VALUE = re.compile(V)
 
 AFFIRMED = re.compile(
-    rf"((?>{FIRST_ONE}{MORE}))(?:{OF}(?:{words('copula')}\s+{ADVERBS}{words('affirmation')}|{words('holding')}"
+    rf"((?>{FIRST_ONE}{MORE}))(?:{OF}(?:{words('copula')}\s+{ADVERBS}{words('affirmation')}|{ADVERBS}{words('holding')}"
     rf"|[^{SIGNS}.,;。，、।不没未]{{0,16}}?{words('agreement')}"
     rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$)))"
     rf"|\s*+[:：|–—-]\s*{words('affirmation')}|[\s:：|–—-]*+[✓✔✅☑])"

@@ -160,8 +160,7 @@ def _without_labels(sentence: str, letters: Letters) -> str:
             continue
         near = behind_label and at - behind_label <= _LONGEST_JOINT
         joined = near and _JOINED.fullmatch(sentence, behind_label, at)
-        word = _last_word(sentence, at)
-        if joined or word in _LABELLED or word.endswith(_LABELLED_ENDINGS):
+        if joined or is_of_noun(sentence, at):
             characters[at], behind_label = ";", match.end()
     return "".join(characters)
 
@@ -175,9 +174,10 @@ def _glued(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def has_label(text: str) -> bool:
-    """Whether a text letters a noun, "Claim B"."""
-    return bool(_LABEL.search(text))
+def is_of_noun(text: str, position: int) -> bool:
+    """Whether the letter at a place belongs to a noun, "Claim B"."""
+    word = _last_word(text, position)
+    return word in _LABELLED or word.endswith(_LABELLED_ENDINGS)
 
 
 def latin(letter: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluation.answers.letters import has_label, latin
+from evaluation.answers.letters import is_of_noun, latin
 from evaluation.answers.lexicon import words
 from evaluation.answers.stances import verdicts
 from evaluation.answers.text import plain, sentences
@@ -136,6 +136,7 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row],
             found["said"] or "",
         )
         for found in _labels("".join(options)).inline.finditer(text)
+        if not is_of_noun(text, found.start("boxed" if found["boxed"] else "letter"))
     ]
     if rows:
         yield rows, rows[-1].at
@@ -144,9 +145,10 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row],
 def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
     """Yield the rows of each list that is one line, "A: no, B: yes": labels in their order, a verdict behind each."""
     for at, line in enumerate(lines):
-        labels = [*_labels("".join(options)).chained.finditer(line)]
+        found = _labels("".join(options)).chained.finditer(line)
+        labels = [label for label in found if not is_of_noun(line, label.start("letter"))]
         letters = [label["letter"] for label in labels]
-        if len(letters) < 2 or letters != sorted(set(letters)) or has_label(line):
+        if letters != sorted(set(letters)) or not _is_long(letters, options):
             continue
         ends = [*(label.start() for label in labels[1:]), len(line)]
         said = [line[label.end() : end] for label, end in zip(labels, ends, strict=True)]
@@ -155,21 +157,32 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
             yield rows, at
 
 
+_LEAST = 3
+
+
+def _is_long(letters: Sequence[str], options: Mapping[str, str]) -> bool:
+    """Whether so many labels make a list: three, or two from the first option on; "B. No, C." is none."""
+    return len(letters) >= _LEAST or (len(letters) > 1 and letters[0] == next(iter(options)))
+
+
 _CIRCLES = ({"o": "○", "x": "×"}, {"1": "○", "0": "×"})
 
 
 def _circles(said: Sequence[str]) -> list[str]:
     """Return the marks that rows stand for which hold nothing but O or X, or 1 or 0; none where one holds more."""
+    told = [plain(one).strip(" /|،") for one in said]
     for marks in _CIRCLES:
-        if all(plain(told) in marks for told in said):
-            return [marks[plain(told)] for told in said]
+        if all(one in marks for one in told):
+            return [marks[one] for one in told]
     return [""] * len(said)
 
 
 def _is_judged(row: _Row, wording: str) -> bool:
     """Whether a row begins with a verdict, that is no word of its option."""
     rest = row.said[:_LONGEST].lower().replace(wording.lower(), " ", 1)
-    return bool(_HEAD.match(rest)) or (bool(row.box) and plain(row.said) != plain(wording))
+    return bool(_HEAD.match(rest) or _MARK.match(rest.lstrip(" *_`"))) or (
+        bool(row.box) and plain(row.said) != plain(wording)
+    )
 
 
 def _left(rows: Sequence[_Row], options: Mapping[str, str]) -> tuple[str | None, bool]:

@@ -1,5 +1,6 @@
 """What was read from a step's raw answer, apart from whether it is correct."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 ReadingStatus = Literal[
@@ -31,3 +32,11 @@ UNPARSABLE = Reading(None, "unparsable")
 def parsed(value: Any) -> Reading:
     """Return what was read from an answer."""
     return Reading(value, "parsed")
+
+
+def only_reading(readings: Iterable[Reading]) -> Reading:
+    """Return the one of several that was parsed; ambiguous where several were, to different values."""
+    found = {reading.value: reading for reading in readings if reading.status == "parsed"}
+    if len(found) > 1:
+        return AMBIGUOUS
+    return next(iter(found.values()), UNPARSABLE)

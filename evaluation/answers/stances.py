@@ -80,6 +80,9 @@ class Settled(NamedTuple):
     denied: frozenset[Hashable] = frozenset()
 
 
+_ALSO = re.compile(r"\balso\b")
+_GERMAN = re.compile(r"\b(?:der|die|das|ist|sind|und|nicht|ein|eine|es|bleibt)\b|, also\b|^also\b")
+"""What tells a German sentence, where "also" concludes; in an English one it joins."""
 _MARKUP = str.maketrans(dict.fromkeys('*_`"“”‘「」『』$', " ") | {"’": "'"})
 
 
@@ -94,7 +97,8 @@ def written(text: str, mentions: Sequence[Mention]) -> str:
         apart = before[-2:].endswith(("**", "`", '"', "“", "「")) and text[mention.end : mention.end + 1] in '*`"”」'
         parts += [before, f"⟦{sign}⟧" if apart else sign]
         end = mention.end
-    return "".join([*parts, text[end:]]).lower().translate(_MARKUP)
+    sentence = "".join([*parts, text[end:]]).lower().translate(_MARKUP)
+    return _ALSO.sub(" ", sentence) if "also" in sentence and not _GERMAN.search(sentence) else sentence
 
 
 def stances(text: str, mentions: Sequence[Mention]) -> Stances:

@@ -31,7 +31,7 @@ LONGEST = 8_000
 
 _BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？।؟۔]")
 _STOP = re.compile(r"[.!?]\s+|[。！？।؟۔]")
-_LAST_WORD = re.compile(r"(?:[,:]|(?:(?<![^\W\d_])(?![A-ZÀ-ÞА-Я])|^)[^\W\d_]+)$")
+_LAST_WORD = re.compile(r"(?:[,:%]|(?:(?<![^\W\d_])(?![A-ZÀ-ÞА-Я])|^)[^\W\d_]+)$")
 """What stands before a letter that is a sentence's last word, "so it is B.": no capital, but for the sentence's own."""
 _REACH_BEFORE = 40
 _ABOUT_A_LETTER = " ()[]*_`"
@@ -41,6 +41,8 @@ _FORMAT = re.compile(
 )
 """Characters that only say how others are set (Unicode's Cf and variation selectors), and are no part of a text."""
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
+_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\1>", re.IGNORECASE)
+"""What is struck out, in Markdown and HTML: it was taken back."""
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
@@ -97,6 +99,7 @@ def answer_text(raw: str) -> str | None:
 def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
     text = text.replace("\r\n", "\n") if "\r" in text else text
+    text = _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:
             text = text.replace(opening, "\\boxed{").replace(closing, "}")
@@ -126,7 +129,9 @@ def is_ended(text: str) -> bool:
 
 def _is_abbreviation(line: str, stop: int) -> bool:
     found = _ABBREVIATION.search(line, max(0, stop - 8), stop)
-    return bool(found) and (found[0].lower() != "no" or line[stop + 1 : stop + 3].strip()[:1].isdigit())
+    if found is None:
+        return False
+    return found[0].lower() != "no" or line[stop + 1 : stop + 3].strip()[:1].isdigit()
 
 
 def _is_option_stop(line: str, stop: int) -> bool:

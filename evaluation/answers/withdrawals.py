@@ -26,6 +26,7 @@ _OF_ANOTHER = Words(
 _SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
 _CONCLUSION = Words("conclusion")
 _FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
+_CONTRAST = Words("contrast")
 _CONCESSION = Words("concession")
 _UNREAL, _CONDITION_BEHIND = Words("unreal"), Words("condition_behind")
 
@@ -67,14 +68,32 @@ def is_hypothesis(before: str) -> bool:
 
 
 def is_conditional(clause: str) -> bool:
-    """Whether a clause, or what stands before an announcement in it, holds on a condition only."""
-    lowered = clause.lower().lstrip(" *_-,，(")
-    return bool(_CONDITION.match(lowered)) and not _FORCED.match(lowered)
+    """Whether a clause, or what stands before a value in it, holds on a condition only, and no "but" ends it."""
+    lowered = clause.lower().lstrip(_BEFORE_CLAUSE)
+    if not _CONDITION.match(lowered) or _FORCED.match(lowered):
+        return False
+    rest = _behind_contrast(lowered)
+    return rest is lowered or bool(_CONDITION.match(rest.lstrip(_BEFORE_CLAUSE)))
+
+
+_BEFORE_CLAUSE = " *_-,，("
+
+
+def opens_with_contrast(sentence: str) -> bool:
+    """Whether a sentence begins with a word that sets it against what was said, "But ..."."""
+    return bool(_CONTRAST.pattern.match(sentence.lower().lstrip(" *_-")))
+
+
+def _behind_contrast(clause: str) -> str:
+    parts = _CONTRAST.split(clause)
+    return clause if len(parts) == 1 else parts[-1]
 
 
 def is_ascribed(before: str, behind: str = "") -> bool:
     """Whether what stands about an announcement, or a value, has another say it: "a caption claims that the"."""
     lowered = before.lower()
+    if not _SPEAKER.may_be_in(lowered):
+        return False
     found = _ASCRIBED.search(lowered)
     if found and not _CONCLUSION.search(found["said"]):
         return True
@@ -93,5 +112,8 @@ def is_unreal(before: str, behind: str = "") -> bool:
     lowered = before.lower()
     if not _UNREAL.search(lowered):
         return False
+    lowered = _behind_contrast(lowered)
     sentence = _CONCESSION.sub(" ", lowered + behind.lower())
-    return not _FORCED.search(sentence) and (is_conditional(before) or bool(_CONDITION_BEHIND.search(sentence)))
+    if not _UNREAL.search(lowered) or _FORCED.search(sentence):
+        return False
+    return is_conditional(lowered) or bool(_CONDITION_BEHIND.search(sentence))

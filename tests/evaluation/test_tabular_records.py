@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evaluation.answers.numbers import read_integer, read_number
 from evaluation.answers.readings import Reading
-from evaluation.answers.scalars import read_integer, read_number
 from evaluation.errors import Problem
 from evaluation.records import Record, read_records
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.answers.scalars import read_number
+from evaluation.answers.numbers import read_number
 
-COMMAS = ["0,5 %", "0,5", "The result = 3,5", "about 12,75 m", "Final answer: 0,25", "It is 7,5 km long."]
-POINTS = ["1.234,5", "= 1 234 567,5", "Final answer: 1.234,50 m", "1.234.56", "It is 1'23 now."]
+COMMAS = ["0,5 %", "3,5", "The result = 3,5", "(7,5)", "3,5, 4,5"]
+POINTS = ["1.234", "= 1 234 567,5", "1.234.56", "It is 1'23 now."]
 
 
 @pytest.mark.parametrize("text", COMMAS + POINTS)
 def test_a_number_that_is_cut_by_its_own_marks_is_ambiguous(text: str) -> None:
-    """A decimal comma, points and gaps between thousands: the part before is another number."""
-    assert read_number(text).status == "ambiguous"
+    """A comma that may part two numbers, points and gaps between thousands: the part before is another number."""
+    assert read_number(text, whole=True).status == "ambiguous"
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,17 @@ def test_a_number_that_is_cut_by_its_own_marks_is_ambiguous(text: str) -> None:
         ("There are 7.", 7),
         ("There are 7, not 8.", 7),
         ("seven", 7),
+        ("0,5", 0.5),
+        ("Final answer: 0,25", 0.25),
+        ("about 12,75 m", 12.75),
+        ("It is 7,5 km long.", 7.5),
+        ("Final answer: 1.234,50 m", 1234.5),
+        ("1.234,5", 1234.5),
     ],
 )
-def test_a_number_with_points_is_read(text: str, number: float) -> None:
-    """Commas between thousands, points before the fraction, marks of the sentence behind it."""
+def test_a_number_that_can_be_nothing_else_is_read(text: str, number: float) -> None:
+    """Commas between thousands, points before the fraction, marks of the sentence behind it; a comma before a fraction
+    behind a zero, behind points, or with a unit."""
     assert (read_number(text).value, read_number(text).status) == (number, "parsed")
 
 

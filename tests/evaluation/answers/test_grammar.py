@@ -8,11 +8,12 @@ from typing import NamedTuple
 import pytest
 
 from evaluation.answers.abstention import abstains
+from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import UNIT_FRAME, read_boxes
 from evaluation.answers.choices import Space, read_choices
 from evaluation.answers.final import parse_answer
 from evaluation.answers.lexicon import by_language
-from evaluation.answers.scalars import read_boolean, read_integer, read_number
+from evaluation.answers.numbers import read_integer, read_number
 from evaluation.answers.text import answer_text
 from evaluation.answers.utterances import said
 from tests.evaluation.answers import wordings
@@ -284,6 +285,90 @@ def test_marks_beside_letters_mean_the_option_that_is_marked(marks: tuple[str, s
     assert not misread([*before, *behind])
 
 
+INLINE = ("{}: {}", "{}) {}", "({}) {}", "{} — {}", "{} → {}", "{} = {}", "'{}': {}", "**{}**: {}")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("layout", INLINE)
+def test_a_list_of_verdicts_in_one_line_is_one(layout: str, language: str) -> None:
+    """Whatever parts its rows; in Korean and Japanese letters may have a particle, and O and X stand for verdicts."""
+    marked = [("O", "X"), ("1", "0"), ("True", "False"), ("✅", "❌")]
+    replies = [
+        Told(joint.join(layout.format(one, verdicts[one != meant]) for one in OPTIONS) + end, meant)
+        for verdicts in [*wordings.VERDICTS[language], *marked]
+        for joint, end in ((", ", ""), ("; ", "."), (". ", "."), (" / ", ""))
+        for meant in OPTIONS
+    ]
+    assert not misread(replies)
+
+
+@pytest.mark.parametrize("particle", ["는", "은", "は"])
+def test_a_particle_joins_a_letter_to_its_verdict(particle: str) -> None:
+    """As Korean and Japanese do, in a line."""
+    assert not misread(
+        [
+            Told(", ".join(f"{one}{particle} {'X' if one != meant else 'O'}" for one in OPTIONS), meant)
+            for meant in OPTIONS
+        ]
+    )
+
+
+def test_what_is_lettered_in_a_line_and_is_no_option_gives_no_answer() -> None:
+    """Nor do the options' own words, where they are words of verdicts."""
+    assert parse_answer("Claim A: false, Claim B: true, Claim C: false.", OPTIONS).value is None
+    assert parse_answer("A: yes, B: no", {"A": "yes", "B": "no"}).value is None
+
+
+STRUCK = ("~~{}~~", "<s>{}</s>", "<del>{}</del>", "<strike>{}</strike>")
+
+
+@pytest.mark.parametrize("struck", STRUCK)
+@pytest.mark.parametrize(
+    "sentence", ["The correct option is {} {}.", "{} {}", "Answer: {} {}", "{}\n{}", "It is {}; {} is what it is."]
+)
+def test_what_is_struck_out_is_not_said(sentence: str, struck: str) -> None:
+    """In Markdown or HTML, before what stands."""
+    assert not misread([Told(sentence.format(struck.format(other_than(one)), one), one) for one in OPTIONS])
+    assert parse_answer(struck.format("B"), OPTIONS).value is None
+
+
+GUESSES = (
+    "My colleague's guess was {y}; mine is {x}.",
+    "{x} is my answer. Many would say {y}.",
+    "{x} is correct. Do not be misled by the sign, which might make you pick {y}.",
+    "It's {x}, because of the streets. I also considered {y}, but these are only parks.",
+    "Option {x} best matches the image. Option {y} shows lines too but would lack the towers.",
+)
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_what_others_would_pick_or_was_only_considered_takes_no_credit(guess: str) -> None:
+    """Before the answer or behind it."""
+    assert not misread([Told(guess.format(x=one, y=other_than(one)), one) for one in OPTIONS])
+
+
+CONDITIONS = (
+    "If there were water it would be {y}, but there are rails, so {x}.",
+    "Wäre Wasser da, wäre es {y}, aber es sind Gleise, also {x}.",
+    "もし海があれば{y}ですが、線路が並んでいるので{x}です。",
+    "यदि पानी होता तो उत्तर {y} होता, लेकिन यहाँ पटरियाँ हैं, इसलिए उत्तर {x} है।",
+    "Si hubiera agua sería {y}, pero hay vías, por lo tanto {x}.",
+    "Если бы была вода, это был бы {y}, но здесь рельсы, поэтому {x}.",
+)
+
+
+@pytest.mark.parametrize("sentence", CONDITIONS)
+def test_a_condition_ends_where_the_fact_is_set_against_it(sentence: str) -> None:
+    """In one sentence; without the fact nothing is said."""
+    assert not misread([Told(sentence.format(x=one, y=other_than(one)), one) for one in OPTIONS])
+
+
+def test_a_last_but_takes_back_what_a_broken_reply_concluded() -> None:
+    """Weighing goes on where it breaks off."""
+    text = "It spans 60000 of 262144 pixels, which is near 25% (B). But there is also a second pond, whose"
+    assert parse_answer(text, OPTIONS, cut_off=True).value is None
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_list_that_affirms_none_or_several_means_none(layout: str, language: str) -> None:
@@ -390,3 +475,65 @@ def test_every_format_character_is_dropped() -> None:
     characters = [one for one in map(chr, range(0x3000)) if unicodedata.category(one) == "Cf"]
 
     assert answer_text("".join(f"B{one}" for one in characters)) == "B" * len(characters)
+
+
+NUMBERS_IN_WORDS = {
+    "en": ("twenty-three", "forty two", "ninety-nine", "nineteen"),
+    "es": ("veintitrés", "cuarenta y dos", "noventa y nueve", "diecinueve"),
+    "de": ("dreiundzwanzig", "zweiundvierzig", "neunundneunzig", "neunzehn"),
+    "fr": ("vingt-trois", "quarante-deux", "quatre-vingt-dix-neuf", "dix-neuf"),
+    "pt": ("vinte e três", "quarenta e dois", "noventa e nove", "dezenove"),
+    "ru": ("двадцать три", "сорок два", "девяносто девять", "девятнадцать"),
+}
+
+
+@pytest.mark.parametrize("language", NUMBERS_IN_WORDS)
+@pytest.mark.parametrize("frame", ["{}", "{}.", "Total: {}", "= {} m", "({})"])
+def test_a_number_of_two_words_is_no_part_of_it(frame: str, language: str) -> None:
+    """Tens with ones."""
+    words = NUMBERS_IN_WORDS[language]
+    read = [read_integer(frame.format(word)).value for one in words for word in (one, one.capitalize())]
+    assert read == [23, 23, 42, 42, 99, 99, 19, 19]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.2 million people", 1.2e6), ("3 thousand", 3000), ("2 dozen", 24), ("300万", 3e6), ("5千克", 5), ("3만", 3e4)],
+)
+def test_a_scale_multiplies_its_number(text: str, number: float) -> None:
+    """And a unit does not."""
+    assert read_number(text).value == number
+
+
+@pytest.mark.parametrize(
+    "counts", [("3 left.", "4 right."), ("I see 5 boats.", "I see 2 piers."), ("3 Autos.", "4 Busse.")]
+)
+def test_counts_alike_are_no_answer_unless_they_are_summed_up(counts: tuple[str, str]) -> None:
+    """The last one is no more than the first."""
+    total = sum(int(re.findall(r"\d", count)[0]) for count in counts)
+
+    assert read_integer(" ".join(counts)).status == "ambiguous"
+    assert read_integer(f"{' '.join(counts)} {total} things.").value == total
+    assert read_integer(f"Total: {total}\n- {counts[0]}\n- {counts[1]}").value == total
+
+
+@pytest.mark.parametrize(
+    "turn", ["{}... actually {}, it is a lamp.", "{}, wait, {}.", "{}. Actually, {}, it is a lamp."]
+)
+def test_a_truth_that_is_taken_back_at_once_is_the_other(turn: str) -> None:
+    """Yes to no, and no to yes."""
+    assert read_boolean(turn.format("Yes", "no")).value is False
+    assert read_boolean(turn.format("No", "yes")).value is True
+
+
+def test_an_object_says_the_one_thing_that_is_of_the_kind_asked_for() -> None:
+    """Whatever its key; two are ambiguous."""
+    assert read_boolean({"anomaly": "no", "why": "all nine match"}).value is False
+    assert read_integer({"count": 11, "what": "cars"}).value == 11
+    assert read_integer({"cars": 11, "vans": 3}).status == "ambiguous"
+
+
+def test_a_frame_or_a_time_is_no_count_beside_one() -> None:
+    """Alone it is the number that there is."""
+    assert read_integer("In frame 3, at 14:05, 6 people cross.").value == 6
+    assert read_integer("It is in row 3.").value == 3

@@ -1,0 +1,79 @@
+"""How texts write numbers: digits in groups, decimals, words, Han and Korean numerals, scales."""
+
+import re
+from collections.abc import Iterable
+
+from evaluation.answers.lexicon import by_language, phrases, words
+
+_TENS = {word: 10 * ten for tens in by_language("tens").values() for ten, word in enumerate(tens, 2) if word}
+_ONES = {word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word}
+NUMERALS = _ONES | _TENS | {"quatre-vingts": 80, "两": 2, "俩": 2, "〇": 0}
+"""Numbers in one word."""
+_KOREAN = {"한": 1, "두": 2, "세": 3, "네": 4} | {
+    word: number for number, word in enumerate(by_language("numeral")["ko"]) if word
+}
+"""Numerals that stand before what they count."""
+_SCALES = {
+    word: factor
+    for scales in by_language("scale").values()
+    for word, factor in zip(scales, (12, 1e2, 1e3, 1e4, 1e6, 1e8, 1e9), strict=False)
+    if word
+}
+
+
+def _any_of(numerals: Iterable[str]) -> str:
+    spaced = (re.escape(word) for word in numerals if word and word[0] < "\u3000")
+    return "|".join(sorted(spaced, key=len, reverse=True))
+
+
+_GERMAN_ONES = {"ein": 1} | {word: _ONES[word] for word in by_language("numeral")["de"][2:10]}
+_JOINT = "|".join(sorted(map(re.escape, phrases("tens_joint")), key=len, reverse=True))
+_UNDER_TWENTY = _any_of(word for word, number in _ONES.items() if 0 < number < 20)
+_COMPOUND = re.compile(rf"({_any_of(_TENS)})(?:{_JOINT})({_UNDER_TWENTY})")
+_REVERSED = re.compile(rf"({_any_of(_GERMAN_ONES)})und({_any_of(by_language('tens')['de'])})")
+
+COUNTED = "".join(phrases("counted"))
+"""The characters of measure words."""
+_HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
+_HANGUL = rf"(?<![가-힣])(?:{'|'.join(_KOREAN)})(?=\s?{words('counted')})"
+_GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
+_THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\.\d{{3}}){{2,}}|{_GAPS})"
+"""Digits in groups of three, by one mark; a point alone could begin decimals."""
+_COMMA = r"(?<![(\[])(?:0,\d+|[1-9]\d*,\d{1,2}(?=\s?[^\W\d_]|\s?°))(?!\d|\.\d|,\s?\d)"
+"""Decimals behind a comma: they are such behind a zero, and where one or two of them have a unit."""
+_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|{_COMMA}|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_NO_PRONOUN = "".join(f"(?<!{word} )" for word in ("this", "that", "the", "each", "every", "another", "which"))
+_SCALE = re.compile(rf"\s?({words('scale')})(?![克米瓦赫分])", re.IGNORECASE)
+_WORDS = (
+    rf"(?:{_any_of(_TENS)})(?:(?:{_JOINT})(?:{_UNDER_TWENTY})\b)?"
+    rf"|(?:{_any_of(_GERMAN_ONES)})und(?:{_any_of(by_language('tens')['de'])})"
+    rf"|{_any_of(word for word in NUMERALS if word not in _TENS)}"
+)
+_FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
+NUMBER = re.compile(
+    rf"{_DIGITS}(?:\s?{words('scale')}(?![克米瓦赫分]))?"
+    rf"|\b(?=[{_FIRST}])(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}|{_HANGUL}",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
+"""What parts thousands; a point does so only beside another."""
+_DECIMAL_COMMA = re.compile(r"[-−]?[\d.]+,(?:\d{1,2}|(?<=\b0,)\d+|(?<=\.\d{3},)\d+)")
+EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
+"""A number that is one thing where a point begins decimals, and another where it parts thousands."""
+
+
+def value_of(text: str) -> float:
+    """Return the number that a match of `NUMBER` is."""
+    lowered = text.lower()
+    known = NUMERALS.get(lowered, _KOREAN.get(lowered))
+    if known is not None:
+        return float(known)
+    if compound := _COMPOUND.fullmatch(lowered):
+        return float(_TENS[compound[1]] + _ONES[compound[2]])
+    if compound := _REVERSED.fullmatch(lowered):
+        return float(_GERMAN_ONES[compound[1]] + _TENS[compound[2]])
+    if scale := _SCALE.search(lowered):
+        return value_of(text[: scale.start()]) * _SCALES[scale[1]]
+    if _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    return float(_MARKS.sub("", text).replace("−", "-"))
