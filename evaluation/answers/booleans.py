@@ -19,6 +19,7 @@ _TRUTH = {
     for name in names
     for phrase in phrases(name)
 }
+_COPULA = re.compile(r"\s?(?:입니다|이다|です|だ|है|हैं)$")
 _LONGEST_PAIR = 64
 _PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[^.,;:!?。，；：！、،।—–\n-]{1,48}")
@@ -72,7 +73,8 @@ def _says_both(text: str) -> bool:
 
 
 def _truth(text: str) -> bool | None:
-    return _TRUTH.get(plain(text))
+    said = plain(text)
+    return _TRUTH.get(said, _TRUTH.get(_COPULA.sub("", said)))
 
 
 def _known(text: str) -> frozenset[bool]:

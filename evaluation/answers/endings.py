@@ -7,7 +7,7 @@ from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.listed import Listing, listings
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import Reader, quoted_option
-from evaluation.answers.stances import Rule, Settled
+from evaluation.answers.stances import Rule, Settled, is_hedged
 from evaluation.answers.text import plain, sentences
 from evaluation.answers.withdrawals import (
     is_ascribed,
@@ -40,14 +40,17 @@ def from_the_end(text: str, reader: Reader) -> ParsedAnswer | None:
         if said.values and (was_denied or _is_of_others(piece, said, reader)):
             continue
         if quoted:  # an option's words behind its letter, "It is B. Four."
-            return parsed if parsed and parsed.value == quoted.quoted else quoted
+            if parsed and parsed.quoted not in (None, quoted.quoted):
+                quoted = None  # what several options are about is described, and none is chosen
+                continue
+            return parsed if parsed and parsed.value in (quoted.quoted, _affirmed(parsed, said)) else quoted
         if parsed and parsed.quoted and passing is None:
             quoted = None if is_conditional(piece) else parsed
         elif _holds_on_a_condition(piece, said, reader) or (said.values and _is_question(piece)):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
-        elif _settles(parsed, said.rule, passing):
+        elif _settles(parsed, said.rule, passing) and not _is_weak(piece, parsed, said):
             return parsed
         else:
             passing = passing or parsed
@@ -73,13 +76,29 @@ def _holds_on_a_condition(sentence: str, said: Settled, reader: Reader) -> bool:
     return is_conditional(before or sentence) or is_unreal(before or sentence, sentence[at:])
 
 
+def _affirmed(parsed: ParsedAnswer, said: Settled) -> str | None:
+    return parsed.value if said.rule == "affirmed" else None
+
+
+def _is_weak(sentence: str, parsed: ParsedAnswer, said: Settled) -> bool:
+    """Whether a sentence gives way to one before it that settles: it names several values, or says what only may be."""
+    if parsed.status == "ambiguous":
+        return said.rule not in _STRONG
+    return parsed.value is not None and said.rule == "last" and is_hedged(sentence)
+
+
 def _is_of_others(sentence: str, said: Settled, reader: Reader) -> bool:
     """Whether a sentence names nothing but what another says in it."""
     mentions = reader.mentions(sentence)
-    if not mentions or len(said.values) != 1 or said.rule in _STRONG:
+    meant = [mention for mention in mentions if mention.value in said.values]
+    if not meant or len(said.values) != 1:
         return False
-    before, behind = sentence[: mentions[0].start], sentence[mentions[0].end :]
-    return is_ascribed(before, behind) or is_hypothesis(before)
+    if is_hypothesis(_COMMA.split(sentence[: meant[-1].start])[-1]):
+        return True
+    return said.rule not in _STRONG and is_ascribed(sentence[: mentions[0].start], sentence[mentions[0].end :])
+
+
+_COMMA = re.compile(r"[,，;；、،:：]")
 
 
 def _from_list(listing: Listing) -> ParsedAnswer:

@@ -162,8 +162,9 @@ def _from_marker(text: str, marker: Marker, announced: str, reader: Reader) -> t
         mentions = reader.mentions(announced)
         if any(mention.value not in values for mention in mentions):
             values |= frozenset(map(str, joined(announced, mentions)))
-    if not values and not marker.direct:
-        values = frozenset(map(str, reader.within(announced).values))
+    within = reader.within(announced)
+    if (not values and not marker.direct) or (within.values and values & within.denied):
+        values = frozenset(map(str, within.values))
     if values:
         return single(values, "marker", marker.form), None
     if marker.direct:

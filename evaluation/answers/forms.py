@@ -41,6 +41,9 @@ DENIAL_BEHIND = re.compile(
     rf"[^.;,，。；{SIGNS}]*"
 )
 DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{FILLED}(?P<series>(?>{ONE}{MORE}))")
+DENIED_ALIKE = re.compile(rf"\bso\s+(?:is|are|was|were|does|do|did)\s+{FILLED}(?P<series>(?>{ONE}{MORE}))")
+"""What is denied as others were before it, "and so is D"."""
+HEDGE = Words("seeming")
 DENIED_ALL = Words("denial_of_all", pattern="{}(?P<behind>.*)")
 GIVES_WAY = Words("first_thought", "concession", "hypothesis", pattern="{}[^.;；。,，、،।—]*")
 SAID_BY_OTHERS = Words(
@@ -77,7 +80,9 @@ LIKELY = re.compile(
 )
 PREFERENCE, CONTRAST = Words("preference"), Words("contrast")
 CONCLUSION = Words("conclusion")
-TOTAL = re.compile(rf"({V})[^{SIGNS},.;，。；]{{0,30}}{words('total')}|{words('total')}[^{SIGNS}.;。；]{{0,40}}({V})")
+TOTAL_AHEAD = Words("total_ahead", pattern=rf"{{}}[^{SIGNS}.;。；、]{{0,40}}({V})")
+"""A total as Chinese, Japanese and Korean put it, before its number."""
+TOTAL = re.compile(rf"({V})[^{SIGNS},.;，。；、]{{0,30}}{words('total')}|{words('total')}[^{SIGNS}.;。；]{{0,40}}({V})")
 ARROW = re.compile(r"→|⇒|=>|->")
 BETWEEN = re.compile(rf"(?:between|entre|zwischen|在)\s*+{FILLED}{ONE}{AND}{ONE}(?:之间)?")
 ASIDE = re.compile(rf"[(（](?!\s*+{words('alternative')})(?=[\s{SIGNS}]*+[^()（）\s{SIGNS}])[^()（）]*+[)）]")
@@ -89,6 +94,9 @@ ALTERNATIVE = re.compile(rf"{words('alternative')}\s*+{FILLED}({V})|[/]\s*+({V})
 
 SUBJECT = re.compile(rf"{FIRST_ONE}\s*+(?!{words('reason', 'conclusion', 'contrast', 'alternative')})[^\W\d_]")
 """A value of which a sentence goes on to say something."""
+
+PREDICATE = re.compile(rf"{FIRST_ONE}\s++(?!{words('reason', 'conclusion', 'contrast', 'alternative', 'copula')})[a-z]")
+"""The same, where words are written apart, and what is said is no mere "is"."""
 
 JOINED = re.compile(rf"{FIRST_ONE}(?:(?:{AND}|\s*+[,，;；]\s*+){ONE})*+")
 VERDICT = re.compile(rf"(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|(?P<holds>{words('holds')}|[✅✓✔])")

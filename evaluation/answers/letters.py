@@ -27,7 +27,7 @@ _ADJECTIVES = [
 _SUBJECT_OF = ("copula", "seeming", "holding", "holding_at_end", "denial_behind")
 _JOINTS = ("reason", "alternative", "addition", "contrast", "denial_before")
 _VERBS = (
-    rf"(?:(?:the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does|sein)\b"
+    rf"(?:(?:qui|que|la\s+que|the|an|must|should|states|says|describes|has|correctly|over|under|can|isn|does|sein)\b"
     rf"|{words(*_SUBJECT_OF)}|{words(*_JOINTS)}|(?:{'|'.join(_ADJECTIVES)})\b)"
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"

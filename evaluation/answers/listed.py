@@ -26,6 +26,8 @@ _HEAD = re.compile(
 """How a verdict begins, behind its label."""
 _LONGEST = 240
 """Characters behind a label in which the verdict on it begins."""
+_LONGEST_VERDICT = 32
+"""Characters of a row's last sentence that is a verdict alone, "This doesn't fit."."""
 _SHORT = 12
 
 
@@ -206,7 +208,9 @@ def _verdict(row: _Row, wording: str) -> bool | None:
     for cell in said.replace(wording.lower(), " ", 1).split("|"):
         if head := _HEAD.match(cell):
             return bool(head["yes"])
-        told = verdicts(next(iter(sentences(cell)), ""))
-        if len(told) == 1:
-            return next(iter(told))
+        first, *others = sentences(cell) or [""]
+        for sentence in (first, *(other for other in others[-1:] if len(other) <= _LONGEST_VERDICT)):
+            told = verdicts(sentence)
+            if len(told) == 1:
+                return next(iter(told))
     return None

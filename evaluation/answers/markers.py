@@ -55,7 +55,7 @@ _FILLERS = frozenset(phrases("filler"))
 _CONNECTOR = re.compile(
     r"(?:\s+(?:correcta|correcte|correta|corretta|final|finale|richtige|đúng|الصحيحة|is\s+therefore)\b)?"
     r"[\s*_`\"'”’»)\]}>]*(?:[:：=→⇒]|-+>|[—–]|-\s|[*_`\"”»)\]}>]+\s|\s*\n|は|是|为|為|है|là|هي|هو|היא|คือ"
-    r"|,?\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*\s*(?:[^\w\s'’]|$|\n|['’]d[iı]r|[^\W\da-zà-ɏЀ-ӿ]))|\s+to\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*(?:[.,;!]|\s*$))"
+    r"|,?\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*\s*(?:[^\w\s'’]|$|\n|['’]d[iı]r|[^\W\da-zà-ɏЀ-ӿ])|\s+(?:qui|que|qu'|la\s+que)\b)|\s+to\s+[(\[*\"'`]*[a-h](?=[)\]*\"'`]*(?:[.,;!]|\s*$))"
     r"|\b(?:is|was|are|would|should|must|will|seems|appears|remains|stays|est|ist|lautet|wäre|bleibt|reste|es|sería|é"
     r"|è|será|sarà|adalah|är|je)\b"
     r"|\bto\s+(?:the|this)\s+question\s+(?:is|would|should|must)\b)",

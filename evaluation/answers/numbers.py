@@ -7,8 +7,9 @@ from math import isfinite
 from typing import Any
 
 from evaluation.answers.abstention import abstains
+from evaluation.answers.counting import chief_among, counts_in, is_bound, is_compared, text_before
 from evaluation.answers.lexicon import Words, words
-from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, value_of
+from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, digits_for_words, value_of
 from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from evaluation.answers.stances import Mention, settled
 from evaluation.answers.text import is_ended, lines_backwards, plain, sentences
@@ -21,19 +22,12 @@ _LONGEST_BEFORE = 5
 _GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
 _BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
-_BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
-_COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
-_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
-_FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
 _INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
-_PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PARTS = re.compile(r"[:(（—–]")
 _NOTHING = Words("nothing")
-_REFERENCE = Words("reference", pattern=r"{}\s*$")
-_PLACE = Words("place", pattern=r"{}\s*$")
-_TIME_BEFORE, _TIME_BEHIND = re.compile(r"(?<!\d)\d{1,2}:$"), re.compile(r":\d{2}(?!\d)")
 _SAYS = re.compile(
-    r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count)\b)[\s*_`\"'$(]*"
+    r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count|es|son|est|sont|ist|sind"
+    r"|beträgt|é|são|vale|vaut|равн[аоы]|составляет)\b)[\s*_`\"'$(]*"
     r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
     re.IGNORECASE,
 )
@@ -45,12 +39,17 @@ _COUNTS = re.compile(
 """A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
 _ORDERS = Words("total", "conclusion", "announcement", "retraction")
 """What tells that a later number is the outcome."""
-_TOTALS = Words("total")
+_TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
+_COMMA_LANGUAGE = re.compile(
+    r"[а-я]|(?<![^\W\d_])(?:der|die|das|ist|und|sind|le|la|les|est|et|soit|el|los|de|que|es|são|os|é|da|do|réponse|antwort"
+    r"|respuesta|resposta)(?![^\W\d_])"
+)
+"""What tells a text in a language whose decimals stand behind a comma."""
+_DECIMAL_COMMA = re.compile(r"(?<=\d)(?<!\.\d{3}),(?=\d{1,2}(?!\d|,\s?\d|\s?[)\]]))")
+_PERCENT = re.compile(r"\s?[%％]")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
-_REACH_BEFORE = 40
-"""Characters before a number in which it is told what it is."""
 
 
 def counts_nothing(value: Any) -> bool:
@@ -91,11 +90,20 @@ def _read_number(value: str, whole: bool, broken: bool) -> Reading:
         return parsed(0.0)
     if (known := NUMERALS.get(plain(value).rstrip(COUNTED))) is not None:
         return parsed(float(known))
+    value = _written(value)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken)):
         return found
     if _NOTHING.search(value.lower()) and not abstains(value):
         return UNFINISHED if broken else parsed(0.0)
     return UNPARSABLE
+
+
+def _written(text: str) -> str:
+    """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
+    text = digits_for_words(text.replace("{,}", ","))
+    if "," in text and _COMMA_LANGUAGE.search(text.lower()):
+        text = _DECIMAL_COMMA.sub(".", text)
+    return text if NUMBER.search(text) else _PERCENT.sub("", text)
 
 
 def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
@@ -106,13 +114,16 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
             return opening
         if passage == value and broken and not _ALONE.fullmatch(value):
             return UNFINISHED
-        lines = passage.splitlines() if passage != value else list(lines_backwards(value))
-        for line in lines:
-            parts = sentences(line)
-            for sentence in parts if passage != value else reversed(parts):
-                if numbers := _numbers_in(sentence):
-                    return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
-    return AMBIGUOUS if any(_is_bound(value, number) for number in NUMBER.finditer(value)) else None
+        in_order = [
+            sentence
+            for line in (passage.splitlines() if passage != value else lines_backwards(value))
+            for sentence in (sentences(line) if passage != value else reversed(sentences(line)))
+        ]
+        told = [(sentence, numbers) for sentence in in_order if (numbers := counts_in(sentence))]
+        if told:
+            sentence, numbers = next((one for one in told if not is_compared(one[0])), told[0])
+            return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
+    return AMBIGUOUS if any(is_bound(value, number) for number in NUMBER.finditer(value)) else None
 
 
 def _opening_count(text: str) -> Reading | None:
@@ -124,13 +135,13 @@ def _opening_count(text: str) -> Reading | None:
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
     numbers, remarks = (
-        _not_places(first, _numbers_in(first)),
+        chief_among(first, counts_in(first)),
         [sentence for sentence in rest if NUMBER.search(sentence)],
     )
     if len(numbers) != 1 or not remarks or any(_ORDERS.search(sentence.lower()) for sentence in rest):
         return None
     count = value_of(numbers[0][0])
-    parts = [value_of(number[0]) for one in remarks for number in _not_places(one, [*NUMBER.finditer(one)])]
+    parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
     if not _TOTALS.search(first.lower()):
         if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):
             return None
@@ -142,36 +153,13 @@ def _opening_count(text: str) -> Reading | None:
     return parsed(count) if max(parts) <= count else None
 
 
-def _numbers_in(sentence: str) -> list[re.Match[str]]:
-    """The numbers of a sentence that can be counts: no names of steps, no bounds, no parts of a whole."""
-    found = list(NUMBER.finditer(sentence))
-    return [number for number in found if not _names(sentence, number) and not _is_bound(sentence, number)]
-
-
-def _names(sentence: str, number: re.Match[str]) -> bool:
-    return bool(_REFERENCE.search(sentence[max(0, number.start() - 12) : number.start()].lower()))
-
-
-def _is_bound(sentence: str, number: re.Match[str]) -> bool:
-    """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
-    before = _before(sentence, number).lower()
-    behind = sentence[number.start() : number.end() + _REACH_BEFORE].lower()
-    if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
-        return True
-    return any(
-        share.start() < len(before) + len(number[0]) and len(before) < share.end()
-        for share in _FRACTION.finditer(before + behind)
-    )
-
-
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
-    numbers = [number for number in numbers if not _PART_BEHIND.match(sentence.lower(), number.end())] or numbers
-    numbers = _not_places(sentence, numbers)
+    numbers = chief_among(sentence, numbers)
     distinct = {value_of(number[0]) for number in numbers}
     if len(distinct) == 1:
         return parsed(distinct.pop())
-    result = [number for number in numbers if _before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
-    if result:
+    result = [number for number in numbers if text_before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
+    if result and not _goes_on(sentence, result[-1]):
         return parsed(value_of(result[-1][0]))
     if (total := _total(sentence, numbers)) is not None:
         return parsed(total)
@@ -183,14 +171,9 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
 
 
-def _not_places(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[str]]:
-    return [number for number in numbers if not _is_place(sentence, number)] or numbers
-
-
-def _is_place(sentence: str, number: re.Match[str]) -> bool:
-    """Whether a number tells where or when: behind "frame", or the hours or minutes of a time."""
-    before = sentence[max(0, number.start() - 12) : number.start()].lower()
-    return bool(_PLACE.search(before) or _TIME_BEFORE.search(before) or _TIME_BEHIND.match(sentence, number.end()))
+def _goes_on(sentence: str, result: re.Match[str]) -> bool:
+    """Whether a sentence works on behind an equation, "= 24 cells; two are blank, leaving 22"."""
+    return any(NUMBER.search(rest) for rest in _CONCLUSION.split(sentence[result.end() :].lower())[1:])
 
 
 def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
@@ -203,13 +186,8 @@ def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
 
 def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:
     """Whether what stands before a number says that it is the one; a colon does of the last one alone."""
-    before = _before(sentence, number)
+    before = text_before(sentence, number)
     return bool(_SAYS.search(before)) and (number is numbers[-1] or not before.rstrip(" *_$").endswith(":"))
-
-
-def _before(sentence: str, number: re.Match[str]) -> str:
-    """What stands before a number, as far as it can say of it."""
-    return sentence[max(0, number.start() - _REACH_BEFORE) : number.start()]
 
 
 def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading, whole: bool) -> Reading:

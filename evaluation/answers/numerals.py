@@ -41,8 +41,29 @@ _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
 _COMMA = r"(?<![(\[])(?:0,\d+|[1-9]\d*,\d{1,2}(?=\s?[^\W\d_]|\s?°))(?!\d|\.\d|,\s?\d)"
 """Decimals behind a comma: they are such behind a zero, and where one or two of them have a unit."""
-_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?:{_THOUSANDS}(?!\d)|{_COMMA}|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
-_NO_PRONOUN = "".join(f"(?<!{word} )" for word in ("this", "that", "the", "each", "every", "another", "which"))
+_DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?>{_THOUSANDS}(?!\d)|{_COMMA}|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
+_NO_PRONOUN = "".join(
+    f"(?<!{word} )"
+    for word in (
+        *("this", "that", "the", "each", "every", "another", "which", "right", "left", "first", "second", "last"),
+        *(
+            "other",
+            "upper",
+            "lower",
+            "big",
+            "small",
+            "large",
+            "red",
+            "blue",
+            "green",
+            "white",
+            "black",
+            "same",
+            "point",
+        ),
+    )
+)
+_NO_PART = r"(?!\s+(?:of|by|another|side|point|and\s+a\s+half|half|quarters?|thirds?|halves|de\s+ell[oa]s)\b)"
 _SCALE = re.compile(rf"\s?({words('scale')})(?![克米瓦赫分])", re.IGNORECASE)
 _WORDS = (
     rf"(?:{_any_of(_TENS)})(?:(?:{_JOINT})(?:{_UNDER_TWENTY})\b)?"
@@ -52,7 +73,7 @@ _WORDS = (
 _FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
 NUMBER = re.compile(
     rf"{_DIGITS}(?:\s?{words('scale')}(?![克米瓦赫分]))?"
-    rf"|\b(?=[{_FIRST}])(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b(?!\s+(?:of|by|another|side|de\s+ell[oa]s)\b)|{_HAN}|{_HANGUL}",
+    rf"|\b(?=[{_FIRST}])(?<!point )(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_NO_PART}|{_HAN}|{_HANGUL}",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
@@ -60,6 +81,21 @@ _MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
 _DECIMAL_COMMA = re.compile(r"[-−]?[\d.]+,(?:\d{1,2}|(?<=\b0,)\d+|(?<=\.\d{3},)\d+)")
 EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
 """A number that is one thing where a point begins decimals, and another where it parts thousands."""
+
+
+_SPELLED = re.compile(
+    rf"\b({_any_of(NUMERALS)})\s+point((?:\s+(?:{_any_of(by_language('numeral')['en'][:10])}))+)\b", re.IGNORECASE
+)
+"""Decimals in words, "two point five"."""
+
+
+def digits_for_words(text: str) -> str:
+    """Return a text with digits in place of decimals that are in words."""
+    return _SPELLED.sub(_spelled_digits, text)
+
+
+def _spelled_digits(spelled: re.Match[str]) -> str:
+    return f"{NUMERALS[spelled[1].lower()]}.{''.join(str(NUMERALS[word]) for word in spelled[2].lower().split())}"
 
 
 def value_of(text: str) -> float:

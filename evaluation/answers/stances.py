@@ -26,6 +26,7 @@ from evaluation.answers.forms import (
     CONCLUSION,
     CONTRAST,
     DENIAL_BEHIND,
+    DENIED_ALIKE,
     DENIED_ALL,
     DENIED_BEFORE,
     DENIES,
@@ -35,16 +36,19 @@ from evaluation.answers.forms import (
     FIRST,
     GIVES_WAY,
     GLOSS,
+    HEDGE,
     JOINED,
     LIKELY,
     MOST,
     MOST_JOINED,
     NEXT,
     OPENING,
+    PREDICATE,
     PREFERENCE,
     SAID_BY_OTHERS,
     SUBJECT,
     TOTAL,
+    TOTAL_AHEAD,
     UNREAL,
     VALUE,
     VERDICT,
@@ -118,6 +122,7 @@ def stances(text: str, mentions: Sequence[Mention]) -> Stances:
     sentence, signs = _without_denied_behind(sentence)
     denied += [mentions[ord(sign) - FIRST].value for sign in signs]
     sentence = DENIED_BEFORE.sub(deny, sentence)
+    sentence = DENIED_ALIKE.sub(deny, sentence) if denied else sentence
     if (of_all := DENIED_ALL.search(sentence)) and not VALUE.search(of_all["behind"]):
         denied += [mentions[ord(sign) - FIRST].value for sign in VALUE.findall(sentence)]
         sentence = ""
@@ -176,11 +181,23 @@ def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable
     if holds(VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))):
         return "affirmed"
     preferred, contrasted, *concluded = _tails(sentence)
+    is_subject = bool(SUBJECT.search(sentence))
     if any(map(holds, (preferred, *concluded))) or (holds(contrasted) and not _goes_on(sentence)):
         return "concluded"
-    if len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY):
+    if not PREDICATE.search(sentence) and (len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY)):
         return "only left"
-    return "described" if SUBJECT.search(sentence) else "last"
+    return "described" if is_subject or _is_set_against(sentence) else "last"
+
+
+def _is_set_against(sentence: str) -> bool:
+    """Whether a contrast follows a value and names no other, "one might choose B, but the sign is clear"."""
+    before, *behind = CONTRAST.split(sentence)
+    return bool(behind) and bool(VALUE.search(before)) and not any(map(VALUE.search, behind))
+
+
+def is_hedged(sentence: str) -> bool:
+    """Whether a sentence says what only may be, "this might be a robbery (A)"."""
+    return bool(HEDGE.search(sentence.lower()))
 
 
 def _goes_on(sentence: str) -> bool:
@@ -216,6 +233,7 @@ def _narrowings(sentence: str, alone: bool) -> Iterator[list[str]]:
     yield VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))
     yield from _tails(sentence)
     yield VALUE.findall(" ".join(LIKELY.findall(sentence)))
+    yield [found[1] for found in TOTAL_AHEAD.finditer(sentence)]
     yield list(map(_either, TOTAL.findall(sentence)))
     without = ASIDE.sub(" ", sentence)
     yield VALUE.findall(without)

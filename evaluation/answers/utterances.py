@@ -5,14 +5,17 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
+from evaluation.answers.lexicon import phrases
 from evaluation.answers.loose_json import is_deep
 from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.text import answer_of, plain
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
-_BOXED = re.compile(r"\\(?:f?boxed|text|mathrm)\s*\{([^{}]*)\}")
+_BRACED = r"\s*\{([^{}]*)\}"
+_WORDED, _BOXED = re.compile(rf"\\(?:text|mathrm){_BRACED}"), re.compile(rf"\\f?boxed{_BRACED}")
 _WRAPPERS = frozenset(
     {"answer", "final_answer", "final answer", "value", "result", "response", "step_answer", "output", "prediction"}
+    | {*phrases("announcement"), *phrases("announcement_direct"), *phrases("announcement_final")}
 )
 _BLANKS = frozenset(
     {
@@ -36,6 +39,7 @@ _LONGEST_BLANK = 16
 _OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
 _EITHER = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
 """A number that is JSON, and may part thousands with its point: what it is depends on what was asked for."""
+_COPULA = re.compile(r"\A[是为為は]\s{0,2}[:：]\s{0,2}")
 _LEADING = " \t\n*_`:：=→-"
 
 
@@ -62,7 +66,11 @@ def _bare(text: str) -> str:
     if "```" in text:
         fences = [fence.strip() for fence in _FENCE.findall(text) if fence.strip()]
         text = fences[-1] if fences else text
-    return _BOXED.sub(r" \1 ", text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    text = _WORDED.sub(r" \1 ", text.replace("{,}", ","))
+    alone = _BOXED.fullmatch(text.strip(" $"))
+    return f" {alone[1]} " if alone else _BOXED.sub(r"\\boxed: \1 ", text)
 
 
 def json_value(text: str) -> Any:
@@ -116,4 +124,4 @@ def passages(text: str) -> Iterator[str]:
 
 
 def _behind(text: str, marker: Marker) -> str:
-    return text[marker.end :].lstrip(_LEADING)
+    return _COPULA.sub("", text[marker.end :].lstrip(_LEADING), count=1)

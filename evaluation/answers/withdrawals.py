@@ -69,13 +69,15 @@ def is_hypothesis(before: str) -> bool:
 
 def is_conditional(clause: str) -> bool:
     """Whether a clause, or what stands before a value in it, holds on a condition only, and no "but" ends it."""
-    lowered = clause.lower().lstrip(_BEFORE_CLAUSE)
+    lowered = clause.lower().rpartition(":")[2].lstrip(_BEFORE_CLAUSE)
     if not _CONDITION.match(lowered) or _FORCED.match(lowered):
         return False
     rest = _behind_contrast(lowered)
     return rest is lowered or bool(_CONDITION.match(rest.lstrip(_BEFORE_CLAUSE)))
 
 
+_AT_ONCE = 12
+"""Characters behind a value in which Hindi, Japanese and Korean say that it would be."""
 _BEFORE_CLAUSE = " *_-,，("
 
 
@@ -109,11 +111,12 @@ def is_denied_at_once(behind: str) -> bool:
 
 def is_unreal(before: str, behind: str = "") -> bool:
     """Whether words before a value tell that it would be on a condition that does not hold, be that behind it."""
+    at_once = behind[:_AT_ONCE].lower()
     lowered = before.lower()
-    if not _UNREAL.search(lowered):
+    if not _UNREAL.search(lowered + at_once):
         return False
     lowered = _behind_contrast(lowered)
     sentence = _CONCESSION.sub(" ", lowered + behind.lower())
-    if not _UNREAL.search(lowered) or _FORCED.search(sentence):
+    if not _UNREAL.search(lowered + at_once) or _FORCED.search(sentence):
         return False
     return is_conditional(lowered) or bool(_CONDITION_BEHIND.search(sentence))

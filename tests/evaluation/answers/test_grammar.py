@@ -347,6 +347,44 @@ def test_what_others_would_pick_or_was_only_considered_takes_no_credit(guess: st
     assert not misread([Told(guess.format(x=one, y=other_than(one)), one) for one in OPTIONS])
 
 
+REASONS_BEHIND = (
+    "So we choose {x}. Note that an elm ({y}) would have serrated leaves, and a fir ({z}) flat needles.",
+    "{x} is the best choice. {y} has serrated leaves, and {z} has flat needles.",
+    "Only {x} matches. {y} describes lobed leaves, and {z} describes long needles.",
+    "**In short: {x}**\n\nAn oak ({y}) has lobed leaves; an elm ({z}) has serrated ones.",
+    "Option {x} is the most suitable. The bark might lead one to choose {y}, but the acorns are clear.",
+    "It's {x}. Since the leaves are not lobed, {y} is out, and so is {z}.",
+    "{x} fits. {y} does not match the bark, nor does {z}.",
+    "{x} is correct. Neither {y} nor {z} has flat needles, and {w} has long ones.",
+    "L'option {x} est la plus adaptée. La couleur pourrait inciter à choisir {y}, mais les fruits sont nets.",
+    "Je retiens donc la réponse {x} plutôt que la {y}.",
+    "Son ocho, es decir, la respuesta {y}. En realidad no: hay uno más y es la respuesta {x} la que corresponde.",
+    "Ich entscheide mich eher für {x} als für {y}.",
+    "Die Antwort ist {x}. Wären die Blätter gelappt, wäre die Antwort {y}.",
+    "Итак, выбираем {x}. Отметим, что вяз ({y}) имел бы зубчатые листья, а пихта ({z}) — плоскую хвою.",
+    "الجواب هو {x}. ولو كانت الأوراق مفصصة لكان الجواب {y}.",
+    "इसलिए मैं {y} के बजाय {x} चुनता हूँ।",
+    "सही विकल्प {y} नहीं, {x} है।",
+    "したがって、{y}よりも{x}を選びます。",
+    "葉が平たいので、{x}が正解です。ご不明な点があればお知らせください。",
+    "따라서 {y}보다는 {x}를 선택하겠습니다.",
+    "{x}选项最合适。树皮的颜色可能会让人想选{y}，但果实很清楚。",
+    "Isso torna falsas as alternativas {y}, {z} e {w} e verdadeira a alternativa {x}.",
+)
+
+
+@pytest.mark.parametrize("reply", REASONS_BEHIND)
+def test_reasons_that_name_other_options_take_no_credit(reply: str) -> None:
+    """Whatever stands behind the choice, or is weighed beside it."""
+    assert not misread(list(filled(reply)))
+
+
+def test_two_readings_that_are_left_open_are_no_answer() -> None:
+    """The last one is no more than the first."""
+    text = "On the one hand, this might be a robbery (A). On the other hand, it might be a prank (B). Is there audio?"
+    assert parse_answer(text, OPTIONS).value is None
+
+
 CONDITIONS = (
     "If there were water it would be {y}, but there are rails, so {x}.",
     "Wäre Wasser da, wäre es {y}, aber es sind Gleise, also {x}.",
@@ -531,6 +569,48 @@ def test_an_object_says_the_one_thing_that_is_of_the_kind_asked_for() -> None:
     assert read_boolean({"anomaly": "no", "why": "all nine match"}).value is False
     assert read_integer({"count": 11, "what": "cars"}).value == 11
     assert read_integer({"cars": 11, "vans": 3}).status == "ambiguous"
+
+
+WORKED_OUT = (
+    ("$4 \\times 6 = 24$ cells, minus 2 that are blank, gives $\\boxed{22}$.", 22),
+    ("4 × 6 = 24 cells; two are blank, leaving 22.", 22),
+    ("So the speed is 97 km/h. The limit here is 60.", 97),
+    ("With r = 1.5 the area is 7.", 7),
+    ("The pier is 120 px long, and at 0.25 m per pixel its length works out to 30 m.", 30),
+    ("左に2台、右に3台の車があり、合計5台です。", 5),
+    ("위쪽에 4개, 아래쪽에 3개가 있어 합계는 7개입니다.", 7),
+    ("Its length is 12 m; no, I misread the scale bar: it is 25 m.", 25),
+    ("Trois voitures et deux motos, soit cinq véhicules.", 5),
+    ("62%", 62),
+    ("총 다섯 명이 보입니다.", 5),
+    ("In image 12 there are 3 of them; the total is 9.", 9),
+)
+
+
+@pytest.mark.parametrize(("text", "number"), WORKED_OUT)
+def test_a_number_is_what_a_text_comes_to(text: str, number: int) -> None:
+    """And none that it was worked out of, or is compared with."""
+    assert read_integer(said(text).text).value == number
+
+
+@pytest.mark.parametrize("text", ["答案是：否", "所以答案是:否", "最终答案是：**否**", "답은 '아니요'입니다."])
+def test_a_copula_before_a_colon_says_no_yes(text: str) -> None:
+    """In Chinese it is the word for yes."""
+    assert read_boolean(text).value is False
+
+
+@pytest.mark.parametrize(
+    "text", ["Le rapport vaut 2,4.", "**Ответ:** 2,4", "Also sind es 2,4 m.", "Ergebnis: das ist 2,4."]
+)
+def test_a_comma_begins_decimals_in_the_languages_that_have_it(text: str) -> None:
+    """And parts no two numbers there."""
+    assert read_number(text).value == 2.4
+
+
+def test_decimals_in_words_are_read_whole() -> None:
+    """Or not at all."""
+    assert read_number("The answer is two point five.").value == 2.5
+    assert read_number("one and a half metres").status != "parsed"
 
 
 def test_a_frame_or_a_time_is_no_count_beside_one() -> None:
