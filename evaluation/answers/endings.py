@@ -93,11 +93,15 @@ def _is_of_others(sentence: str, said: Settled, reader: Reader) -> bool:
     meant = [mention for mention in mentions if mention.value in said.values]
     if not meant or len(said.values) != 1:
         return False
+    if meant[-1].start < _LEAST_BEFORE:
+        return False
     if is_hypothesis(_COMMA.split(sentence[: meant[-1].start])[-1]):
         return True
     return said.rule not in _STRONG and is_ascribed(sentence[: mentions[0].start], sentence[mentions[0].end :])
 
 
+_LEAST_BEFORE = 4
+"""Characters before a value that can tell whose it is."""
 _COMMA = re.compile(r"[,，;；、،:：]")
 
 

@@ -13,9 +13,10 @@ from functools import partial
 from evaluation.answers.abstention import abstains
 from evaluation.answers.cells import join_halves
 from evaluation.answers.endings import from_the_end
+from evaluation.answers.forms import DENIES
 from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import behind_glue
-from evaluation.answers.listed import listings, option_line
+from evaluation.answers.listed import listings, may_be_list, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.openings import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
@@ -130,7 +131,7 @@ def _is_in_list(text: str, position: int, reader: Reader) -> bool:
     line_start, line_end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     line = text[line_start:] if line_end < 0 else text[line_start:line_end]
     ends_line = line_end >= 0 and not any(map(str.isalnum, text[position:line_end]))
-    if not reader.options or not (ends_line or sum(letter in line for letter in reader.options) > 1):
+    if not reader.options or not (ends_line or may_be_list(line, reader.options)):
         return False
     listing = listings(text, text.splitlines(), reader.options).get(text.count("\n", 0, position))
     return listing is not None and (ends_line or listing.first == listing.last)
@@ -162,9 +163,11 @@ def _from_marker(text: str, marker: Marker, announced: str, reader: Reader) -> t
         mentions = reader.mentions(announced)
         if any(mention.value not in values for mention in mentions):
             values |= frozenset(map(str, joined(announced, mentions)))
-    within = reader.within(announced)
-    if (not values and not marker.direct) or (within.values and values & within.denied):
-        values = frozenset(map(str, within.values))
+    if not values and not marker.direct:
+        values = frozenset(map(str, reader.within(announced).values))
+    elif values and len(announced) > _SHORTEST_RETRACTION and DENIES.may_be_in(announced.lower()):
+        within = reader.within(announced)
+        values = frozenset(map(str, within.values)) if within.values and values & within.denied else values
     if values:
         return single(values, "marker", marker.form), None
     if marker.direct:

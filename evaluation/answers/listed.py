@@ -147,6 +147,8 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row],
 def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
     """Yield the rows of each list that is one line, "A: no, B: yes": labels in their order, a verdict behind each."""
     for at, line in enumerate(lines):
+        if not may_be_list(line, options):
+            continue
         found = _labels("".join(options)).chained.finditer(line)
         labels = [label for label in found if not is_of_noun(line, label.start("letter"))]
         letters = [label["letter"] for label in labels]
@@ -157,6 +159,14 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
         rows = [_Row(at, *row) for row in zip(letters, _circles(said), said, strict=True)]
         if all(_is_judged(row, options[row.letter]) for row in rows):
             yield rows, at
+
+
+def may_be_list(line: str, options: Mapping[str, str]) -> bool:
+    """Whether two labels stand in a line."""
+    if len(line) < _SHORT:
+        return False
+    labels = _labels("".join(options)).chained.finditer(line)
+    return next(labels, None) is not None and next(labels, None) is not None
 
 
 _LEAST = 3
