@@ -113,12 +113,25 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
             elif parsed and quoted:
                 return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
             elif parsed:
-                return parsed
+                rest = text[text.find(announced, marker.end) + len(announced) :].partition("\n")[0]
+                is_contested = markers_in is answer_markers and _is_contested(rest, parsed, reader)
+                return AMBIGUOUS_ANSWER if is_contested else parsed
             quoted = quoted or words
     if quoted:
         last = from_the_end(text, reader)
         return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted, "option text")
     return AMBIGUOUS_ANSWER if conditional and not _unconditional(text, reader) else None
+
+
+_CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
+
+
+def _is_contested(rest: str, parsed: ParsedAnswer, reader: Reader) -> bool:
+    """Whether what stands behind an announcement, in its paragraph, settles on another value; none is final there."""
+    if parsed.value is None or not reader.mentions(rest):
+        return False
+    last = from_the_end(rest, reader)
+    return last is not None and last.value not in (None, parsed.value) and last.rule in _CONTESTS
 
 
 def _unconditional(text: str, reader: Reader) -> bool:

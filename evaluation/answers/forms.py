@@ -37,7 +37,7 @@ YET_DENIED = (
 ENUMERATION = re.compile(rf"{FIRST_ONE}(?:(?:{AND}|{COMMA}){ONE})*+")
 NEXT = re.compile(rf"(?:(?P<and>{AND})|{COMMA})?(?P<one>{ONE})")
 DENIAL_BEHIND = re.compile(
-    rf"(?:{OF}(?:{FAULTY}|{words('denial_behind')})|{CROSSED}|{YET_DENIED})"
+    rf"(?:{OF}(?:{FAULTY}|{words('denial_behind')})(?!(?:(?<=لا)|(?<=ليس)|(?<=ليست))\s*+{FILLED}{ONE})|{CROSSED}|{YET_DENIED})"
     rf"[^.;,，。；{SIGNS}]*"
 )
 DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{FILLED}(?P<series>(?>{ONE}{MORE}))")

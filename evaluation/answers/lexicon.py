@@ -10,6 +10,7 @@ _WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
     Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
 )
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+_ARABIC = re.compile(r"[\u0600-\u06ff]")
 _LETTER = r"[^\W\d_぀-ヿ㐀-鿿가-힯]"
 
 
@@ -40,6 +41,8 @@ def words(*names: str) -> str:
 
 def _pattern(phrase: str) -> str:
     written = r"\s+".join(re.escape(word).replace("'", "['’]") for word in phrase.rstrip("*").split())
+    if _ARABIC.match(phrase):
+        written = f"[وف]?{written}"  # "and" and "so" are written in one with the word behind them
     return written + r"\w{0,20}" if phrase.endswith("*") else written
 
 
@@ -64,7 +67,7 @@ class Words:
         every = {phrase for name in names for phrase in phrases(name)}
         keys = {phrase: max(_TOKEN.findall(phrase), key=len, default=phrase) for phrase in every}
         whole = {key for phrase, key in keys.items() if not _UNSPACED.search(phrase) and f"{key}*" not in phrase}
-        self._tokens = frozenset(filter(_TOKEN.fullmatch, whole))
+        self._tokens = frozenset(key for key in whole if _TOKEN.fullmatch(key) and not _ARABIC.match(key))
         parts = {phrase if _UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
         self._parts, self._stems = _stems(parts), _stems(parts | self._tokens)
         self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))

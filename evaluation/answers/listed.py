@@ -14,7 +14,7 @@ from evaluation.answers.lexicon import words
 from evaluation.answers.stances import verdicts
 from evaluation.answers.text import plain, sentences
 
-_YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕"
+_YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕🚫⛔❎"
 _MARK = re.compile(rf"(?P<no>[{_NO}]|\[ ?\])|(?P<yes>[{_YES}]|\[[xX✓✔]\])")
 _BOX = rf"\[[ xX✓✔]?\]|[{_YES}{_NO}]"
 _ENDED = r"(?=[*_`\s]*(?:[^\w\s]|$))"

@@ -50,6 +50,8 @@ _ANSWER = _Phrases("announcement", direct=False, connector=True)
 _CHOICE = _Phrases("announcement_direct", direct=True, connector=False)
 _DENIALS = frozenset({*phrases("denial_before"), *phrases("negation"), "wrong", "incorrect"})
 _NOT = frozenset("不非無无未")
+_JOINED_TO_WORDS, _PREFIXES = re.compile(r"[\u0400-\u052f\u0600-\u06ff\u0900-\u097f]"), frozenset("وف")
+"""Scripts whose words end at spaces, and the letters that are words and are written in one with the next."""
 _FILLERS = frozenset(phrases("filler"))
 
 _CONNECTOR = re.compile(
@@ -114,7 +116,8 @@ def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> 
         return False
     if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):
         return False
-    if text[max(0, start - 1) : start] in _NOT:
+    before = text[max(0, start - 1) : start]
+    if before in _NOT or (_JOINED_TO_WORDS.match(phrase) and before.isalpha() and before not in _PREFIXES):
         return False
     if phrases.connector and not _CONNECTOR.match(text, end, end + _LONGEST_CONNECTOR):
         return False

@@ -37,7 +37,9 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
-_ORDERS = Words("total", "conclusion", "announcement", "retraction")
+_DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
+"""Keys of JSON whose number tells how sure an answer is."""
+_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
 """What tells that a later number is the outcome."""
 _TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
 _COMMA_LANGUAGE = re.compile(
@@ -74,7 +76,10 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Re
     if isinstance(value, int | float) and not isinstance(value, bool):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
     if isinstance(value, dict):
-        return only_reading(read_number(inner, whole=whole) for inner in value.values() if not isinstance(inner, bool))
+        asked = [
+            inner for key, inner in value.items() if str(key).lower() not in _DOUBTS and not isinstance(inner, bool)
+        ]
+        return only_reading(read_number(inner, whole=whole) for inner in asked)
     if not isinstance(value, str):
         return UNPARSABLE
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))

@@ -16,7 +16,7 @@ _LONGEST = 80
 _CONCLUDES = re.compile(
     rf"(?:^|[^.:;!?,。：；！？，]{{0,{_LONGEST}}}?)"
     rf"{words('first_conclusion', 'copula', 'preference', 'announcement_direct', 'right_is')}"
-    rf"\s*(?:{words('filler')}\s*){{0,4}}"
+    rf"\s*(?:{words('filler')}\s*){{0,4}}|(?:{words('filler')}\s*){{1,2}}"
 )
 _MARKUP = " \t*_`\"'“‘(["
 _STOP = re.compile(

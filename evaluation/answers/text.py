@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from html import unescape
 from typing import NamedTuple
 
 from catalogue.families.registry import FAMILIES
@@ -43,6 +44,8 @@ _FORMAT = re.compile(
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\1>", re.IGNORECASE)
 """What is struck out, in Markdown and HTML: it was taken back."""
+_TAGS = re.compile(r"</?(?:(?P<block>p|br|li|ul|ol|div|h[1-6])|b|i|em|strong|u|span)\s?/?>", re.IGNORECASE)
+_ARROWS = str.maketrans(dict.fromkeys("➜➔➡➞⟶", "→"))
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
@@ -99,12 +102,18 @@ def answer_text(raw: str) -> str | None:
 def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
     text = text.replace("\r\n", "\n") if "\r" in text else text
+    text = text if text.isascii() else text.translate(_ARROWS)
     text = _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+    text = _TAGS.sub(_without_tag, unescape(text)) if "</" in text and _TAGS.search(text) else text
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:
             text = text.replace(opening, "\\boxed{").replace(closing, "}")
         text = _MEANINGLESS.sub(" ", text)
     return _ATTRIBUTES.sub(r"<\1>", text).strip()
+
+
+def _without_tag(tag: re.Match[str]) -> str:
+    return "\n" if tag["block"] else ""
 
 
 def lines_backwards(text: str) -> Iterator[str]:
