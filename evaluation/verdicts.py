@@ -18,6 +18,7 @@ from evaluation.closing import Closed, ClosedForm, ClosedReading, read_closing
 from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Rank, Reply
+from evaluation.revisions import Revised
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
 from jobs.models import JUDGE, Cell, Usage
@@ -374,6 +375,8 @@ class Tally:
         """What closing turns took, by cell; of a reply that was asked for again, both."""
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
+        self.revised: Counter[Revised] = Counter()
+        """What became of verdicts on answers that other versions had read before."""
         self._trait = trait
         self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for reply in replies:

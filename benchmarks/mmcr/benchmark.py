@@ -24,6 +24,7 @@ from evaluation.departures import read_departures
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -49,6 +50,7 @@ class MMCR(Benchmark[Question]):
     options = Options
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"matcher": MATCHER, "metrics": METRICS}
+    version_notes = read_version_notes(Path(__file__).parent)
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS
     labels = (ERRORS,)

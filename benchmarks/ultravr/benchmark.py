@@ -28,6 +28,7 @@ from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -63,6 +64,7 @@ class UltraVR(Benchmark[Sample]):
     )
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
+    version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
