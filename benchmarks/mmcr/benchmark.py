@@ -80,7 +80,7 @@ class MMCR(Benchmark[Question]):
         yield f"document: {sample.document}, {len(sample.images)} pages"
         if sample.evidence.pages:
             sources = f" ({', '.join(sample.evidence.sources)})" if sample.evidence.sources else ""
-            yield f"evidence: page {', '.join(map(str, sample.evidence.pages))}{sources}"
+            yield f"evidence: {sample.evidence.places}{sources}"
         if sample.hint:
             yield f"hint: {sample.hint}"
 
@@ -107,7 +107,7 @@ class MMCR(Benchmark[Question]):
     def evidence(self, sample: Question, samples: Sequence[Question]) -> Evidence:
         """Tell on which pages the answer stands, and what on them."""
         pages = sample.evidence.pages
-        told = (f"page {', '.join(map(str, pages))}",) if pages else ()
+        told = (sample.evidence.places,) if pages else ()
         within = [page for page in pages if page <= len(sample.images)]
         return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
 
