@@ -81,7 +81,7 @@ def revise(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[Any
 
 
 def _answers(told: Mapping[str, Any]) -> int:
-    return sum(len(repeats) for *_, verdicts, _, _, _ in told["cells"] for *_, repeats in verdicts)
+    return sum(len(repeats) for *_, verdicts, _ in told["cells"] for *_, repeats in verdicts)
 
 
 def _outcomes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -95,10 +95,10 @@ def _outcomes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[t
 def _by_answer(told: Mapping[str, Any]) -> dict[tuple[Any, ...], list[list[str]]]:
     """Outcome, and score, closing turn and what else is kept, as text, of each answer by cell, sample and repeat."""
     found: dict[tuple[Any, ...], list[list[str]]] = defaultdict(list)
-    for *cell, verdicts, _, _, _ in told["cells"]:
-        for _, _, sample, _, outcome, score, *ends, kept, repeats in verdicts:
+    for *cell, verdicts, _ in told["cells"]:
+        for _, _, sample, _, outcome, score, *_, closed, _, _, kept, repeats in verdicts:
             for repeat in repeats:
-                found[*cell, sample, repeat].append([outcome, json.dumps([score, ends[-1], kept])])
+                found[*cell, sample, repeat].append([outcome, json.dumps([score, closed, kept])])
     return found
 
 
@@ -125,8 +125,7 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
 
 def _cell(tally: Tally, key: CellKey) -> list[Any]:
     cell = tally.cells[key]
-    traits, num_rasters = (counts.get(key, Counter()) for counts in (tally.traits, tally.num_rasters))
-    return [_verdicts(cell), dict(cell.unknown), [*traits.items()], [*num_rasters.items()]]
+    return [_verdicts(cell), dict(cell.unknown)]
 
 
 def _verdicts(cell: CellTally) -> list[Any]:
@@ -136,29 +135,24 @@ def _verdicts(cell: CellTally) -> list[Any]:
         score = None if np.isnan(verdict.score) else verdict.score
         told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
         ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.rule, verdict.closed)
-        alike.setdefault((*told, *ends, verdict.kept), []).append(verdict.repeat)
+        shown = (verdict.trait, verdict.num_rasters)
+        alike.setdefault((*told, *ends, *shown, verdict.kept), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
 
 def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchmark: Benchmark[Any]) -> None:
-    verdicts, unknown, traits, num_rasters = told
+    verdicts, unknown = told
     cell = tally.cells[key]
-    for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
-        cut_off, overflowed, filtered, capped, *more = ends  # older forms keep no rule, and no closing turn
-        rule, closed = more or ("", None)
+    for failure, empty, sample, status, outcome, score, *ends, rule, closed, trait, shown, kept, repeats in verdicts:
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
-        judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
         turn = Closed(*closed) if closed else None
-        alike = Tallied(failure, empty, 0.0, *judged, kept=again, closed=turn, rule=rule)
+        judged = (failure, empty, 0.0, sample, status, outcome, value, *ends, 0)
+        alike = Tallied._make((*judged, again, turn, rule, _tuples(trait), shown))
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)
     cell.unknown += Counter(unknown)
-    for trait, count in traits:  # a cell of which nothing is counted has no counter
-        tally.traits[key][_tuples(trait)] += count
-    for number, count in num_rasters:
-        tally.num_rasters[key][number] += count
 
 
 def _tuples(plain: Any) -> Any:

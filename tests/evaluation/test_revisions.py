@@ -49,7 +49,7 @@ def revision(before: dict[str, Any], after: dict[str, Any]) -> tuple[Revision, .
 def changed(tally: dict[str, Any], draw: random.Random) -> Counter[tuple[str, str]]:
     """Change the outcomes of some verdicts, and return from what to what, with the number of answers."""
     changes = Counter[tuple[str, str]]()
-    for *_, verdicts, _, _, _ in tally["cells"]:
+    for *_, verdicts, _ in tally["cells"]:
         for verdict in verdicts:
             outcome = draw.choice([one for one in OUTCOMES if one != verdict[4]])
             if draw.random() < 0.4:
