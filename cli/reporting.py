@@ -87,6 +87,9 @@ def _foundations(report: Report) -> Iterator[str]:
     yield from (f"{name}: {told}" for name, told in work_lines(report))
     yield from (f"Job {job.id}: {job_line(job)}" for job in report.jobs)
     read = ", ".join(f"{what} by {version}" for what, version in report.versions.items())
+    for revision in report.revisions:
+        yield f"The same answers were {revision}."
+        yield from (f"  {change}" for change in revision.changes)
     yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
 
 

@@ -199,6 +199,8 @@ class Benchmark(ABC, Generic[AnySample]):
     """What a job may choose of it."""
     versions: Mapping[str, str] = {}
     """Versions of what reads and judges replies, by what it reads; a report states them."""
+    version_notes: Mapping[str, str] = {}
+    """What each of those versions, oldest first, changed; a report tells it where an older one read a job before."""
     departures: Sequence[Departure] = ()
     """In which it is asked otherwise than its paper prints; a report tells them."""
     decoding: Mapping[str, float | int] = {}

@@ -102,10 +102,11 @@ def _on_flaws(cells: Iterable[CellScore]) -> Iterator[str]:
 
 
 def _on_crowds(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
-    for key, shown in sorted(tally.num_rasters.items()):
+    for key in sorted(tally.cells):
         most = catalogue[key.model].visual_budget.most_images if key.model in catalogue else None
         if most is None:
             continue
+        shown = tally.cells[key].num_rasters
         if crowded := sum(count for number, count in shown.items() if number > most):
             yield (
                 f"{key}: {crowded} of {shown.total()} prompts had over {most} "

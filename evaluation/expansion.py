@@ -21,6 +21,7 @@ from jobs.models import Cell, Closing, ClosingAsked, ClosingKind, InferenceReque
 
 _SEED_BITS = 31
 _MOST_KEPT = 1000  # chats of one image that are brought into their order together
+_MOST_CLOSINGS = 1 << 16  # closing turns, by sample and protocol, that are made once for all that asks for them
 _MOST_NAMED, _LONGEST_ID = 100, 200  # unknown samples in one message, and what of each is shown
 
 
@@ -100,8 +101,22 @@ class Expansion:
         """The closing turn that the job wants of a sample in a cell; None where its answer is of another form."""
         if self.spec.closing is None:
             return None
+        key = (sample.id, cell.protocol)
+        if key in self._closings:
+            return self._closings[key]
         form = self.dataset.benchmark.closed_form(sample, cell.protocol)
-        return form.closing(self.spec.closing) if form else None
+        closing = form.closing(self.spec.closing) if form else None
+        if len(self._closings) < _MOST_CLOSINGS:
+            self._closings[key] = self._alike.setdefault(closing.model_dump_json() if closing else "", closing)
+        return closing
+
+    @cached_property
+    def _closings(self) -> dict[tuple[str, str], Closing | None]:
+        return {}
+
+    @cached_property
+    def _alike(self) -> dict[str, Closing | None]:  # equal ones are kept once
+        return {}
 
     @cached_property
     def _choices(self) -> "Choices":

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from catalogue.entry import CatalogueEntry
-from evaluation.answers.final import READER_VERSION
 from evaluation.benchmark import Benchmark, cells_of
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
@@ -20,6 +19,7 @@ from evaluation.judge_tables import judge_caveats, judgements
 from evaluation.metrics.accuracy import Strata
 from evaluation.reading_rules import rules_table
 from evaluation.replies import Reply, reply_of
+from evaluation.revisions import Revision, readers_of, revisions_of
 from evaluation.tables import Caveat, Figure, Table
 from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
 from evaluation.work import Work
@@ -108,6 +108,9 @@ class Report(_Part):
     samples: int
     awaiting_expert: tuple[str, ...] = Field(description="samples without an answer, left out of every accuracy")
     versions: dict[str, str] = Field(description="versions of what read and judged the responses")
+    revisions: tuple[Revision, ...] = Field(
+        default=(), description="what other versions said of the same answers, where an earlier report was made by them"
+    )
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
     cells: tuple[CellScore, ...]
@@ -170,6 +173,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         samples=len(dataset.samples),
         awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
         versions=versions_of(dataset),
+        revisions=revisions_of(tally.revised, benchmark.version_notes),
         tables=(
             *findings.tables,
             *closing_tables(verdicts),
@@ -193,7 +197,7 @@ def versions_of(dataset: Dataset) -> dict[str, str]:
     """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
     models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
     people = {"labels": dataset.labels[:12]} if dataset.labels else {}
-    return {"answers": READER_VERSION, **dataset.benchmark.versions, **models, **people}
+    return {**readers_of(dataset.benchmark.versions), **models, **people}
 
 
 def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:

@@ -6,8 +6,8 @@ the judges that made it, which `judged_by` names.
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from evaluation.closing import Closed
 from evaluation.datasets import Dataset
 from evaluation.replies import Provenance
 from evaluation.report import versions_of
+from evaluation.revisions import ALIKE, UNKNOWN, Revised, readers_of
 from evaluation.verdicts import CellKey, CellTally, ClosingTokens, Round, Shown, Tallied, Tally
 
-_FORM = 8
+_FORM = 9
 """Version of how a tally is written."""
 
 
@@ -50,6 +51,57 @@ def plain_tally(tally: Tally) -> dict[str, Any]:
     }
 
 
+def made_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry], tally: Tally) -> dict[str, Any]:
+    """Tell what made the verdicts of a tally: its form, the readers by name, and what they read by besides."""
+    models = sorted({key.model for key in tally.cells})
+    entries = {model: catalogue[model] for model in models if model in catalogue}
+    beside = {
+        "records": dataset.digest,
+        "labels": dataset.labels,
+        "models": {model: [str(entry.box_convention), entry.max_model_len] for model, entry in entries.items()},
+    }
+    return {"form": _FORM, "readers": readers_of(dataset.benchmark.versions), "beside": beside}
+
+
+def revise(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[Any]]:
+    """Compare two written tallies of the same answers, each with what made it under `made`: what `revised` counts.
+
+    What the older one had counted itself stays, but for the same two versions. One that does not tell what made it is
+    not compared.
+    """
+    revised = list(before.get("revised", ()))
+    made, now = before.get("made"), after["made"]
+    if made and made["readers"] != now["readers"]:
+        versions = [[[*item] for item in sorted(one["readers"].items())] for one in (made, now)]
+        is_alike = all(made[name] == now[name] for name in ("form", "beside"))
+        found = Counter(_outcomes(before, after) if is_alike else [(UNKNOWN, UNKNOWN)] * _answers(after))
+        again = [one for one in revised if one[:2] != versions]  # an installation may have gone back and forth
+        revised = [*again, *([*versions, *outcomes, count] for outcomes, count in found.items())]
+    return revised
+
+
+def _answers(told: Mapping[str, Any]) -> int:
+    return sum(len(repeats) for *_, verdicts, _ in told["cells"] for *_, repeats in verdicts)
+
+
+def _outcomes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the outcomes of each answer, before and after; those of one that is the same in all that counts alike."""
+    known = _by_answer(before)
+    for answer, verdicts in _by_answer(after).items():
+        for (was, *once), (outcome, *now) in zip(sorted(known[answer]), sorted(verdicts), strict=False):
+            yield (ALIKE, ALIKE) if [was, *once] == [outcome, *now] else (was, outcome)
+
+
+def _by_answer(told: Mapping[str, Any]) -> dict[tuple[Any, ...], list[list[str]]]:
+    """Outcome, and score, closing turn and what else is kept, as text, of each answer by cell, sample and repeat."""
+    found: dict[tuple[Any, ...], list[list[str]]] = defaultdict(list)
+    for *cell, verdicts, _ in told["cells"]:
+        for _, _, sample, _, outcome, score, *_, closed, _, _, kept, repeats in verdicts:
+            for repeat in repeats:
+                found[*cell, sample, repeat].append([outcome, json.dumps([score, closed, kept])])
+    return found
+
+
 def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any]) -> None:
     """Count what `plain_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
     for model, protocol, condition, rounds, *cell in told["cells"]:
@@ -67,12 +119,13 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
         key = CellKey(*place)
         tally.closing[key] = tally.closing[key].plus(ClosingTokens(prompt, cached, decoded))
     tally.work.merge(told["work"])
+    for *revised, count in told.get("revised", ()):
+        tally.revised[Revised._make(_tuples(revised))] += count
 
 
 def _cell(tally: Tally, key: CellKey) -> list[Any]:
     cell = tally.cells[key]
-    traits, num_rasters = (counts.get(key, Counter()) for counts in (tally.traits, tally.num_rasters))
-    return [_verdicts(cell), dict(cell.unknown), [*traits.items()], [*num_rasters.items()]]
+    return [_verdicts(cell), dict(cell.unknown)]
 
 
 def _verdicts(cell: CellTally) -> list[Any]:
@@ -82,29 +135,24 @@ def _verdicts(cell: CellTally) -> list[Any]:
         score = None if np.isnan(verdict.score) else verdict.score
         told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
         ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.rule, verdict.closed)
-        alike.setdefault((*told, *ends, verdict.kept), []).append(verdict.repeat)
+        shown = (verdict.trait, verdict.num_rasters)
+        alike.setdefault((*told, *ends, *shown, verdict.kept), []).append(verdict.repeat)
     return [[*told, repeats] for told, repeats in alike.items()]
 
 
 def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchmark: Benchmark[Any]) -> None:
-    verdicts, unknown, traits, num_rasters = told
+    verdicts, unknown = told
     cell = tally.cells[key]
-    for failure, empty, sample, status, outcome, score, *ends, kept, repeats in verdicts:
-        cut_off, overflowed, filtered, capped, *more = ends  # older forms keep no rule, and no closing turn
-        rule, closed = more or ("", None)
+    for failure, empty, sample, status, outcome, score, *ends, rule, closed, trait, shown, kept, repeats in verdicts:
         value = np.nan if score is None else score
         again = benchmark.kept_again(_tuples(kept)) if kept else ()
-        judged = (sample, status, outcome, value, cut_off, overflowed, filtered, capped)
         turn = Closed(*closed) if closed else None
-        alike = Tallied(failure, empty, 0.0, *judged, kept=again, closed=turn, rule=rule)
+        judged = (failure, empty, 0.0, sample, status, outcome, value, *ends, 0)
+        alike = Tallied._make((*judged, again, turn, rule, _tuples(trait), shown))
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
             cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)
     cell.unknown += Counter(unknown)
-    for trait, count in traits:  # a cell of which nothing is counted has no counter
-        tally.traits[key][_tuples(trait)] += count
-    for number, count in num_rasters:
-        tally.num_rasters[key][number] += count
 
 
 def _tuples(plain: Any) -> Any:

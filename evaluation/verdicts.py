@@ -18,6 +18,7 @@ from evaluation.closing import Closed, ClosedForm, ClosedReading, read_closing
 from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
 from evaluation.replies import Provenance, Rank, Reply
+from evaluation.revisions import Revised
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
 from jobs.models import JUDGE, Cell, Usage
@@ -131,7 +132,8 @@ class CellKey(NamedTuple):
 class Tallied(NamedTuple):
     """What is kept of a reply and its verdict; `score` is NaN where there is none.
 
-    `closed` is what its closing turn said; None where none was asked.
+    `closed` is what its closing turn said; None where none was asked. `trait` is what the benchmark wants counted of
+    it; None where that is nothing.
     """
 
     failure: str
@@ -149,6 +151,8 @@ class Tallied(NamedTuple):
     kept: tuple[Any, ...] = ()
     closed: Closed | None = None
     rule: str = ""
+    trait: Any = None
+    num_rasters: int = 0
 
 
 def _rank(verdict: Tallied) -> Rank:
@@ -229,6 +233,16 @@ class CellTally:
     def answered(self) -> list[Tallied]:
         """Verdicts on replies that did not fail."""
         return [verdict for verdict in self.all if not verdict.failure]
+
+    @property
+    def traits(self) -> Counter[Any]:
+        """What the benchmark wants counted of the replies, with how many there are of each."""
+        return Counter(verdict.trait for verdict in self.all if verdict.trait is not None)
+
+    @property
+    def num_rasters(self) -> Counter[int]:
+        """How many rasters the replies were shown, with how many replies were shown so many."""
+        return Counter(verdict.num_rasters for verdict in self.all)
 
     def scores(self, num_samples: int) -> Floats:
         """Mean score of each sample over its repeats, NaN where it has none."""
@@ -363,24 +377,27 @@ class Tally:
         self.cells: dict[CellKey, CellTally] = defaultdict(CellTally)
         self.provenance: dict[str, Counter[Provenance]] = defaultdict(Counter)
         self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self.traits: dict[CellKey, Counter[Any]] = defaultdict(Counter)
-        """What the benchmark wants counted of replies, by cell."""
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
         self.sizes: dict[Shown, dict[tuple[int, int], str]] = defaultdict(dict)
         """Sizes at which each place of a picture was shown, in pixels, each with one of the cells that showed it so."""
-        self.num_rasters: dict[CellKey, Counter[int]] = defaultdict(Counter)
         self.closing: dict[CellKey, ClosingTokens] = defaultdict(ClosingTokens)
         """What closing turns took, by cell; of a reply that was asked for again, both."""
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
+        self.revised: Counter[Revised] = Counter()
+        """What became of verdicts on answers that other versions had read before."""
         self._trait = trait
         self._kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         for reply in replies:
             self.add(reply)
 
     def add(self, reply: Reply) -> None:
-        """Judge a reply and count it; a copy of one that was counted counts nothing, nor what answers no sample."""
+        """Judge a reply and count it; what answers no sample counts nothing.
+
+        Of copies of one reply one verdict counts. What was done for them counts for each, but for one that is the same
+        in all, recording time included: it is the same record again.
+        """
         key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
         cell, position = self.cells[key], self.judges.position(reply.sample_id)
         if position is None:
@@ -395,9 +412,6 @@ class Tally:
             self.digests[position, raster.view.image].add(raster.digest)
             place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
             self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
-        if (trait := self._trait(reply)) is not None:
-            self.traits[key][trait] += 1
-        self.num_rasters[key][len(reply.rasters)] += 1
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)
@@ -409,9 +423,11 @@ class Tally:
     def _judged(self, reply: Reply, position: int) -> Tallied:
         reply = self.judges.within(reply)
         verdict = self.judges.judge(reply, position)
+        trait, shown = self._trait(reply), len(reply.rasters)
         if verdict is None:
             failure = reply.failure or "Failure"
-            return Tallied(failure, False, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
+            failed = Tallied(failure, False, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
+            return failed._replace(trait=trait, num_rasters=shown)
         return Tallied(
             failure="",
             empty=reply.empty,
@@ -425,6 +441,8 @@ class Tally:
             filtered=reply.filtered,
             capped=bool(reply.capped),
             repeat=reply.repeat,
+            trait=trait,
+            num_rasters=shown,
             kept=self._kept.setdefault(verdict.kept, verdict.kept),
             closed=reading.closed if (reading := self.judges.closing(reply, position, verdict)) else None,
             rule=verdict.rule if verdict.value is not None else "",

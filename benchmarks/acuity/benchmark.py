@@ -1,6 +1,7 @@
 """The eye chart, as the host sees it: one question about one ring of known size, asked under every condition."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.acuity.asking import DIRECT, ask
@@ -14,6 +15,7 @@ from evaluation.benchmark import Benchmark, Chat, Evidence, Scene, plan_of
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -33,6 +35,7 @@ class Acuity(Benchmark[Sign]):
     protocols: Mapping[str, str] = {DIRECT: "directly"}
     decoding: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MOST_TOKENS}
     versions: Mapping[str, str] = {"acuity": JUDGE_VERSION}
+    version_notes = read_version_notes(Path(__file__).parent)
     grouping = Grouping(("attribute", "place"), dict.fromkeys(ATTRIBUTES, PLACES))
 
     def describe(self, sample: Sign) -> Iterator[str]:

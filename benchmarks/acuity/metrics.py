@@ -212,7 +212,7 @@ class Eyes:
         """Pixels in the width of the widest raster by which a condition showed the full image; None if it did not."""
         if condition not in self.conditions:
             return None
-        return max(self.verdicts.tally.traits.get(self.conditions[condition].key, ()), default=None)
+        return max(self.verdicts.cell(*self.conditions[condition].key).traits, default=None)
 
 
 def octave_of(pixels: float) -> int:

@@ -17,7 +17,7 @@ from evaluation.benchmark import Chat, Scene
 from jobs.models import Condition, Turn
 from tiling.views import View
 
-EvidenceWords = Literal["ag/2", "ag/1"]
+EvidenceWords = Literal["ag/3", "ag/2", "ag/1"]
 A0, AG, AGC = "A0", "AG", "AGC"
 PROTOCOLS = {A0: "directly", AG: "behind golden evidence", AGC: "directly, then behind golden evidence in one chat"}
 TELLS_EVIDENCE = frozenset({AG, AGC})
@@ -32,7 +32,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ag: EvidenceWords = Field(default="ag/2", description="the words that golden evidence is told in (AG), by version")
+    ag: EvidenceWords = Field(default="ag/3", description="the words that golden evidence is told in (AG), by version")
 
 
 def ask(
@@ -42,15 +42,18 @@ def ask(
     scene: Scene,
     clues: Sequence[Sample],
     *,
-    words: EvidenceWords = "ag/2",
+    words: EvidenceWords = "ag/3",
 ) -> Chat:
     """Write the turns of a protocol with what the condition shows; `clues` are the golden evidence, where told."""
     shown, views = read_texts("conditions")[condition], scene.views(condition)
     if protocol == A0:
         return Chat(views, (_turn(shown, *_direct(sample)),), _version("a0"))
     details: dict[str, JsonValue] = {"clues": [clue.id for clue in clues]}
-    if protocol == AG and words == "ag/2":
-        return Chat((), (_whole(sample, clues, views or (shown,)),), read_texts("ag")["version"], details)
+    if protocol == AG and words != "ag/1":
+        small = (f"\n\n{shown}",) if condition == "V1" and words == "ag/3" else ()
+        pictures = (*views, *small) or (shown,)
+        version = _version("ag") if words == "ag/3" else words
+        return Chat((), (_whole(sample, clues, pictures),), version, details)
     evidence = _with_evidence(sample, clues)
     first = (_turn(shown, *_direct(sample), asks=FIRST),) if protocol == AGC else ()
     final = _turn(*evidence) if protocol == AGC else _turn(shown, *evidence)

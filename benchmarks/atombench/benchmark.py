@@ -19,6 +19,7 @@ from evaluation.departures import read_departures
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -44,6 +45,7 @@ class AtomBench(Benchmark[Sample]):
     options = Options
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"atombench": READER_VERSION, "metrics": METRICS}
+    version_notes = read_version_notes(Path(__file__).parent)
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
         """Yield the questions of a record: one, or all of an image."""

@@ -4,6 +4,7 @@ A protocol is a letter and a rotation: `N2` asks without a chain of thought and 
 for a chain of thought, `I` does as InternVL2.5's developers do.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,14 +51,18 @@ def protocols() -> dict[str, str]:
     }
 
 
+ShownWords = Literal["mmcr-shown/2", "mmcr-shown/1"]
+
+
 class Options(BaseModel):
-    """What a job may choose: the words of InternVL's chain of thought, by version."""
+    """What a job may choose: words, by version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     i: Literal["mmcr-i/2", "mmcr-i/1"] = Field(
         default="mmcr-i/2", description="the words of InternVL's chain of thought (I), by version"
     )
+    shown: ShownWords = Field(default="mmcr-shown/2", description="what prompts say of the pages, by version")
 
 
 def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
@@ -66,8 +71,8 @@ def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
     views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
     options: Options = scene.shared or Options()
     name = "i-1" if protocol.family == "I" and options.i == "mmcr-i/1" else protocol.family.lower()
-    prompt, body, shown = read_texts(name), read_texts("body"), read_texts("shown")
-    slots = {"shown": _shown(question, scene, cell.condition), "body": _body(question, protocol.rotation)}
+    prompt, body, shown = read_texts(name), read_texts("body"), _shown_texts(options.shown)
+    slots = {"shown": _shown(question, scene, cell.condition, shown), "body": _body(question, protocol.rotation)}
     text = prompt["prompt"].format(**slots).strip()
     text = text if views else f"{text}\n\n{body['abstention']}"
     return Chat(views, (Turn(parts=(text,)),), "+".join(texts["version"] for texts in (prompt, body, shown)))
@@ -80,14 +85,15 @@ def _body(question: Question, rotation: int) -> str:
     return f"{texts['hint'].format(hint=question.hint)}\n{body}" if question.hint else body
 
 
-def _shown(question: Question, scene: Scene, condition: Condition) -> str:
+def _shown_texts(version: ShownWords) -> dict[str, str]:
+    return {**read_texts("shown"), **(read_texts("shown-1") if version == "mmcr-shown/1" else {})}
+
+
+def _shown(question: Question, scene: Scene, condition: Condition, texts: Mapping[str, str]) -> str:
     count, pages = len(scene.images), question.evidence.pages
-    texts = read_texts("shown")
-    if count == 1 and condition in ("V1", "V2"):
-        return texts["one_small" if condition == "V1" else "one"]
-    listed = f"page {', '.join(map(str, pages))}"
-    shown = len(pages) if condition == "V3" else count
-    return texts[condition].format(count=shown, count_all=count, pages=listed)
+    listed = texts["page" if len(pages) == 1 else "pages"].format(numbers=", ".join(map(str, pages)))
+    name = f"one_{condition}" if count == 1 and condition != "V0" else condition
+    return texts[name].format(count=count, count_all=count, pages=listed)
 
 
 def evidence_pages(question: Question, scene: Scene, condition: str) -> tuple[View, ...]:

@@ -24,6 +24,7 @@ from evaluation.departures import read_departures
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -49,6 +50,7 @@ class MMCR(Benchmark[Question]):
     options = Options
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"matcher": MATCHER, "metrics": METRICS}
+    version_notes = read_version_notes(Path(__file__).parent)
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS
     labels = (ERRORS,)
@@ -78,7 +80,7 @@ class MMCR(Benchmark[Question]):
         yield f"document: {sample.document}, {len(sample.images)} pages"
         if sample.evidence.pages:
             sources = f" ({', '.join(sample.evidence.sources)})" if sample.evidence.sources else ""
-            yield f"evidence: page {', '.join(map(str, sample.evidence.pages))}{sources}"
+            yield f"evidence: {sample.evidence.places}{sources}"
         if sample.hint:
             yield f"hint: {sample.hint}"
 
@@ -105,7 +107,7 @@ class MMCR(Benchmark[Question]):
     def evidence(self, sample: Question, samples: Sequence[Question]) -> Evidence:
         """Tell on which pages the answer stands, and what on them."""
         pages = sample.evidence.pages
-        told = (f"page {', '.join(map(str, pages))}",) if pages else ()
+        told = (sample.evidence.places,) if pages else ()
         within = [page for page in pages if page <= len(sample.images)]
         return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
 

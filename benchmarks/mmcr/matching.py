@@ -13,7 +13,6 @@ from evaluation.answers.final import parse_answer
 from evaluation.answers.text import LONGEST, thoughts_apart
 
 MATCHER = "mmcr-matching/2"
-"""2 knows the word that announces an answer also in markup, in quotes, behind a blank and as a heading."""
 CAREFUL = "careful"
 
 Status = Literal["option", "text", "refused", "unmatched"]

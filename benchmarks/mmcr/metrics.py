@@ -25,8 +25,7 @@ from evaluation.verdicts import CellTally, Verdicts
 Reader = Literal["matched", "careful"]
 """Whose letters count: the matcher's, or the careful reader's."""
 METRICS = "mmcr-metrics/2"
-"""Version of what is counted: 2 leaves replies to questions without a known answer out of statuses, letters and readers
-too, and takes the intervals of shares over documents."""
+"""Version of what is counted."""
 Codes = NDArray[np.int8]
 _UNMATCHED, _MISSING = -1, -2
 _CODES = {letter: code for code, letter in enumerate(LETTERS)} | {"": _UNMATCHED}

@@ -18,6 +18,11 @@ class Evidence(BaseModel):
     pages: tuple[PositiveInt, ...] = ()
     sources: tuple[str, ...] = ()
 
+    @property
+    def places(self) -> str:
+        """Its pages for people, "page 2" or "pages 2, 3"."""
+        return f"page{'s' if len(self.pages) > 1 else ''} {', '.join(map(str, self.pages))}"
+
 
 class Question(host.Sample):
     """One question in its original order of options; `images` are the pages of its document, in order.

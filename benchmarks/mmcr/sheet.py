@@ -61,7 +61,7 @@ class Sheet:
         keys = (CellKey(asked.model, f"{asked.family}{k}", asked.condition) for k in ROTATIONS)
         found: Counter[tuple[int, int, str]] = Counter()
         for key in keys:
-            found.update(self.verdicts.tally.traits.get(key, Counter()))
+            found.update(self.verdicts.cell(*key).traits)
         return found
 
 

@@ -1,6 +1,7 @@
 """Anybody's own questions, as the host sees them: records of any shape in, accuracies by whatever sorts them out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.questions.asking import (
@@ -27,6 +28,7 @@ from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell, Turn
@@ -58,6 +60,7 @@ class Questions(Benchmark[Question]):
     asked_by = VITAL
     grouping = Grouping(("category",))
     versions: Mapping[str, str] = {"questions": JUDGE_VERSION}
+    version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
     beside = (TEMPLATE,)
 

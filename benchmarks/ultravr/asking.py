@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol as StructuralType
 
 from benchmarks.ultravr.conditions import Showing
+from benchmarks.ultravr.examples import FewShotVersion
 from benchmarks.ultravr.forms import box_note, form_of, label_of, tell_steps, write_truth
 from benchmarks.ultravr.prompts import read_texts
 from benchmarks.ultravr.samples import Sample, Step
@@ -143,15 +144,21 @@ def _object(asking: Asking) -> str:
 
 
 class FewShot:
-    """S3: examples are told in words alone, and come first, so that all questions on an image share them."""
+    """S3: examples are told in words alone, and come first, so that all questions on an image share them.
 
-    version = version_of("s3", "s0")
+    `words` names the texts whose sentence stands behind the examples, and whose version it is.
+    """
+
     needs_steps = False
     needs_examples = True
 
+    def __init__(self, words: str = "s3") -> None:
+        self.version = version_of(words, "s0")
+        self._now = read_texts(words)["now"]
+
     def turns(self, asking: Asking) -> tuple[Turn, ...]:
         """One turn: context, examples, question, options, form of the answer."""
-        now = _FEW_SHOT["now"] if asking.examples else ""
+        now = self._now if asking.examples else ""
         parts = (asking.showing.context, _examples(asking.examples), now, task(asking.sample))
         return (Turn(parts=(join(*parts, _FEW_SHOT["instruction"], answer_form(asking)),)),)
 
@@ -214,6 +221,14 @@ PROTOCOLS: dict[str, Protocol] = {
     "S4": OwnAnswers(),
     "S5": GivenAnswers(),
 }
+
+_EARLIER: dict[FewShotVersion, Protocol] = {"s3/1": FewShot("s3-1")}
+
+
+def protocol_of(name: str, few_shot: FewShotVersion) -> Protocol:
+    """Return a protocol by its name; S3 in the words of a version."""
+    return _EARLIER.get(few_shot, PROTOCOLS[name]) if name == "S3" else PROTOCOLS[name]
+
 
 TELLS_EXAMPLES = frozenset(name for name, protocol in PROTOCOLS.items() if protocol.needs_examples)
 """Protocols whose prompts tell trajectories of other samples."""

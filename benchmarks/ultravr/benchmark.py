@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking
+from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking, protocol_of
 from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show
-from benchmarks.ultravr.examples import Examples, Options
+from benchmarks.ultravr.examples import Examples, FewShotVersion, Options
 from benchmarks.ultravr.forms import closed_cell
 from benchmarks.ultravr.judging import SampleJudge, StepMark
 from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
@@ -28,6 +28,7 @@ from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -63,6 +64,7 @@ class UltraVR(Benchmark[Sample]):
     )
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
+    version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
 
     def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
@@ -132,13 +134,13 @@ class UltraVR(Benchmark[Sample]):
             )
 
     def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> "_Shared":
-        """Index the trajectories that S3 may tell of, and keep the version of what is said of pictures."""
-        return _Shared(Examples(samples, options.examples, seed), options.conditions)
+        """Index the trajectories that S3 may tell of, and keep the versions of words."""
+        return _Shared(Examples(samples, options.examples, seed), options.conditions, options.s3)
 
     def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol behind what the condition shows."""
-        protocol = PROTOCOLS[cell.protocol]
         shared: _Shared = scene.shared
+        protocol = protocol_of(cell.protocol, shared.few_shot)
         showing = show(sample, scene, cell.condition, shared.wording)
         examples = shared.examples.of(sample) if protocol.needs_examples else ()
         turns = protocol.turns(Asking(sample, showing, examples))
@@ -175,6 +177,7 @@ class _Shared(NamedTuple):
 
     examples: Examples
     wording: WordingVersion = CURRENT
+    few_shot: FewShotVersion = "s3/2"
 
 
 def _told(evidence: Evidence) -> str:

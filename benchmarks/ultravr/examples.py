@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +11,7 @@ from benchmarks.ultravr.samples import Sample
 from benchmarks.ultravr.taxonomy import Category, Domain
 from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 
+FewShotVersion = Literal["s3/2", "s3/1"]
 Kind = tuple[Domain, Category]
 
 
@@ -20,6 +22,7 @@ class Options(BaseModel):
 
     examples: int = Field(default=2, ge=0, le=100, description="trajectories of other samples that S3 tells, at most")
     conditions: WordingVersion = Field(default=CURRENT, description="what prompts say of the pictures, by version")
+    s3: FewShotVersion = Field(default="s3/2", description="the words behind S3's examples, by version")
 
 
 class Examples:

@@ -61,10 +61,11 @@ class SampleJudge:
             return self._judged(text, {}, frame, reply, asked=False)
         if text is None or reply.protocol != "S2":
             return self._judged(text, dict(reply.steps), frame, reply, asked=True)
-        written = read_schema_reply(text, self.sample.steps)
+        written = read_schema_reply(text, self.sample.steps, cut_off=reply.cut_off or reply.overflowed)
         final = written.outside if written.final is None else written.final
         unread = TOO_LONG if written.too_long else MISSING
-        return self._judged(final, written.answers, frame, reply, asked=True, unread=unread)
+        of_final = reply if written.final is None else reply._replace(cut_off=False)  # its JSON is closed
+        return self._judged(final, written.answers, frame, of_final, asked=True, unread=unread)
 
     def _step_judges(self) -> Iterator[StepJudge]:
         for step in self.sample.steps:

@@ -58,7 +58,8 @@ def report(verdicts: Verdicts, grouping: Grouping) -> Contents:
 
 def _on_examples(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses to S3 whose prompts told fewer examples than others."""
-    for key, traits in sorted(tally.traits.items()):
+    for key in sorted(tally.cells):
+        traits = tally.cells[key].traits
         told = Counter({number: count for (name, number), count in traits.items() if name == "examples"})
         most = max(told, default=0)
         if none := told[0]:
@@ -71,7 +72,8 @@ def _on_examples(tally: Tally) -> Iterator[Caveat]:
 
 def _on_sheets(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
-    for key, traits in sorted(tally.traits.items()):
+    for key in sorted(tally.cells):
+        traits = tally.cells[key].traits
         if number := sum(count for (name, _), count in traits.items() if name == "ruled_out"):
             yield Caveat(scope="cell", text=f"{key}: {number} responses: {OPTIONS_OUTSIDE}")
 

@@ -23,6 +23,8 @@ _ID_KEYS = ("step_id", "id", "step", "key")
 _PLACEHOLDERS = frozenset({"", "...", "…"})
 _NOTHING: tuple[Any, ...] = (None, [], {})
 _VALUE_KEYS = ("answer", "value", "response", "result", "prediction")
+_LACK = "\0"
+"""Stands for what was cut off: no value, key or object ends before it."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +42,29 @@ class SchemaReply:
     too_long: bool = False
 
 
-def read_schema_reply(text: str, steps: Iterable[Step]) -> SchemaReply:
-    """Read what a reply says of each step. What was only thought is cut off first."""
+def read_schema_reply(text: str, steps: Iterable[Step], *, cut_off: bool = False) -> SchemaReply:
+    """Read what a reply says of each step. What was only thought is cut off first.
+
+    Of a reply that was `cut_off`, what reaches its end may have gone on: it is no answer, and where that is JSON, what
+    stands before it is none to the question.
+    """
     answer = thoughts_apart(text)[1]
     if answer is None:
         return SchemaReply({}, None, complete=False, outside=text)
     if len(answer) > LONGEST or len(answer := answer_text(text) or "") > LONGEST:
         return SchemaReply({}, None, complete=False, outside=text, too_long=True)
     collector = _Collector([step.step_id for step in steps])
-    closed, objects = False, list(read_objects(answer))
+    objects = list(read_objects(answer + _LACK if cut_off else answer))
+    closed, is_broken = False, bool(objects) and isinstance(objects[-1].value, CutOff)
     for found in objects:
         if collector.take(found.value):
             closed = not isinstance(found.value, CutOff)
-    if not collector.answers:
-        collector.take(read_lines(answer, collector.step_ids))
+    if not collector.answers and not (cut_off and objects):
+        collector.take(read_lines(answer.rpartition("\n")[0] if cut_off else answer, collector.step_ids))
         closed = False
     every = all(step_id in collector.answers for step_id in collector.step_ids)
-    outside = _outside(answer, objects, collector) if collector.final is None else ""
+    has_outside = collector.final is None and not (cut_off and is_broken)
+    outside = _outside(answer, objects, collector) if has_outside else ""
     return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None, outside)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from benchmarks.ultravr.broken_off import complete_part, opening_sentence
 from benchmarks.ultravr.errors import StepTruthInvalidError
 from benchmarks.ultravr.forms import choices_of
 from benchmarks.ultravr.operations import operation_of
@@ -20,6 +21,7 @@ from evaluation.answers.readings import (
     AMBIGUOUS,
     BLANK,
     MISSING,
+    UNFINISHED,
     UNPARSABLE,
     Reading,
     ReadingStatus,
@@ -27,7 +29,7 @@ from evaluation.answers.readings import (
 )
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/6"
+STEP_PARSER_VERSION = "ultravr-steps/7"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -69,7 +71,7 @@ class StepJudge:
         return self._truth.value
 
     def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME, *, cut_off: bool = False) -> StepVerdict:
-        """Judge a raw answer; None stands for one that was not given. Of one `cut_off`, a last mention is no answer."""
+        """Judge a raw answer; None is one that was not given. Of one `cut_off`, what is only begun is no answer."""
         return self.verdict(MISSING if raw is None else _read(self._kind, self._space, raw, frame, cut_off))
 
     def verdict(self, reading: Reading) -> StepVerdict:
@@ -79,7 +81,7 @@ class StepJudge:
 
     def _read_truth(self, sample: Sample) -> Reading:
         truth = self.step.ground_truth
-        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME, cut_off=False)
+        reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME)
         if reading.status not in ("parsed", "blank"):
             raise StepTruthInvalidError(
                 f"sample '{sample.id}': the ground truth of step '{self.step.step_id}' is no "
@@ -135,18 +137,36 @@ def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool
     told = said(raw)
     if told.silence:
         return Reading(None, told.silence)
+    if cut_off:
+        return _read_cut_off(kind, space, raw, told.text, frame)
     value = json_value(told.text)
-    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame, cut_off=cut_off)
+    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
 
 
 _read_kept = lru_cache(maxsize=_KEPT_READINGS)(_read_raw)
 
 
-def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame, *, cut_off: bool) -> Reading:
+def _read_cut_off(kind: Kind, space: Space, raw: str, text: str, frame: BoxFrame) -> Reading:
+    """Read what is complete of an answer: JSON, what is announced, a yes, a no or a choice that opens it."""
+    part = complete_part(raw, text, is_list=kind in LIST_FORMATS, is_boxes=kind == "bbox_coordinates_list")
+    if part is not None:
+        return _read_value(kind, space, json_value(part), frame)
+    opening = opening_sentence(text)
+    if opening and kind == "boolean":
+        return read_boolean(f"{opening} {_LACK}", cut_off=True)
+    is_choice = kind not in LIST_FORMATS and opening is not None and key_of(opening) in space.canonical
+    return _read_value(kind, space, opening, frame) if is_choice else UNFINISHED
+
+
+_LACK = "("
+"""Stands for what was cut off, so that a sentence before it is not the last one."""
+
+
+def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame) -> Reading:
     if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
         return BLANK
     if kind in _SCALARS:
-        return _SCALARS[kind](value, cut_off=cut_off)
+        return _SCALARS[kind](value)
     return _READERS[kind](value, space, frame)
 
 

@@ -7,10 +7,6 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 READER_VERSION = "vistahop-answers/3"
-"""2 keeps the punctuation of numbers and of names such as C#, which 1 deleted with all other.
-
-3 takes for a truth what is one to the last character, also where no word is left of it.
-"""
 _THOUGHTS = ("think", "thinking")
 _ENDS = re.compile(r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end\|>|<end_of_turn>|</s>")
 _OPENING, _CLOSING = "<answer>", "</answer>"

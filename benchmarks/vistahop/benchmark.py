@@ -41,6 +41,7 @@ from evaluation.judgements import Case, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
+from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
 from evaluation.verdicts import Judge, Verdicts
 from jobs.models import Cell
@@ -77,6 +78,7 @@ class VistaHop(Benchmark[Sample]):
     options = Options
     departures = read_departures(Path(__file__).parent)
     versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
+    version_notes = read_version_notes(Path(__file__).parent)
     decoding: Mapping[str, float | int] = {
         "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,
         "max_tokens": 4096,

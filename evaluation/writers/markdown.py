@@ -86,6 +86,11 @@ def _provenance(report: Report) -> Iterator[str]:
     lines = [
         f"- data set {_plain(report.dataset)}, {report.samples} samples, digest `{report.dataset_digest}`",
         f"- responses read: {read}",
+        *(
+            _plain(line)
+            for one in report.revisions
+            for line in (f"- {one}", *(f"  - {change}" for change in one.changes))
+        ),
         *(_plain(f"- job {job.id}: {job_line(job)}") for job in report.jobs),
         *(_source(source) for source in report.provenance),
     ]

@@ -10,7 +10,9 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield what was done, each with a heading; nothing of what nobody recorded."""
     work = report.work
     if work.requests:
-        yield "Requests", f"{work.requests:,}{_span(work)}"
+        again = sum(cell.duplicates for cell in report.cells)
+        told = "; of copies each that was recorded at another time counts, in tables of results one" if again else ""
+        yield "Requests", f"{work.requests:,}{_span(work)}{told}"
     if work.prompt_tokens:
         cached = f"{100 * work.cached_tokens / work.prompt_tokens:.0f} %"
         yield "Tokens read", f"{work.prompt_tokens:,}, of which {work.cached_tokens:,} ({cached}) from the prefix cache"

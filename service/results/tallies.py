@@ -9,14 +9,14 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.replies import reply_of
 from evaluation.report import tally_of
-from evaluation.tallies import judged_by, merge_tally, plain_tally
+from evaluation.tallies import judged_by, made_by, merge_tally, plain_tally, revise
 from evaluation.verdicts import Tally
 from jobs.codec import compress, decompress
 from jobs.errors import PartUnreadableError
@@ -107,7 +107,7 @@ class _Counting:
     ) -> None:
         self._results = results
         self._parts = parts
-        self._benchmark = dataset.benchmark
+        self._dataset, self._catalogue = dataset, catalogue
         self._judged_by = judged_by(dataset, catalogue)
         # Beside a part is room for one tally: that without models that judge, whose verdicts come and go.
         self._keeps = not dataset.panel.judges
@@ -157,31 +157,46 @@ class _Counting:
         if left:
             rows = self._parts.rows(job_id, part, seal)
             self.add(_readable(text for row, (_, text) in enumerate(rows) if row in left))
-        merge_tally(self.tally, job_id, known.tally, self._benchmark)
+        merge_tally(self.tally, job_id, known.tally, self._dataset.benchmark)
         return known.answers + len(left)
 
     def _read(self, job_id: str, part: str, seal: str) -> _PartTally | None:
         """What was tallied of exactly this part by exactly these judges, if it was; raises PartUnreadableError."""
-        header, _, body = (self._parts.read_tally(job_id, part) or b"").partition(b"\n")
+        header, body = self._written(job_id, part)
         if header != self._header(seal, body):
             return None
         self._parts.check(job_id, part, seal)  # a part that was damaged since counts no longer
         return _PartTally(**json.loads(decompress(body)))
 
+    def _written(self, job_id: str, part: str) -> tuple[bytes, bytes]:
+        header, _, body = (self._parts.read_tally(job_id, part) or b"").partition(b"\n")
+        return header, body
+
+    def _before(self, job_id: str, part: str, seal: str) -> Mapping[str, Any]:
+        """What other judges tallied of exactly this part; nothing where none did."""
+        header, body = self._written(job_id, part)
+        if not self._keeps or header.partition(b" ")[2] != self._header(seal, body).partition(b" ")[2]:
+            return {}
+        tally: dict[str, Any] = json.loads(decompress(body))["tally"]
+        return tally
+
     def _make(self, job_id: str, part: str, seal: str) -> _PartTally:
         rows = self._parts.rows(job_id, part, seal)
         responses = _readable(text for _, text in rows)
         answers = [reply_of(response) for response in responses if not is_asked_again(response)]
-        tally = Tally(self.tally.samples, self.tally.judges, answers, self._benchmark.trait)
+        tally = Tally(self.tally.samples, self.tally.judges, answers, self._dataset.benchmark.trait)
         revocable = [
             (row, response.request_id, cursor)
             for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))
             if is_asked_again(response)
         ]
-        made = _PartTally(len(answers), plain_tally(tally), revocable)
+        told = {**plain_tally(tally), "made": made_by(self._dataset, self._catalogue, tally)}
+        told = json.loads(json.dumps(told))
+        told["revised"] = revise(self._before(job_id, part, seal), told)
+        made = _PartTally(len(answers), told, revocable)
         if self._keeps:
             self._keep(job_id, part, seal, made)
-        return made._replace(tally=json.loads(json.dumps(made.tally)))
+        return made
 
     def _keep(self, job_id: str, part: str, seal: str, made: _PartTally) -> None:
         body = compress(json.dumps(made._asdict(), separators=(",", ":")).encode())

@@ -174,6 +174,23 @@ def test_a_closing_turn_is_asked_where_it_fits(dataset: Dataset, wanted: str | N
         assert (request.request_id == plain[name].request_id) is (request.closing is None)
 
 
+def test_a_form_is_made_once_for_a_sample_and_a_protocol(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever asks for it: the check of the job, what it says of itself, and the requests of all conditions."""
+    benchmark, made = dataset.benchmark, list[tuple[str, str]]()
+    form_of = type(benchmark).closed_form
+
+    def noted(self: Any, sample: Any, protocol: str) -> ClosedForm | None:
+        made.append((sample.id, protocol))
+        return form_of(self, sample, protocol)
+
+    monkeypatch.setattr(type(benchmark), "closed_form", noted)
+    spec = JobSpec(dataset=dataset.name, models=(MODEL,), plan="conditions", closing="auto", repeats=2)
+    expansion = prepare(dataset, spec, CATALOGUE)
+    told = [*expansion.remarks(), *expansion.requests(lambda _: Size(64, 64))]
+    assert len(told) > 2 * len(made)
+    assert sorted(made) == sorted(set(made)) == sorted((sample.id, "direct") for sample in dataset.samples)
+
+
 def test_a_choice_is_held_to_the_letters_of_its_sample(dataset: Dataset) -> None:
     """And to a word for none."""
     closing = requests(dataset, closing="choice")["q0"].closing

@@ -315,7 +315,7 @@ def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> N
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"exmaples": 1}, "options has no exmaples; it has budget, conditions, examples, thumbnail"),
+        ({"exmaples": 1}, "options has no exmaples; it has budget, conditions, examples, s3, thumbnail"),
         ({"examples": -1}, "options.examples: Input should be greater than or equal to 0"),
         ({"thumbnail": 0}, "options.thumbnail: Input should be greater than or equal to 1"),
         ({"thumbnail": None}, "options.thumbnail: Input should be a valid integer"),

@@ -83,7 +83,7 @@ def test_a_job_asks_what_it_asked(tmp_path: Path) -> None:
     record = good_record("rs-logic")
     folder = write_dataset(tmp_path / "tiny", record, record | {"id": "rs-other", "image": "images/other.png"})
     stored = read_spec((FORM_1 / "spec.json").read_text())
-    spec = stored.model_copy(update={"options": {**stored.options, "conditions": "conditions/1"}})
+    spec = stored.model_copy(update={"options": {**stored.options, "conditions": "conditions/1", "s3": "s3/1"}})
     pairs = expand(load_dataset(folder), spec, load_catalogue(), lambda _: Size(1000, 600))
     now = {request.id: request for _, request in pairs}
     assert now.keys() == asked.keys()

@@ -70,20 +70,6 @@ def test_tallies_that_were_written_count_the_same() -> None:
     assert counted(report_on_tally(DATASET, tally, CATALOGUE)) == dict.fromkeys(SAID.values(), 1)
 
 
-def test_a_tally_of_an_older_form_is_read_without_rules() -> None:
-    """It counts its replies, and has no table of what it does not know."""
-    tally = tally_of(DATASET, (), CATALOGUE)
-    written = json.loads(json.dumps(plain_tally(tally_of(DATASET, map(reply_of, replies()), CATALOGUE))))
-    for cell in written["cells"]:
-        for verdict in cell[4]:
-            del verdict[-4:-2]  # the rule, and the closing turn
-    merge_tally(tally, "j", written, DATASET.benchmark)
-    report = report_on_tally(DATASET, tally, CATALOGUE)
-
-    assert report.table("reading_rules") is None
-    assert report.cells[0].answered == len(SAID) + 1
-
-
 def test_files_of_verdicts_tell_the_rule() -> None:
     """In a column of their own."""
     assert Layout().columns["rule"] == "text"

@@ -4,8 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from evaluation.report import build_report
+from evaluation.replies import reply_of
+from evaluation.report import build_report, report_on_tally, tally_of
 from evaluation.work import Work
 from evaluation.writers.work import work_lines
 from jobs.models import Response, Timings, TurnResponse, Usage
@@ -21,7 +24,7 @@ def turn(prompt: int, cached: int, **changes: Any) -> TurnResponse:
     )
 
 
-def given() -> list[Response]:
+def three() -> list[Response]:
     """Three responses in three minutes: one of two turns, one over the same raster, one over another."""
     at = [datetime(2026, 11, 21, 10, minute, tzinfo=UTC) for minute in (0, 1, 3)]
     return [
@@ -40,7 +43,7 @@ def work_of(responses: list[Response]) -> Work:
 
 def test_tokens_pictures_and_seconds_are_summed() -> None:
     """Over all turns; of three pictures shown two differ; the slowest is named."""
-    assert work_of(given()) == Work(
+    assert work_of(three()) == Work(
         requests=3,
         prompt_tokens=350,
         cached_tokens=160,
@@ -62,7 +65,7 @@ def test_copies_and_responses_to_unknown_samples_are_no_work() -> None:
     """The same response twice took its tokens once; in any order."""
     stray = response("stray", "B", turns=(turn(7, 0),))
 
-    assert work_of([*given(), *given(), stray]) == work_of([stray, *reversed(given())]) == work_of(given())
+    assert work_of([*three(), *three(), stray]) == work_of([stray, *reversed(three())]) == work_of(three())
 
 
 def test_a_reply_that_was_asked_for_again_took_both_times() -> None:
@@ -74,19 +77,35 @@ def test_a_reply_that_was_asked_for_again_took_both_times() -> None:
     assert work_of([again, failed]) == work_of([failed, again])
 
 
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(times=st.lists(st.integers(0, 5), min_size=1, max_size=8), rasters=st.integers(0, 3))
+def test_work_counts_every_copy_of_another_time_and_results_count_one(times: list[int], rasters: int) -> None:
+    """However often and in whatever order one response was recorded, and a file was named."""
+    at = [datetime(2026, 11, 21, 10, minute, tzinfo=UTC) for minute in times]
+    copies = [response("c1", "B", created_at=one, rasters=(raster(),) * rasters) for one in at]
+    tally = tally_of(DATASET, map(reply_of, copies), CATALOGUE)
+    report = report_on_tally(DATASET, tally, CATALOGUE)
+    (score,), (cell,) = report.cells, tally.cells.values()
+    assert report.work.requests == len(set(times))
+    assert (score.answered, score.duplicates) == (1, len(times) - 1)
+    assert cell.num_rasters == {rasters: 1}
+    told = dict(work_lines(report))["Requests"]
+    assert told.endswith("in tables of results one") == (len(times) > 1)
+
+
 def test_what_others_are_paid_is_summed_and_told() -> None:
     """In dollars; nothing is said of a report whose engines were one's own."""
     usage = Usage(prompt_tokens=100, completion_tokens=10, dollars=0.6)
     paid = response("c1", "", turns=(TurnResponse(text="B", finish_reason="stop", usage=usage),) * 2)
-    report = build_report(DATASET, [paid, *given()[1:]], CATALOGUE)
+    report = build_report(DATASET, [paid, *three()[1:]], CATALOGUE)
     assert report.work.dollars == 1.2
     assert dict(work_lines(report))["Cost"] == "1.20 US dollars, by the prices of the catalogue"
-    assert "Cost" not in dict(work_lines(build_report(DATASET, given(), CATALOGUE)))
+    assert "Cost" not in dict(work_lines(build_report(DATASET, three(), CATALOGUE)))
 
 
 def test_the_saving_is_told_in_words() -> None:
     """What was read and cached, shown and rendered, and how long it took."""
-    told = dict(work_lines(build_report(DATASET, given(), CATALOGUE)))
+    told = dict(work_lines(build_report(DATASET, three(), CATALOGUE)))
 
     assert told["Requests"] == "3, recorded within 3 min 0 s"
     assert told["Tokens read"] == "350, of which 160 (46 %) from the prefix cache"

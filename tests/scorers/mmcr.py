@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tests.scorers.cells import Judged, accuracy, add_cells, cells
 from tests.scorers.mmcr_data import CROSS, ERRORS, LETTERS, REFUSAL, TYPES, shown
 from tests.scorers.numbers import Number, Numbers, deviation, mean, share
-from tests.scorers.responses import Line, Made, is_failed, is_outgrown
+from tests.scorers.responses import Line, Made, counted, is_outgrown
 
 UNMATCHED = frozenset({"refused", "unmatched"})
 
@@ -128,7 +128,7 @@ class _Scorer:
     def __init__(self, made: Made) -> None:
         self.samples = made.records
         self.numbers = Numbers()
-        self.shown = _different(made)
+        self.shown = counted(made.lines, [one["id"] for one in made.records])
         self.found = cells(made.lines, made.records, judge)
         self.labels = {(one["sample_id"], one["model"]): one["category"]
                        for one in map(json.loads, made.beside.get("errors.jsonl", "").splitlines())}  # fmt: skip
@@ -321,17 +321,6 @@ def _range(values: Sequence[int]) -> str | None:
         return None
     least, most = min(values), max(values)
     return str(least) if least == most else f"{least} to {most} (mean {sum(values) / len(values):.1f})"
-
-
-def _different(made: Made) -> list[Line]:
-    """All responses to known samples; of copies that were made at the same time and say the same, one."""
-    by_id, found = {one["id"]: one for one in made.records}, dict[tuple[object, ...], Line]()
-    for line in made.lines:
-        if (sample := by_id.get(line["sample_id"])) is not None:
-            ends = [(one["finish_reason"], not one["text"]) for one in line["turns"]]
-            said = line["failure"] if is_failed(line) else (judge(line, sample), original(line, sample, careful), ends)
-            found.setdefault((line["job_id"], line["request_id"], line["created_at"], str(said)), line)
-    return list(found.values())
 
 
 def score(made: Made) -> Numbers:

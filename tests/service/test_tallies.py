@@ -1,15 +1,22 @@
 """Reports rest on tallies beside the parts, and say the same as if every response were judged again."""
 
 import asyncio
+import html
+import json
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 
+from benchmarks.ultravr import judging
 from catalogue.load import load_catalogue
+from evaluation import revisions
+from evaluation.answers.final import READER_VERSION, parse_answer
+from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.datasets import load_dataset
 from evaluation.report import build_report
 from jobs.connection import connect
@@ -201,6 +208,40 @@ def test_other_records_are_judged_by_again(settings: Settings, start: Start, job
     after = report(gateway, job_id)
     assert before != after == from_scratch(gateway, job_id)
     assert judged(gateway) == 2 * known
+
+
+def test_a_report_tells_what_another_version_of_the_reader_changed(
+    start: Start, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older reader took the first letter of two; every form of the report, now and later, says so."""
+    with monkeypatch.context() as older:
+        older.setattr(revisions, "READER_VERSION", "answers/6")
+        older.setattr(judging, "parse_answer", _first_letter)
+        report(gateway := start(), job_id)
+        before = outcomes(gateway, job_id)
+    after = report(gateway := start(), job_id)
+    (revision,) = after["revisions"]
+    pairs = ((before[request], outcome) for request, outcome in outcomes(gateway, job_id).items())
+    changes = Counter(pair for pair in pairs if pair[0] != pair[1])
+    assert changes.keys() == {("right", "unreadable"), ("wrong", "unreadable")}
+    assert {(one["was"], one["now"]): one["answers"] for one in revision["differences"]} == changes
+    assert (revision["then"], revision["now"]) == ({"answers": "answers/6"}, {"answers": READER_VERSION})
+    assert revision["changes"][0].startswith("answers/7 reads")
+    assert report(start(), job_id) == after
+    for form in ("md", "html"):
+        page = html.unescape(gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": form}).text)
+        assert f"{changes.total()} of {revision['compared']} verdicts differ" in page
+        assert revision["changes"][0] in page
+
+
+def _first_letter(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
+    return ParsedAnswer("A", "last") if text == "A or C" else parse_answer(text, options, cut_off=cut_off)
+
+
+def outcomes(gateway: RunningGateway, job_id: str) -> dict[str, str]:
+    """What became of each answer of a job, by its request."""
+    lines = gateway.client.get(f"/v1/jobs/{job_id}/verdicts", params={"format": "jsonl"}).text.splitlines()
+    return {one["request_id"]: one["outcome"] for one in map(json.loads, lines) if not one["failure"]}
 
 
 def test_parts_that_do_not_add_up_are_not_relied_on(start: Start, job_id: str) -> None:

@@ -68,12 +68,33 @@ def test_golden_evidence_tells_the_right_words_without_their_letters() -> None:
     assert parts[7] == "Where was I3 taken (1)?"
     assert parts[8].startswith("Now, please strictly base your answers on the CORRECT judgments")
     assert parts[-1] == '{"answer": "your analysis and solution"}'
-    assert request.prompt_version == "ag/2"
+    assert request.prompt_version == "ag/3+atombench-shown/1"
 
 
 def test_without_a_picture_golden_evidence_says_so_in_its_place() -> None:
     """V0 of AG."""
     assert texts(asked("AG", "I3-q1", "V0"))[0].split("\n\n")[2] == "No image is provided."
+
+
+def test_golden_evidence_says_of_a_small_picture_what_every_protocol_says_of_it() -> None:
+    """The sentence of A0, behind the picture; the template under V2 stays the printed one."""
+    told = texts(asked("A0", "I3-q1", "V1"))[0].split("\n\n")[0]
+    small, whole = asked("AG", "I3-q1", "V1"), asked("AG", "I3-q1", "V2")
+    assert told == "The image above is a downsampled view of the full image."
+    assert small.turns[0].parts[2] == f"\n\n{told}"
+    assert [part for part in small.turns[0].parts if isinstance(part, str) and part != f"\n\n{told}"] == [
+        part for part in whole.turns[0].parts if isinstance(part, str)
+    ]
+
+
+@pytest.mark.parametrize("condition", ["V0", "V1", "V2"])
+def test_an_earlier_version_of_golden_evidence_asks_as_it_did(condition: str) -> None:
+    """Of ag/2 no sentence stands behind a picture, and all other words are today's."""
+    earlier = asked("AG", "I3-q1", condition, options={"ag": "ag/2"})
+    today = asked("AG", "I3-q1", condition)
+    assert earlier.prompt_version == "ag/2"
+    told = "\n\nThe image above is a downsampled view of the full image."
+    assert earlier.turns[0].parts == tuple(part for part in today.turns[0].parts if part != told)
 
 
 def test_the_chat_asks_directly_and_then_behind_golden_evidence() -> None:

@@ -67,7 +67,7 @@ def test_the_page_shows_documents_as_pages(papers: Papers) -> None:
     tides = papers.played.shown["tides-q1"]
     views = sorted((view["name"], view["evidence"]) for view in tides["views"])
     assert views == [("001.png", False), ("002.png", True), ("003.png", True)]
-    assert tides["evidence"] == ["page 2, 3", "figure 2", "table 1"]
+    assert tides["evidence"] == ["pages 2, 3", "figure 2", "table 1"]
 
 
 def test_tables_of_known_skill_are_known_to_the_last_digit(papers: Papers) -> None:

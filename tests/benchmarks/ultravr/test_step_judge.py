@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
 from benchmarks.ultravr.samples import Sample, Step
-from benchmarks.ultravr.step_judge import StepVerdict, judge_step
+from benchmarks.ultravr.step_judge import StepJudge, StepVerdict, judge_step
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
 from evaluation.answers.matching import Box, iou, matched
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
@@ -178,6 +178,7 @@ def test_degenerate_answers_are_wrong_and_break_nothing(raw: str) -> None:
     """What models write when they fall into loops."""
     for sample, step in EVERY_FORMAT:
         assert not judge_step(sample, step, raw).correct
+        assert not StepJudge(sample, step).judge(raw, cut_off=True).correct
 
 
 @settings(deadline=None, max_examples=50)
@@ -186,3 +187,4 @@ def test_no_text_breaks_a_reader(raw: str) -> None:
     """A step of every format judges any text."""
     for sample, step in EVERY_FORMAT:
         judge_step(sample, step, raw)
+        StepJudge(sample, step).judge(raw, cut_off=True)
