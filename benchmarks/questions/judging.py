@@ -22,7 +22,7 @@ from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/4"
+JUDGE_VERSION = "questions/5"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")

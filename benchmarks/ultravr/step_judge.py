@@ -29,7 +29,7 @@ from evaluation.answers.readings import (
 )
 from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
-STEP_PARSER_VERSION = "ultravr-steps/7"
+STEP_PARSER_VERSION = "ultravr-steps/8"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""

@@ -33,9 +33,9 @@ from evaluation.answers.withdrawals import (
     opens_with_contrast,
 )
 
-READER_VERSION = "answers/7"
-"""7 reads a letter with its option's words as one value, an opening conclusion before its reasons, and no announcement
-that is another's or holds on a condition; what is cut off amid a sentence answers only where it concludes."""
+READER_VERSION = "answers/8"
+"""8 reads lists of verdicts in one line, nothing that is struck out, what is said to be right before what only reasons
+name behind it, and takes no letter that the rest of its paragraph contests."""
 
 
 def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
