@@ -1,0 +1,112 @@
+"""Every name that the world outside knows: keys of JSON, settings, metrics, commands, keys of the store, columns."""
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import BaseModel
+
+from cli.app import app
+from jobs.parts import SCHEMA
+from jobs.settings import ProcessSettings
+from service.app import create_app
+from service.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("jobs", "service", "viewer", "gigavqa", "catalogue", "evaluation", "benchmarks")
+SETTINGS = ("workers.settings", "viewer.settings", "service.settings", "jobs.home")
+
+
+def public_names() -> dict[str, list[str]]:
+    """Return the names of each kind, sorted."""
+    found = {
+        "commands": _commands(),
+        "columns of parts": (str(field) for field in SCHEMA),
+        "json of models": _models(),
+        "keys of the store": _store_keys(),
+        "metrics": _metrics(),
+        "operations": _operations(),
+        "settings": _settings(),
+    }
+    return {kind: sorted(names) for kind, names in found.items()}
+
+
+def _commands() -> Iterator[str]:
+    group: Any = typer.main.get_group(app)
+    yield from _options("gigavqa", group)
+    for name in group.commands:
+        command = group.resolve_command(None, [name])[1] if hasattr(group, "resolve_command") else group.commands[name]
+        yield from _options(f"gigavqa {name}", command)
+        for inner, one in getattr(command, "commands", {}).items():
+            yield from _options(f"gigavqa {name} {inner}", one)
+
+
+def _options(name: str, command: Any) -> Iterator[str]:
+    yield name
+    for parameter in command.params:
+        yield from (f"{name} {option}" for option in (*parameter.opts, *parameter.secondary_opts))
+
+
+def _models() -> set[str]:
+    """The fields of every model as JSON has them; which class has them is nobody's business."""
+    for room in ROOMS:
+        for module in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}."):
+            importlib.import_module(module.name)
+    return {" ".join(sorted(_fields(model))) for model in _below(BaseModel) if _is_ours(model) and model.model_fields}
+
+
+def _fields(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield field.serialization_alias or field.alias or name
+
+
+def _below(model: type) -> Iterator[Any]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _below(one)
+
+
+def _is_ours(model: type) -> bool:
+    return model.__module__.split(".")[0] in ROOMS and not issubclass(model, ProcessSettings)
+
+
+def _store_keys() -> Iterator[str]:
+    tree = ast.parse((ROOT / "jobs/keys.py").read_text(encoding="utf-8"))
+    for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+        yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in text.values)
+
+
+def _metrics() -> set[str]:
+    sources = (path for room in ("service", "workers", "viewer", "jobs") for path in (ROOT / room).rglob("*.py"))
+    return {name for source in sources for name in re.findall(r'"(gigavqa_[a-z_]+)"', source.read_text(encoding="utf-8"))}
+
+
+def _operations() -> Iterator[str]:
+    document = create_app(Settings.from_environment({})).openapi()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            yield f"{method} {path}"
+            for parameter in operation.get("parameters", ()):
+                yield f"{method} {path} {parameter['in']} {parameter['name']}"
+
+
+def _settings() -> set[str]:
+    for module in SETTINGS:
+        importlib.import_module(module)
+    return {
+        str(field.validation_alias or f"{model.model_config.get('env_prefix', '')}{name}").upper()
+        for model in _below(ProcessSettings)
+        for name, field in model.model_fields.items()
+    }
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".json").write_text(
+        json.dumps(public_names(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
